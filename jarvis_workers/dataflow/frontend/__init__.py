@@ -1,6 +1,6 @@
-"""The model of a file: its functions as nested lists, and what their code may refer to.
+"""Front end for C and C++: lower functions to nested lists, and collect the declarations that their code may refer to.
 
-Only functions that are asked for are parsed, each by itself; the rest of the file is read with simple means.
+Only the selected functions are parsed, each by itself; regular expressions read the rest of the file.
 """
 
 import re
@@ -16,7 +16,7 @@ from jarvis_workers.source.functions import Function, functions
 
 __all__ = ["is_cpp", "model"]
 
-# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+# Each alternative begins with a literal byte, so that the regex engine can search for it at full speed.
 CPP = re.compile(
     rb"""
       class\s++\w++[^;(){}=]{0,200}\{ | template\s*+< | namespace\s++\w*+\s*+\{ | using\s++namespace\b | ::(?<=\w::)~?\w
@@ -37,7 +37,7 @@ def model(
     header: bool,
     cpp: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the model of a file of "c/cpp" from its content and its masked text; "cpp": was it read as C++."""
+    """Return the model of a "c/cpp" file from its content and masked text; "cpp" is whether it was parsed as C++."""
     if language != "c/cpp":
         return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "includes": [], "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
@@ -67,5 +67,5 @@ def model(
 
 
 def is_cpp(text: bytes) -> bool:
-    """Tell whether masked text is C++ and not C."""
+    """Return whether masked text is C++ and not C."""
     return CPP.search(text) is not None

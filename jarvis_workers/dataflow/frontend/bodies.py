@@ -1,6 +1,6 @@
-"""Give macros that stand without a semicolon the body that follows them.
+"""Attach statement bodies to macros without a semicolon, such as `foreach` loops.
 
-`with_bodies` takes statements among which ["macro", line, call] stands for such a macro, and leaves none of these.
+The input of `with_bodies` holds such a macro as ["macro", line, call]; its output holds none.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ LOOPS = ("each", "for_", "_for", "iterate", "_loop")
 
 
 def with_bodies(statements: list[list[Any]]) -> list[list[Any]]:
-    """Make a loop of a macro with a block behind it, or with any statement if its name says that it is one."""
+    """Turn a macro before a block into a loop; before any other statement only if its name is that of a loop."""
     if not any(tag == "macro" for tag, *_ in statements):
         return statements
     out: list[list[Any]] = []
@@ -30,6 +30,6 @@ def with_bodies(statements: list[list[Any]]) -> list[list[Any]]:
 
 
 def is_loop_name(name: str) -> bool:
-    """Tell whether a macro most likely repeats what stands behind it."""
+    """Return whether a macro's name suggests a loop over the statement after it."""
     lower = name.lower()
     return any(word in lower for word in LOOPS)

@@ -1,7 +1,7 @@
-"""Decide which branches of the preprocessor are read: nobody tells us what is defined.
+"""Select the preprocessor branches to read; which macros are defined is unknown.
 
-Of `#if ... #else ... #endif` the first branch is kept, unless it is written for Windows, for C++ in a file of C, or for
-nobody (`#if 0`): then the next one is.  A function that stands as a whole in a branch that is left out is still read.
+Of `#if ... #else ... #endif` the first branch is kept, unless it is for Windows, for C++ in a C file, or disabled
+(`#if 0`): then the next one is.  A function that lies entirely in an excluded branch is still read.
 """
 
 import re
@@ -22,7 +22,7 @@ CONDITION_MAX = 400
 
 
 class Directive(NamedTuple):
-    """One line of the preprocessor, with the lines that continue it."""
+    """A preprocessor directive with its continuation lines."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Directive(NamedTuple):
 
 
 class Branches:
-    """The directives of a file, and the parts that they leave out."""
+    """The directives of a file, and the excluded branches."""
 
     def __init__(self, directives: list[Directive], dead: list[tuple[int, int]]) -> None:
         self.directives = directives
@@ -44,7 +44,7 @@ class Branches:
         return place >= 0 and offset < self.directives[place].end
 
     def live(self) -> list[Directive]:
-        """Return the directives that are not left out."""
+        """Return the directives outside of excluded branches."""
         kept, end = [], -1
         dead = iter([*self._dead, (1 << 62, 1 << 62)])
         start, stop = next(dead)
@@ -57,7 +57,7 @@ class Branches:
         return kept
 
     def blank(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return what of a part is no code: directives, and the branches left out that begin in it."""
+        """Return the spans of a range that are not code: directives, and the excluded branches that begin in it."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         spans = [(found.start, found.end) for found in self.directives[first:last]]
         first, last = bisect_left(self._dead_starts, start), bisect_left(self._dead_starts, end)
@@ -78,7 +78,7 @@ def branches(text: bytes, *, cpp: bool) -> Branches:
     """Read the directives of masked text."""
     directives: list[Directive] = []
     dead: list[tuple[int, int]] = []
-    # For each open `#if`: whether a branch of it was kept, and where the one left out began, or -1.
+    # For each open `#if`: whether a branch of it was kept, and the start of the excluded branch, or -1.
     opened: list[tuple[bool, int]] = []
     for match in DIRECTIVE.finditer(text):
         start = match.start()
@@ -126,7 +126,7 @@ def _bare(condition: bytes) -> bytes:
 
 
 def _is_foreign(condition: bytes, *, cpp: bool) -> bool:
-    """Tell whether each alternative of a condition asks for what is not here."""
+    """Return whether no alternative of a condition can hold on the assumed platform and language."""
     return all(
         FOREIGN.fullmatch(part) or NEVER.fullmatch(part) or (not cpp and CPP.fullmatch(part)) or _no_c(part, cpp=cpp)
         for part in (_bare(alternative) for alternative in condition.split(b"||"))

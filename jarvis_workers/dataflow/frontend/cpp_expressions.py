@@ -1,4 +1,4 @@
-"""Lower the expressions that C++ alone has: qualified names, templates, casts by name, new, delete and lambdas."""
+"""Lower expressions specific to C++: qualified names, templates, named casts, new, delete and lambdas."""
 
 from jarvis_workers.dataflow.frontend.declared import descriptor, parameters, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, Node, Reading
@@ -9,7 +9,7 @@ CASTS = frozenset(["static_cast", "dynamic_cast", "const_cast", "reinterpret_cas
 
 
 def arguments(reading: Reading, node: Node) -> list[Expr]:
-    """Return what stands between the commas of an argument or initialiser list."""
+    """Return the items of an argument or initializer list."""
     expr = reading.expr
     return [expr(child) for child in reading.children(node)[1:-1] if child.type != ","]
 
@@ -27,7 +27,7 @@ def call_of_template(reading: Reading, call: tuple[Node, Node], node: Node) -> E
 
 
 def _name_of(reading: Reading, node: Node) -> str:
-    """Return a name with what qualifies it, without the arguments of templates."""
+    """Return a qualified name without template arguments."""
     if node.type == "template_function":
         node = node.children[0]
     text = reading.word(node)
@@ -51,12 +51,12 @@ def qualified(reading: Reading, node: Node) -> Expr:
 
 
 def construction(reading: Reading, name: str, given: Node) -> Expr:
-    """Return the initialiser that calls a constructor."""
+    """Return the initializer that calls a constructor."""
     return ["ctor", name, arguments(reading, given)]
 
 
 def new(reading: Reading, node: Node) -> Expr:
-    """Where the object is put, if the code says so, stands behind the line."""
+    """Lower a new-expression; the arguments of placement new follow the line."""
     name, size, values, where = "", None, [], []
     for child in reading.children(node):
         kind = child.type

@@ -1,4 +1,4 @@
-"""Read types, and what declarators make of them: name, stars, and the sizes of arrays."""
+"""Read types and declarators: the name, the pointer levels and the dimensions of arrays."""
 
 import re
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ NESTED_MAX = 24
 
 
 class Specified(NamedTuple):
-    """What stands in front of declarators: type, flags, and where the declarators begin."""
+    """The part of a declaration before its declarators: type, flags, and the declarators left to read."""
 
     type: str
     flags: str
@@ -52,7 +52,7 @@ class Specified(NamedTuple):
 
 
 class Declarator(NamedTuple):
-    """One declarator; `calls` are the parameters of a function."""
+    """One declarator; `function` is the declarator node of a function, with its parameters."""
 
     name: str
     type: str
@@ -81,7 +81,7 @@ def specified(reading: Reading, children: list[Node]) -> Specified:
 
 
 def type_name(reading: Reading, node: Node, kind: str) -> str:
-    """Return the type that a specifier names; one with a body is noted."""
+    """Return the type that a specifier names; a definition in it is recorded."""
     if kind in ("primitive_type", "type_identifier"):
         return reading.word(node)
     if kind == "sized_type_specifier":
@@ -96,7 +96,7 @@ def type_name(reading: Reading, node: Node, kind: str) -> str:
 
 
 def plain_type(text: str) -> str:
-    """Return a type without qualifiers and needless spaces."""
+    """Return a type without qualifiers and redundant spaces."""
     bare = AROUND.sub(r"\1", SPACES.sub(" ", NOISE.sub(" ", text[:TYPE_MAX])).strip())
     return SIZED.get(bare, bare)
 
@@ -109,7 +109,7 @@ def _sized(text: str) -> str:
 
 
 def descriptor(reading: Reading, node: Node) -> str:
-    """Return the type of a cast, of `sizeof`, or of a template's argument."""
+    """Return the type of a cast, of `sizeof`, or of a template argument."""
     found = specified(reading, reading.children(node))
     stars = ""
     inner = found.rest[0] if found.rest else None
@@ -183,7 +183,7 @@ def _size(reading: Reading, children: list[Node]) -> Expr | None:
 
 
 def parameters(reading: Reading, function: Node) -> tuple[list[list[Any]], bool]:
-    """Return the parameters of a function's declarator, and whether there may be more."""
+    """Return the parameters of a function's declarator, and whether it is variadic."""
     found: list[list[Any]] = []
     variadic = False
     for holder in reading.children(function):
@@ -225,7 +225,7 @@ def _abstract(reading: Reading, node: Node, of: Specified) -> str:
 
 
 def record(reading: Reading, node: Node) -> str:
-    """Return the name of a struct, class or union; its fields are noted where it has a body."""
+    """Return the name of a struct, class or union; its fields are recorded if it has a body."""
     name, body = "", None
     bases: list[str] = []
     for child in reading.children(node):
@@ -263,7 +263,7 @@ def _add_fields(reading: Reading, node: Node, fields: dict[str, Any]) -> None:
 
 
 def _enumeration(reading: Reading, node: Node) -> str:
-    """Return the name of an enumeration; its constants are noted as long as their values are plain."""
+    """Return the name of an enumeration; its constants are recorded as long as their values are literals."""
     name = "int"
     last: int | None = -1
     for child in reading.children(node):

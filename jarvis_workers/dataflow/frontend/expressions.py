@@ -1,4 +1,4 @@
-"""Lower expressions: parentheses go, names, numbers and strings become what they stand for."""
+"""Lower expressions: drop parentheses, and decode names, numbers and strings."""
 
 from jarvis_workers.dataflow.frontend.cpp_expressions import (
     arguments,
@@ -97,7 +97,7 @@ def _binary(reading: Reading, node: Node) -> Expr:
 
 
 def _cast_of(reading: Reading, node: Node) -> str:
-    """Return the type that a name in parentheses is, as in `(name_t) * p`, or nothing."""
+    """Return the type name in a parenthesized cast that parses as a product, as in `(name_t) * p`; "" if it is none."""
     inner = node.children
     name = reading.word(inner[1]) if len(inner) == 3 and inner[1].type == "identifier" else ""
     is_type = name.endswith("_t") or name in reading.names.types or name in reading.names.typedefs

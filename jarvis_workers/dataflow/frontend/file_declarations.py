@@ -1,6 +1,6 @@
-"""Read what a file declares outside of its functions: variables, types, macros and includes.
+"""Read the declarations of a file outside of functions: variables, types, macros and includes.
 
-What is long, or only announces a function, is passed over; a variable with a long initialiser is known by its type.
+Long declarations and function prototypes are skipped; of a variable with a long initializer only the type is read.
 """
 
 import re
@@ -23,7 +23,7 @@ TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 
 
 class Outside:
-    """What was found, by name; the first that is found stays."""
+    """Declarations by name; the first declaration of a name wins."""
 
     def __init__(self, source: ParsedSource, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
         self.globals: dict[str, Any] = {}
@@ -39,7 +39,7 @@ class Outside:
             self._declaration(parts)
 
     def note(self, reading: Reading) -> None:
-        """Keep the types and constants that were met while reading."""
+        """Record the types and constants that a function body declares."""
         for name, found in reading.types.items():
             self.types.setdefault(name, found)
         for name, value in reading.constants.items():

@@ -1,7 +1,7 @@
-"""The grammars, and a reading of one piece of source with them: alone here and beside, tree-sitter is known.
+"""Tree-sitter grammars, and the state of lowering one piece of source; only the front end imports tree-sitter.
 
-A reading knows the tables that say what becomes of each kind of node.  How deep it goes is bounded, for those who read
-its results too.
+Tables map each kind of syntax node to its lowering function.  The depth is bounded, also for the sake of recursive
+readers of the result.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Grammar:
-    """A parser with its tables, by the number that the grammar gives to a kind."""
+    """A parser with its lowering tables, keyed by the grammar's numeric kind ids."""
 
     def __init__(self, *, cpp: bool, expressions: Mapping[str, "ExprOf"], statements: Mapping[str, "AddStmts"]) -> None:
         language = Language((tree_sitter_cpp if cpp else tree_sitter_c).language())
@@ -44,7 +44,7 @@ def _numbered(language: Language, named: Mapping[str, T]) -> dict[int, T]:
 
 
 class FileNames(NamedTuple):
-    """What the file declares outside of its functions."""
+    """The names that a file declares outside of functions."""
 
     variables: Mapping[str, Any]
     types: Mapping[str, Any]
@@ -59,7 +59,7 @@ def holds_error(node: Node) -> bool:
 
 
 class Reading:
-    """One piece of source that is read, and what was noticed on the way."""
+    """State of lowering one piece of source, and the declarations found on the way."""
 
     def __init__(self, of: Grammar, source: bytes, first_line: int) -> None:
         self.cpp = of.cpp
@@ -81,7 +81,7 @@ class Reading:
         self._depth = 0
 
     def knows(self, name: str) -> bool:
-        """Tell whether a name is that of a variable."""
+        """Return whether a name is that of a variable."""
         return name in self.known or name in self.names.variables
 
     def line(self, node: Node) -> int:
@@ -91,7 +91,7 @@ class Reading:
         return self.text[node.start_byte : node.end_byte]
 
     def children(self, node: Node) -> list[Node]:
-        """Return the children without those that stand where none should."""
+        """Return the children without comments and error nodes."""
         found = node.children
         if self.broken:
             return [child for child in found if not child.is_extra and not child.is_error]
@@ -110,7 +110,7 @@ class Reading:
         return found
 
     def add(self, node: Node, out: list[Stmt]) -> None:
-        """Add the statements that a node stands for."""
+        """Add the statements that a node lowers to."""
         add = self._statements.get(node.kind_id)
         if add is None:
             return
@@ -123,7 +123,7 @@ class Reading:
             out.append(["?", self.line(node)])
 
     def enter(self) -> bool:
-        """Go one deeper, unless that is too deep."""
+        """Enter a nested node; return False beyond the depth limit."""
         if self._depth > DEPTH_MAX:
             self.cut += 1
             return False
@@ -134,12 +134,12 @@ class Reading:
         self._depth -= 1
 
     def forgive(self, node: Node) -> None:
-        """Count no error in what was understood all the same."""
+        """Count the parse errors below a node as understood."""
         if self.broken:
             self.understood += sum(child.is_error or child.is_missing for child in node.children)
 
     def stmts(self, node: Node) -> list[Stmt]:
-        """Return what a body holds, with or without braces."""
+        """Return the statements of a body, with or without braces."""
         return self.listed(node.children if node.type == "compound_statement" else [node])
 
     def listed(self, nodes: Sequence[Node]) -> list[Stmt]:

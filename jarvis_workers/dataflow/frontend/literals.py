@@ -1,4 +1,4 @@
-"""Read the literals of C and C++: numbers, characters and strings with their escapes."""
+"""Decode the literals of C and C++: numbers, characters and strings with their escapes."""
 
 import math
 import re
@@ -19,7 +19,7 @@ REPLACED = "\ufffd"
 
 
 def number(text: str) -> list[Any]:
-    """Return the expression of a numeric literal: "n", "f", or "x" for what is none."""
+    """Return the expression of a numeric literal: "n" for an integer, "f" for a fraction, "x" if it is malformed."""
     if len(text) > DIGITS_MAX:
         return ["x"]
     bare = text.replace("'", "")
@@ -34,7 +34,7 @@ def number(text: str) -> list[Any]:
 
 
 def negate(value: list[Any]) -> list[Any] | None:
-    """Return the negative of a numeric constant, None for any other expression."""
+    """Return the negated numeric constant, None for any other expression."""
     match value:
         case ["n" | "f" as tag, amount]:
             return [tag, -amount]
@@ -64,7 +64,7 @@ def _floating(text: str) -> list[Any]:
 
 
 def character(text: str) -> list[Any]:
-    """Return the expression of a character literal; several characters in one are put together as compilers do."""
+    """Return the expression of a character literal; multi-character constants are combined as compilers do."""
     quote = text.find("'")
     inner = _decoded(text[quote + 1 : -1], wide=quote > 0)
     if quote < 0 or not 0 < len(inner) <= 4:
@@ -76,7 +76,7 @@ def character(text: str) -> list[Any]:
 
 
 def string(parts: list[str]) -> list[Any]:
-    """Return the expression of adjacent literals; in a narrow one each byte is a character."""
+    """Return the expression of adjacent string literals; in a narrow one each byte is a character."""
     wide = any(part[:1] in "LU" or (part[:1] == "u" and part[1:2] != "8") for part in parts)
     text = "".join([_inner(part, wide=wide) for part in parts])
     if len(text) > TEXT_MAX:

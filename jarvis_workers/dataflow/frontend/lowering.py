@@ -1,4 +1,4 @@
-"""Lower one function: cut it out, blank what is no code, parse it, and put together what came of it."""
+"""Lower one function: extract it, blank what is not code, parse it, and assemble its model."""
 
 import re
 from functools import cache
@@ -26,7 +26,7 @@ PLAIN_HEAD = re.compile(
 
 
 class ParsedSource(NamedTuple):
-    """A file: what stands in it, without comments and literals in `text`, and its directives."""
+    """A source file: its content, its masked text, and its directives."""
 
     content: bytes
     text: bytes
@@ -36,12 +36,12 @@ class ParsedSource(NamedTuple):
 
 @cache
 def grammar(*, cpp: bool) -> Grammar:
-    """Return the grammar of C or C++ with the tables of this package."""
+    """Return the grammar of C or C++ with this package's lowering tables."""
     return Grammar(cpp=cpp, expressions=EXPRESSIONS, statements=STATEMENTS)
 
 
 def clean(source: ParsedSource, start: int, end: int) -> bytes:
-    """Return a part of the file with comments, directives and branches left out blanked, as long as before."""
+    """Return part of a file with comments, directives and excluded branches blanked; its length stays the same."""
     part = source.content[start:end]
     spans = [(first - start, last - start) for first, last in source.branches.blank(start, end)]
     if b"/*" in part or b"//" in part or b"/\\" in part:
@@ -50,7 +50,7 @@ def clean(source: ParsedSource, start: int, end: int) -> bytes:
 
 
 def blanked(part: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """Make spaces of some of a text, and leave its lines."""
+    """Replace spans of a text by spaces, keeping line breaks."""
     if not spans:
         return part
     text = bytearray(part)
@@ -62,7 +62,7 @@ def blanked(part: bytes, spans: list[tuple[int, int]]) -> bytes:
 def function(
     source: ParsedSource, place: FunctionPlace, first_line: int, names: FileNames
 ) -> tuple[dict[str, Any], Reading]:
-    """Return a function's model, and the reading that noted types on the way."""
+    """Return a function's model, and the reading with the types declared in it."""
     end = min(place.function.body[1] + 1, place.start + FUNCTION_MAX)
     part = clean(source, place.start, end)
     reading, node = _read(source, part, first_line)
@@ -83,7 +83,7 @@ def _read(source: ParsedSource, part: bytes, first_line: int) -> tuple[Reading, 
 def _best(
     source: ParsedSource, part: bytes, place: FunctionPlace, first: tuple[Reading, Node | None]
 ) -> tuple[Reading, Node | None]:
-    """Read again what was mended; less errors win."""
+    """Parse the function again after repairs; the reading with the fewest errors wins."""
     reading, node = first
     best = (_errors(reading.root, node), first)
     if node is None or _is_broken_before_body(node):
@@ -100,7 +100,7 @@ def _best(
 
 
 def _definition(root: Node, depth: int = 0) -> Node | None:
-    """Return the last definition of a function on the outside."""
+    """Return the last function definition at the top level."""
     for child in reversed(root.named_children):
         kind = child.type
         if kind == "function_definition":
@@ -118,7 +118,7 @@ def _is_broken_before_body(node: Node) -> bool:
 
 
 def _with_plain_head(part: bytes, place: FunctionPlace) -> bytes:
-    """Blank what stands around the type and name of a function."""
+    """Blank everything in the head of a function except its type, name and parameters."""
     name = place.function.start - place.start
     body = place.function.body[0] - 1 - place.start
     _opened, closed = (at - place.start for at in place.function.parameters)
@@ -197,7 +197,7 @@ def _initializers(reading: Reading, node: Node) -> list[Any]:
 
 
 def _take_old_types(params: list[list[Any]], old: list[Stmt]) -> None:
-    """Give parameters the types that are declared between the head and the body."""
+    """Apply the types of a K&R definition, which are declared between the head and the body."""
     types = {name: (kind, dims) for tag, _, *held in old if tag == "d" for name, kind, dims, *_ in (held,)}
     for param in params:
         name, *_ = param
@@ -207,7 +207,7 @@ def _take_old_types(params: list[list[Any]], old: list[Stmt]) -> None:
 
 
 def _errors(root: Node, node: Node | None) -> int:
-    """Count what the parser could not make sense of, from the beginning of the function on."""
+    """Count the parse errors from the beginning of the function on."""
     count = 0
     start = node.start_byte if node else 0
     left = [root]

@@ -1,7 +1,7 @@
-"""Mend what a parser stumbles over because it knows no macros; lines stay where they are.
+"""Rewrite source that does not parse because its macros are unknown; lines keep their numbers.
 
-Words that only say something to the compiler go, types among arguments lose their stars, and macros that stand alone on
-their lines are given the semicolon that they do without.  `PRId64` becomes the letters that it stands for.
+Attribute macros are removed, types in argument lists lose their stars, and macros alone on their lines get a
+semicolon.  Format macros such as `PRId64` become string literals.
 """
 
 import re
@@ -34,7 +34,7 @@ ALONE_LINE = re.compile(rb"\n([ \t]*+([A-Z_]\w*+)[^\n]*)")
 
 
 def mended(source: bytes) -> bytes:
-    """Return source that says the same to us, and more to a parser."""
+    """Return source with the same meaning to the analysis that parses with fewer errors."""
     source = ATTRIBUTE.sub(_without_attribute, source)
     source = PRINTED.sub(_with_letters, source)
     source = WRAPPED.sub(_unwrapped, ALIGNED.sub(rb"\1 \2\3", source))

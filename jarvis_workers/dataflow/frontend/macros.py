@@ -1,4 +1,4 @@
-"""Read the macros that stand for one expression."""
+"""Read macros that expand to one expression."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ NO_VALUE = frozenset(b"if for while do return goto switch case break continue st
 
 
 def macro(source: ParsedSource, start: int, end: int) -> tuple[str, Any]:
-    """Return the name that a `#define` gives, and its expression, with its parameters before if it has any, or None."""
+    """Return the name of a `#define`, and its expression, with its parameters before it if any, or None."""
     head = HEAD.match(source.content, start, end)
     if head is None or end - head.end() > 4 * BODY_MAX:
         return "", None
@@ -46,7 +46,7 @@ def _value(body: bytes, *, cpp: bool) -> Expr | None:
 
 
 def _plain_value(body: bytes) -> Expr | None:
-    """Return what a lone name, number or string stands for."""
+    """Return the expression of a single name, number or string."""
     text = body.decode("latin-1")
     if body[:1].isdigit():
         found = number(text)

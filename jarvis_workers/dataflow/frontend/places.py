@@ -1,6 +1,6 @@
-"""Find where functions begin, in which class they stand, and what stands outside of them.
+"""Locate functions, the classes around them, and the declarations outside of them.
 
-One pass over the braces and semicolons between the functions of a masked text does all three.
+All three come from one pass over the braces and semicolons between functions of a masked text.
 """
 
 import re
@@ -33,7 +33,7 @@ BASES = re.compile(rb"(?<!:):(?!:)")
 
 
 class FunctionPlace(NamedTuple):
-    """A function with where its declaration begins, and the class that it belongs to or nothing."""
+    """A function with the start of its declaration, and the class that it belongs to, or b""."""
 
     function: Function
     start: int
@@ -41,14 +41,14 @@ class FunctionPlace(NamedTuple):
 
 
 class Places(NamedTuple):
-    """`outside` are the declarations that belong to no function, each in parts; the last part ends at its `;`."""
+    """`outside` are the declarations outside of functions, each in parts; the last part ends at its `;`."""
 
     functions: list[FunctionPlace]
     outside: list[list[tuple[int, int]]]
 
 
 class _BraceScan:
-    """Where the reading is: open braces with the class they belong to, and the parts of the declaration at hand."""
+    """Scan state: open braces with their classes, and the parts of the current declaration."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
@@ -63,7 +63,7 @@ class _BraceScan:
         self.patience = len(text)
 
     def gap(self, start: int, end: int) -> None:
-        """Read what stands between two functions."""
+        """Scan the text between two functions."""
         self.since = self.edge = start
         for mark in MARK.finditer(self.text, start, end):
             place = mark.start()
@@ -75,7 +75,7 @@ class _BraceScan:
         return self.open[-1] if self.open else b""
 
     def whole(self, text: bytes, function: Function) -> Function:
-        """Go on to the body where the `{` of an initialiser was taken for it."""
+        """Return the function with its real body, if the `{` of a member initializer was mistaken for the body."""
         start, end = function.body
         more = MORE_INITIALIZERS.match(text, end, end + HEAD_MAX)
         if more is None or INITIALIZER.search(text, function.parameters[1], start) is None:
@@ -145,14 +145,14 @@ def places(text: bytes, code: bytes, functions: Iterable[Function]) -> Places:
 
 
 def _class_name(head: bytes) -> bytes:
-    """Return the name in what stands between `class` and `{`."""
+    """Return the name in the text between `class` and `{`."""
     before = BASES.split(head, maxsplit=1)[0].partition(b"<")[0]
     words = [word for word in NAME.findall(before) if word != b"final"]
     return words[-1] if words else b""
 
 
 def _beginning(text: bytes, name: int, floor: int) -> int:
-    """Return where the declaration begins in which a function's name stands."""
+    """Return where the declaration begins that contains a function's name."""
     start = max(floor, name - HEAD_MAX)
     for edge in EDGES:
         found = text.rfind(edge, start, name)

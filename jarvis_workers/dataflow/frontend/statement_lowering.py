@@ -1,6 +1,6 @@
-"""Lower statements; a declaration becomes one statement for each name.
+"""Lower statements; a declaration becomes one statement per name.
 
-Macros that look like statements are taken for what they most often are: with a body behind them, a loop.
+Macros that look like statements are lowered as what they usually are: a loop if a body follows, else a call.
 """
 
 from jarvis_workers.dataflow.frontend.cpp_expressions import construction
@@ -31,7 +31,7 @@ def _expression(reading: Reading, node: Node, out: list[Stmt]) -> None:
 
 
 def _is_macro(reading: Reading, call: Node, out: list[Stmt]) -> bool:
-    """Note `NAME(...)` without a semicolon; the statement behind it may be its body: see `with_bodies`."""
+    """Add a marker for `NAME(...)` without a semicolon; the next statement may be its body: see `with_bodies`."""
     if call.type != "call_expression":
         return False
     out.append(["macro", reading.line(call), reading.expr(call)])
@@ -64,7 +64,7 @@ def _declaration(reading: Reading, node: Node, out: list[Stmt]) -> None:
 
 
 def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) -> None:
-    """Read `NAME(x)` without a semicolon and the call behind it, which look like a type and a function."""
+    """Lower `NAME(x)` without a semicolon and the call after it, which parse as a type and a function."""
     for node, held in ((macro, macro.children[2:-1]), (call, call.children[-1].children)):
         name = reading.word(node.children[0])
         line = reading.line(node)
@@ -106,7 +106,7 @@ def _bindings(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> N
 
 
 def _like_a_call(reading: Reading, found: Declarator, of: Specified, out: list[Stmt]) -> None:
-    """Tell `T name(a, b);`, which may construct an object, from the declaration of a function."""
+    """Lower `T name(a, b);` as the construction of an object, unless it declares a function."""
     function = found.function
     assert function is not None
     given = next((child for child in function.named_children if child.type == "parameter_list"), None)
@@ -285,7 +285,7 @@ def _typedef(reading: Reading, node: Node, out: list[Stmt]) -> None:
 
 
 def _nested(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    """A function within: with no type in front it is a macro and its body."""
+    """Lower a function definition inside a function: without a type before it, it is a macro with a body."""
     children = reading.children(node)
     body = children[-1] if children else node
     shape = children[0].type if children else ""
@@ -298,7 +298,7 @@ def _nested(reading: Reading, node: Node, out: list[Stmt]) -> None:
 
 
 def _error(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    """Say that something is not understood, and keep the statements in it that are."""
+    """Mark a statement that does not parse as unknown, and keep the statements in it that do."""
     out.append(["?", reading.line(node)])
     for child in node.named_children:
         if child.type not in ("ERROR", "identifier"):

@@ -1,6 +1,6 @@
-"""Lower what asks: the conditions of statements, and `switch` with its cases.
+"""Lower conditions, and `switch` with its cases.
 
-Labels that stand side by side share one group; control runs from a group into the next one.
+Adjacent labels share one group; control falls through from a group into the next one.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ def after(reading: Reading, node: Node, before: list[Stmt], statement: Stmt, out
 
 
 def condition_of(reading: Reading, node: Node, before: list[Stmt]) -> Expr:
-    """Return what is asked; what is declared on the way goes before."""
+    """Return the condition of a statement; a declaration in it is added to `before`."""
     if node.type != "condition_clause":
         return reading.expr(node)
     condition: Expr = ["x"]
@@ -84,7 +84,7 @@ def _case(reading: Reading, node: Node) -> tuple[list[Expr | None], list[Node]]:
 
 
 def stray_case(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    """Keep the statements of a case below another statement of its switch, and say that they are reached otherwise."""
+    """Lower a case below another statement of its switch: mark it as unknown, as control reaches it otherwise."""
     out.append(["?", reading.line(node)])
     for child in _case(reading, node)[1]:
         reading.add(child, out)

@@ -1,4 +1,4 @@
-"""Make nodes of what JSON holds of them: lists, the tag of the kind first.  What is given is not changed."""
+"""Decode nodes from their JSON form: lists that begin with the tag of the kind.  The input is not changed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -46,7 +46,7 @@ _new: Callable[[Any, tuple[Any, ...]], Any] = tuple.__new__
 
 
 def function(stored: Mapping[str, Any]) -> LoweredFunction:
-    """Return a function of a summary."""
+    """Decode a function of a summary."""
     return LoweredFunction(
         stored["name"],
         stored["line"],
@@ -63,13 +63,13 @@ def global_variable(stored: Stored) -> GlobalVariable:
 
 
 def record(stored: Mapping[str, Any]) -> RecordType:
-    """Return a type of a summary."""
+    """Decode a type of a summary."""
     fields = {name: RecordField(kind, _nodes(dims)) for name, (kind, dims) in stored["fields"].items()}
     return RecordType(fields, tuple(stored["bases"]), stored["union"])
 
 
 def macro(stored: Stored) -> Expression | FunctionMacro:
-    """Return a macro of a summary."""
+    """Decode a macro of a summary."""
     first, *rest = stored
     if type(first) is str:
         plain: Expression = _node(stored)
@@ -78,7 +78,7 @@ def macro(stored: Stored) -> Expression | FunctionMacro:
 
 
 def replaced(node: tuple[Any, ...], parts: Iterable[Any]) -> Any:
-    """Return a node of the same kind with other parts, the tag included; a plain tuple stays one."""
+    """Return a node of the same kind with other fields, the tag included; a plain tuple stays one."""
     return tuple.__new__(type(node), parts)
 
 
@@ -89,7 +89,7 @@ def tag_of(kind: Any) -> str:
 
 
 def _node(stored: Any) -> Any:
-    """Return the node of what is stored, or None."""
+    """Decode a node, or None."""
     return None if stored is None else DECODERS[stored[0]](stored)
 
 
@@ -105,7 +105,7 @@ def _groups(stored: Iterable[Any]) -> tuple[CaseGroup, ...]:
     return tuple([CaseGroup(_nodes(labels), _nodes(body)) for labels, body in stored])
 
 
-# How fields are decoded, by their types; others are as they were stored.
+# The decoders of field types; fields of other types are kept as stored.
 FIELDS: dict[Any, Callable[[Any], Any]] = {
     Expression: _node,
     Expression | None: _node,
@@ -119,7 +119,7 @@ FIELDS: dict[Any, Callable[[Any], Any]] = {
 
 
 def _decoder(kind: Any) -> Decoder:
-    """Return what makes nodes of a kind: most of all nodes are leaves, whose list is the node but for its type."""
+    """Return the decoder of a kind.  Most nodes are leaves, which only change their type from list to node."""
     make: Decoder = partial(tuple.__new__, kind)
     nested = [(place, FIELDS[of]) for place, of in enumerate(kind.__annotations__.values()) if of in FIELDS]
     if not nested:
@@ -185,14 +185,14 @@ def _with_sides(kind: Any) -> Decoder:
 
 
 def _by_length(short: Any, long: Any) -> Decoder:
-    """Return what makes nodes of two kinds with one tag: one has a field more."""
+    """Return the decoder of two kinds that share a tag; one has an additional field."""
     length, first, second = len(short._fields), _decoder(short), _decoder(long)
     return lambda stored: first(stored) if len(stored) == length else second(stored)
 
 
 DECODERS: dict[str, Decoder] = {
     **{tag_of(kind): _decoder(kind) for kind in (*EXPRESSIONS, *STATEMENTS)},
-    # The commonest kinds that hold nodes.
+    # Faster decoders for the most frequent kinds that contain nodes.
     **{tag_of(kind): _with_base(kind) for kind in (MemberExpr, ArrowExpr)},
     **{tag_of(kind): _with_operand(kind) for kind in (UnaryExpr, CastExpr, ExprStmt)},
     **{tag_of(kind): _with_sides(kind) for kind in (IndexExpr, AndExpr, OrExpr)},

@@ -1,17 +1,17 @@
 """The kinds of expressions. A docstring gives the meaning of a kind and, after the last colon, an example in C or C++.
 
-Types of values are texts without qualifiers (`char*`, `unsigned int`), lines are numbered from 1.
+Types of values are texts without qualifiers (`char*`, `unsigned int`); lines are numbered from 1.
 """
 
 from typing import Annotated, Any, Literal, NamedTuple
 
-# For mypy any named tuple; at run time two different types, by which `decode` and `validator` know what a field holds.
+# Any named tuple for mypy; two distinct types at run time, by which `decode` and `validator` tell the fields apart.
 Expression = Annotated[tuple[Any, ...], "expression"]
 Statement = Annotated[tuple[Any, ...], "statement"]
 
 
 class UnknownExpr(NamedTuple):
-    """What the front end does not understand: `({ int i = 1; i; })`"""
+    """Code that the front end does not understand: `({ int i = 1; i; })`"""
 
     kind: Literal["x"]
 
@@ -51,7 +51,7 @@ class StringExpr(NamedTuple):
 
 
 class LongStringExpr(NamedTuple):
-    """A string literal that was cut, with the length of the whole."""
+    """A string literal that was cut, with its full length."""
 
     kind: Literal["s"]
     text: str
@@ -66,7 +66,7 @@ class NullExpr(NamedTuple):
 
 
 class UnaryExpr(NamedTuple):
-    """An operation of one operand, op is - + ! or ~: `!done`"""
+    """A unary operation, op is - + ! or ~: `!done`"""
 
     kind: Literal["u"]
     op: str
@@ -74,7 +74,7 @@ class UnaryExpr(NamedTuple):
 
 
 class DerefExpr(NamedTuple):
-    """What a pointer points to: `*p`"""
+    """The object that a pointer refers to: `*p`"""
 
     kind: Literal["*"]
     pointer: Expression
@@ -88,7 +88,7 @@ class AddressExpr(NamedTuple):
 
 
 class IndexExpr(NamedTuple):
-    """An element of an array, or of what a pointer points to: `a[i]`"""
+    """An element of an array, or of the memory that a pointer refers to: `a[i]`"""
 
     kind: Literal["i"]
     base: Expression
@@ -104,7 +104,7 @@ class MemberExpr(NamedTuple):
 
 
 class ArrowExpr(NamedTuple):
-    """A member of the object that a pointer points to: `node->next`"""
+    """A member of the object that a pointer refers to: `node->next`"""
 
     kind: Literal["->"]
     base: Expression
@@ -112,7 +112,7 @@ class ArrowExpr(NamedTuple):
 
 
 class BinaryExpr(NamedTuple):
-    """Arithmetic, bits or a comparison: `a + b`"""
+    """An arithmetic or bitwise operation, or a comparison: `a + b`"""
 
     kind: Literal["b"]
     op: str
@@ -156,7 +156,7 @@ class UpdateExpr(NamedTuple):
 
 
 class CallExpr(NamedTuple):
-    """A call of a function, a method, or a macro that looks like one: `f(x, 1)`"""
+    """A call of a function, of a method, or of a macro that looks like one: `f(x, 1)`"""
 
     kind: Literal["c"]
     callee: Expression
@@ -173,7 +173,7 @@ class CastExpr(NamedTuple):
 
 
 class SizeofExpr(NamedTuple):
-    """The size of a type or else of an expression: `sizeof(int)`"""
+    """The size of a type or of an expression: `sizeof(int)`"""
 
     kind: Literal["z"]
     type: str | None
@@ -190,7 +190,7 @@ class ConditionalExpr(NamedTuple):
 
 
 class CommaExpr(NamedTuple):
-    """Expressions evaluated in order, worth the last one: `i = 0, j = 1`"""
+    """Expressions evaluated in order, with the value of the last one: `i = 0, j = 1`"""
 
     kind: Literal[","]
     parts: tuple[Expression, ...]
@@ -204,7 +204,7 @@ class InitListExpr(NamedTuple):
 
 
 class DesignatedExpr(NamedTuple):
-    """An item of an initializer with the member that it is for: `struct s v = {.x = 1}`"""
+    """An item of an initializer with the member it sets: `struct s v = {.x = 1}`"""
 
     kind: Literal[".="]
     member: str
@@ -220,7 +220,7 @@ class ConstructExpr(NamedTuple):
 
 
 class NewExpr(NamedTuple):
-    """An object, or an array of so many objects, made on the heap (C++): `new int[n]`"""
+    """An object, or an array of objects, allocated on the heap (C++): `new int[n]`"""
 
     kind: Literal["new"]
     type: str
@@ -230,12 +230,12 @@ class NewExpr(NamedTuple):
 
     @property
     def placement(self) -> tuple[Expression, ...]:
-        """Return where the object is put: nowhere in particular."""
+        """Return the placement arguments: none."""
         return ()
 
 
 class PlacementNewExpr(NamedTuple):
-    """An object made in memory that exists (C++): `new (p) node(1)`"""
+    """An object constructed in existing memory (C++): `new (p) node(1)`"""
 
     kind: Literal["new"]
     type: str
@@ -255,7 +255,7 @@ class DeleteExpr(NamedTuple):
 
 
 class LambdaExpr(NamedTuple):
-    """A function without a name, its parameters by name (C++): `[](int a) { return a; }`"""
+    """An anonymous function, its parameters by name (C++): `[](int a) { return a; }`"""
 
     kind: Literal["fn"]
     params: tuple[str, ...]
@@ -263,7 +263,7 @@ class LambdaExpr(NamedTuple):
 
 
 EXPRESSIONS = tuple(one for one in list(globals().values()) if "kind" in getattr(one, "_fields", ()))
-# The kinds that hold no other nodes.
+# The kinds that contain no other nodes.
 LEAVES = frozenset((UnknownExpr, NameExpr, NumberExpr, FloatExpr, StringExpr, LongStringExpr, NullExpr))
 ZERO = NumberExpr("n", 0)
 STRINGS = (StringExpr, LongStringExpr)

@@ -1,4 +1,4 @@
-"""The kinds of statements, and what holds them: functions, variables, types and macros.
+"""The kinds of statements, and the definitions that contain them: functions, variables, types and macros.
 
 A docstring gives the meaning of a kind and, after the last colon, an example in C or C++.
 """
@@ -9,14 +9,14 @@ from jarvis_workers.dataflow.ir.expr import Expression, Statement
 
 
 class UnknownStmt(NamedTuple):
-    """What the front end does not understand: `asm("nop");`"""
+    """Code that the front end does not understand: `asm("nop");`"""
 
     kind: Literal["?"]
     line: int
 
 
 class ExprStmt(NamedTuple):
-    """An expression evaluated for what it does: `i++;`"""
+    """An expression evaluated for its side effects: `i++;`"""
 
     kind: Literal["e"]
     line: int
@@ -36,7 +36,7 @@ class DeclStmt(NamedTuple):
 
 
 class BlockStmt(NamedTuple):
-    """A scope, with the line of its end: `{ f(); }`"""
+    """A block, with the line of its end: `{ f(); }`"""
 
     kind: Literal["blk"]
     line: int
@@ -45,7 +45,7 @@ class BlockStmt(NamedTuple):
 
 
 class IfStmt(NamedTuple):
-    """A branch: `if (p) f();`"""
+    """A conditional statement: `if (p) f();`"""
 
     kind: Literal["if"]
     line: int
@@ -78,14 +78,14 @@ class RangeForStmt(NamedTuple):
 
 
 class CaseGroup(NamedTuple):
-    """Labels that stand side by side, None for default, and the statements behind them."""
+    """Adjacent labels, None for default, and the statements after them."""
 
     labels: tuple[Expression | None, ...]
     body: tuple[Statement, ...]
 
 
 class SwitchStmt(NamedTuple):
-    """A switch; control runs from one group of cases into the next: `switch (n) { case 1: f(); default: g(); }`"""
+    """A switch; control falls through to the next group of cases: `switch (n) { case 1: f(); default: g(); }`"""
 
     kind: Literal["sw"]
     line: int
@@ -94,7 +94,7 @@ class SwitchStmt(NamedTuple):
 
 
 class ReturnStmt(NamedTuple):
-    """The end of a function: `return 1;`"""
+    """A return from a function: `return 1;`"""
 
     kind: Literal["ret"]
     line: int
@@ -102,14 +102,14 @@ class ReturnStmt(NamedTuple):
 
 
 class BreakStmt(NamedTuple):
-    """The end of a loop or switch: `while (1) break;`"""
+    """A jump out of a loop or switch: `while (1) break;`"""
 
     kind: Literal["brk"]
     line: int
 
 
 class ContinueStmt(NamedTuple):
-    """The end of a turn of a loop: `while (1) continue;`"""
+    """A jump to the next iteration of a loop: `while (1) continue;`"""
 
     kind: Literal["cont"]
     line: int
@@ -124,7 +124,7 @@ class GotoStmt(NamedTuple):
 
 
 class LabelStmt(NamedTuple):
-    """Where a jump goes: `out: return;`"""
+    """The target of a jump: `out: return;`"""
 
     kind: Literal["lab"]
     line: int
@@ -152,7 +152,7 @@ STATEMENTS = tuple(one for one in list(globals().values()) if "kind" in getattr(
 
 
 class MacroStmt(NamedTuple):
-    """A macro without a semicolon, only inside the front end: with what follows it becomes a loop, or an ExprStmt."""
+    """A macro without a semicolon, in the front end only: with a body after it a loop, otherwise an ExprStmt."""
 
     kind: Literal["macro"]
     line: int
@@ -160,7 +160,7 @@ class MacroStmt(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """A parameter of a function; an array is a pointer, `dims` are its further dimensions."""
+    """A parameter of a function; an array is a pointer, and `dims` are its further dimensions."""
 
     name: str
     type: str
@@ -168,7 +168,7 @@ class Parameter(NamedTuple):
 
 
 class Initializer(NamedTuple):
-    """What a constructor begins a member or base with."""
+    """A member or base initializer of a constructor."""
 
     member: str
     args: tuple[Expression, ...]
@@ -202,7 +202,7 @@ class RecordField(NamedTuple):
 
 
 class RecordType(NamedTuple):
-    """A struct, class or union; those without a name are named after their line."""
+    """A struct, class or union; an anonymous one is named after its line."""
 
     fields: dict[str, RecordField]
     bases: tuple[str, ...]
@@ -210,7 +210,7 @@ class RecordType(NamedTuple):
 
 
 class FunctionMacro(NamedTuple):
-    """A macro with parameters and the expression that it stands for; one without parameters is that expression."""
+    """A macro with parameters and its expression; a macro without parameters is that expression."""
 
     params: tuple[str, ...]
     body: Expression

@@ -1,4 +1,4 @@
-"""Check lowered functions: no node of a wrong kind, with a wrong number of fields, or with a field of a wrong type."""
+"""Validate lowered functions: kinds of nodes, numbers of fields and types of fields."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -13,12 +13,12 @@ PARTS = (CaseGroup, Initializer, LoweredFunction, Parameter)
 
 
 def check(function: LoweredFunction) -> list[str]:
-    """Return what is wrong with a function, each with the kind of the node and its field; nothing if all is right."""
+    """Return the problems of a function, each with the kind of the node and its field; empty if it is valid."""
     return list(_problems(function, LoweredFunction, "function"))
 
 
 def _problems(value: Any, of: Any, where: str) -> Iterator[str]:
-    """Yield what is wrong with a value that should be of a type."""
+    """Yield the problems of a value that should have a type."""
     if of in KINDS or of in PARTS:
         yield from _problems_of_node(value, KINDS.get(of, (of,)), where)
     elif get_origin(of) is tuple and type(value) is tuple:

@@ -1,4 +1,4 @@
-"""What functions of C's and POSIX's libraries ask, do and return: a file for each family."""
+"""Models of C and POSIX library functions: preconditions, effects and return values, one module per family."""
 
 from jarvis_workers.dataflow.library import allocation, commands, copies, inputs, outputs, parsing, strings
 from jarvis_workers.dataflow.library.allocation import never_fails, wrapped

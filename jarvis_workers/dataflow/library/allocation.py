@@ -1,4 +1,4 @@
-"""Functions that make and release memory, and wrappers that are told by their names: zmalloc, xstrdup, sds_realloc."""
+"""Functions that allocate and release memory, and wrappers recognized by name: zmalloc, xstrdup, sds_realloc."""
 
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change
 from jarvis_workers.dataflow.name_heuristics import listed
@@ -24,7 +24,7 @@ MAYBE_NULL_STARTS = ("ztry", "g_try")
 
 
 def never_fails(name: str) -> bool:
-    """Tell whether a function is one of those that end the program where there is no memory."""
+    """Return whether a function ends the program when memory is exhausted."""
     return name in NEVER_NULL
 
 
@@ -36,7 +36,7 @@ def _null_of(name: str) -> int:
 def _allocate(
     call: LibraryCall, size: Range, counts: tuple[Value, ...] = (), *, zero: bool = False, unset: bool = True
 ) -> Value:
-    """Make memory whose size comes from `counts`; it is of no known size if that is 0."""
+    """Allocate memory; `counts` are the arguments that its size is computed from.  A size of 0 counts as unknown."""
     tainted = next((one for one in counts if one.taint), None)
     if tainted and not tainted.checked and (tainted.range[1] is None or tainted.range[1] > LARGE):
         text = "uses an untrusted size without an upper bound"
@@ -97,7 +97,7 @@ def _free(call: LibraryCall) -> Value:
 
 
 def wrapped(name: str) -> Handler | None:
-    """Return what carries out a function that is named like one of these."""
+    """Return the handler of a function that is named like one of these."""
     low = name.lower()
     if low.endswith("dealloc"):
         return None

@@ -1,4 +1,4 @@
-"""Functions that run programs and SQL, and open and close files: what comes from outside must not be in their text."""
+"""Functions that run programs and SQL, and open and close files: sinks of untrusted text."""
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
@@ -14,7 +14,7 @@ NAMES_OF_DESCRIPTORS = ("open", "_open", "creat", "_wopen")
 
 
 def _command(call: LibraryCall, arguments: int) -> None:
-    """Look at the first arguments, which become part of a command."""
+    """Check the first arguments, which become part of a command."""
     call.prove("harmless_command", holds=call.is_own_text(0))
     for value in call.values[:arguments]:
         step = taint_of(call.path, value)
@@ -30,7 +30,7 @@ def _system(call: LibraryCall) -> Value:
 
 
 def _exec(call: LibraryCall) -> Value:
-    """A program gets its arguments one by one, or in an array."""
+    """Check the arguments of a program, given one by one or as an array."""
     found = list(call.values)
     name = call.name
     if "v" in name.rpartition("exec")[2] + name.rpartition("spawn")[2]:
@@ -46,7 +46,7 @@ def _exec(call: LibraryCall) -> Value:
 
 
 def _is_plain(call: LibraryCall, place: int) -> bool:
-    """Tell whether an argument is the program's own text, or the NULL behind the last."""
+    """Return whether an argument is text of the program itself, or the terminating NULL."""
     return call.is_own_text(place) or call.value(place).null == IS_NULL
 
 
@@ -59,7 +59,7 @@ def _sql(call: LibraryCall) -> Value:
 
 
 def _opens(call: LibraryCall) -> None:
-    """Look at a path that is opened; who runs a program may name its files."""
+    """Check the path of a file that is opened; paths from the command line are trusted."""
     step = taint_of(call.path, call.value(0))
     if step is not None and "command line" not in step.note:
         text = "opens a path that contains untrusted input"

@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.values import MEMORY, UNKNOWN, Object, Range, Value
 
 __all__ = ["HANDLERS"]
 
-# The size of an element, by name.
+# The size of an element, by function name.
 COPY = {"wcscpy": 4, "lstrcpyW": 4}
 APPEND = {"wcscat": 4}
 COPY_N = {"wcsncpy": 4}
@@ -55,7 +55,7 @@ def _append(call: LibraryCall, first: Range, added: Range, element: int) -> Valu
 
 
 def _strncpy(call: LibraryCall) -> Value:
-    """A text that is not shorter than the count is copied without its end."""
+    """Model strncpy, which does not terminate a string that is at least `count` long."""
     element, count = COPY_N.get(call.name, 1), call.value(2)
     call.use(1)
     call.takes_length(2)

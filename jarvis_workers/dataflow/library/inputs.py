@@ -1,4 +1,4 @@
-"""Functions that bring in data from outside."""
+"""Functions that read untrusted input."""
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of
 from jarvis_workers.dataflow.name_heuristics import listed
@@ -11,7 +11,7 @@ __all__ = ["HANDLERS"]
 
 
 def _taint(path: PathState, value: Value, step: PathEvent) -> None:
-    """Data from outside stands where a pointer points now."""
+    """Mark the memory that a pointer refers to as input."""
     key = value.target
     if path.object_of(value) is not None:
         change(path, value, taint=step, length=UNKNOWN, unset_from=None, filled=0)
@@ -57,7 +57,7 @@ def _recv(call: LibraryCall) -> Value:
 
 
 def _scanf(call: LibraryCall) -> Value:
-    """What is read from a string comes from outside only if the string does."""
+    """Model scanf; values read from a string are untrusted only if the string is."""
     first = 1 if call.name in ("scanf", "wscanf", "scanf_s") else 2
     if first == 2:
         call.use(0)

@@ -1,4 +1,4 @@
-"""A call of a library function: its arguments, and what most of these functions do with them."""
+"""A call of a library function, with the checks and effects that most of these functions share."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ PERHAPS_OVERREAD = 0.6
 
 
 class LibraryCall:
-    """A call whose arguments are evaluated; an argument that is missing is unknown."""
+    """A call with evaluated arguments; a missing argument is unknown."""
 
     __slots__ = ("line", "name", "node", "path", "values")
 
@@ -37,11 +37,11 @@ class LibraryCall:
         return self.path.object_of(self.value(place))
 
     def report(self, pattern: str, text: str, *, sure: float, since: PathEvent | None = None) -> None:
-        """Report the call; `text` goes on behind its code."""
+        """Report the call; `text` follows its source text."""
         report(self.path, pattern, self.line, f"{said(self.node)} {text}", since=since, sure=sure)
 
     def use(self, place: int) -> None:
-        """The function looks at what an argument points to."""
+        """Check a pointer argument that the function dereferences."""
         if place >= len(self.values):
             return
         value, part = self.values[place], self.node.args[place]
@@ -52,7 +52,7 @@ class LibraryCall:
             used_after_free(self.path, part, value, self.line)
 
     def write(self, place: int, amount: Range, *, certain: bool = True) -> None:
-        """The function writes `amount` bytes to an argument; if that is not certain, at most the lowest counts."""
+        """Check a write of `amount` bytes to an argument; unless `certain`, only its lower bound counts."""
         self.use(place)
         value, target = self.value(place), self.object(place)
         if target is None or self._begins_before(value, target, "flow_buffer_underwrite", "writes"):
@@ -70,18 +70,18 @@ class LibraryCall:
             self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
 
     def prove(self, what: str, *, holds: bool) -> None:
-        """Keep whether the call does no harm, as far as it stands in the function that is followed."""
+        """Record whether the call is harmless, if it is in the analyzed function itself."""
         machine = self.path.machine
         if not machine.quiet and self.path.frame.depth == 0:
             machine.prove(what, self.line, holds=holds)
 
     def is_own_text(self, place: int) -> bool:
-        """Tell whether an argument is a text that the program itself has put there."""
+        """Return whether an argument is a string that the program itself wrote."""
         target = self.object(place)
         return target is not None and target.taint is None and (target.kind == "text" or is_exact(target.length))
 
     def read(self, place: int, amount: Range) -> None:
-        """The function reads `amount` bytes from an argument."""
+        """Check a read of `amount` bytes from an argument."""
         self.use(place)
         value, target = self.value(place), self.object(place)
         if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
@@ -93,7 +93,7 @@ class LibraryCall:
             self.report("flow_buffer_overread", text, since=target.made, sure=sure)
 
     def starts_inside(self, place: int) -> None:
-        """The function reads an argument from where it points to on."""
+        """Check that an argument does not point before its object."""
         target = self.object(place)
         if target is not None:
             self._begins_before(self.value(place), target, "flow_buffer_underread", "reads")
@@ -106,7 +106,7 @@ class LibraryCall:
         return True
 
     def takes_length(self, place: int) -> None:
-        """An argument says how many bytes are copied."""
+        """Check a length argument for untrusted values."""
         count = self.value(place)
         low, high = count.range
         if count.taint and not count.checked and (high is None or low is None or low < 0):
@@ -114,30 +114,30 @@ class LibraryCall:
             self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
 
     def bring_in(self) -> PathEvent:
-        """The function brings in data from outside."""
+        """Record in the trace that the call reads untrusted input."""
         return self.path.note(self.line, "{} reads untrusted input", self.node)
 
 
 Handler = Callable[[LibraryCall], Value]
-# What a family holds: functions of one kind, and what carries them out.
+# A family of functions: names with the same model, and the handler that implements it.
 Handlers = tuple[tuple[Sequence[str], Handler], ...]
 
 
 def change(path: PathState, value: Value, **fields: Any) -> None:
-    """Change what is known of the object that a value points into; nothing if nothing is."""
+    """Update the object that a value points into, if it is known."""
     made = path.object_of(value)
     if made is not None:
         path.objects[value.target or ""] = made._replace(**fields)
 
 
 def offset_of(value: Value, element: int) -> int | None:
-    """Return how many elements behind its start a pointer points, where that is known."""
+    """Return the offset of a pointer from the start of its object, in elements; None if it is unknown."""
     low, high = value.at
     return low // element if low is not None and low == high else None
 
 
 def text_length(path: PathState, value: Value) -> Range:
-    """Return the length of the string that a pointer points to, in its elements."""
+    """Return the length of the string that a pointer refers to, in elements."""
     target = path.object_of(value)
     if target is None:
         return (0, None)
@@ -151,7 +151,7 @@ def text_length(path: PathState, value: Value) -> Range:
 
 
 def set_text(path: PathState, value: Value, element: int, length: Range, taint: PathEvent | None) -> None:
-    """A string of this length stands where a pointer points now."""
+    """Record that a pointer refers to a string of this length."""
     target = path.object_of(value)
     if target is None:
         return
@@ -162,6 +162,6 @@ def set_text(path: PathState, value: Value, element: int, length: Range, taint: 
 
 
 def taint_of(path: PathState, value: Value) -> PathEvent | None:
-    """Return where the text behind a pointer came in from outside."""
+    """Return the event that read the string behind a pointer as input; None if it is trusted."""
     target = path.object_of(value)
     return (target.taint if target else None) or (value.taint if not value.target else None)

@@ -1,4 +1,4 @@
-"""Functions that print, into streams and into strings."""
+"""Functions that print to streams and to strings."""
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, set_text, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.values import ANY, UNKNOWN, Value
 
 __all__ = ["HANDLERS"]
 
-# Where the format stands.
+# The position of the format argument.
 FORMATS = {
     0: "printf wprintf vprintf vwprintf",
     1: "fprintf fwprintf vfprintf vfwprintf dprintf syslog vsyslog sprintf vsprintf asprintf vasprintf",

@@ -1,4 +1,4 @@
-"""Functions that return numbers, and those that do nothing that matters."""
+"""Functions that return numbers, and functions without relevant effects."""
 
 from math import isqrt
 

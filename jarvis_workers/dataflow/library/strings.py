@@ -1,4 +1,4 @@
-"""Functions that look at strings, and turn them into numbers."""
+"""Functions that inspect strings or convert them to numbers."""
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
@@ -10,7 +10,7 @@ UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 
 def _strlen(call: LibraryCall) -> Value:
-    """A text of which nothing is known may be of any length: that is no lowest length of 0."""
+    """Model strlen; the length of an unknown string has no lower bound, as a bound of 0 would look informative."""
     call.use(0)
     low, high = text_length(call.path, call.value(0))
     return Value((low if low == high else low or None, high))
