@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from jarvis_cli.app import App
-from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Quiet, Where, form_of
+from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Label, Quiet, Where, form_of
 
 EXAMPLES = """\
 \b
@@ -53,6 +53,7 @@ def agent(
     form: Form = None,
     as_json: FormJson = False,
     budget: Budget = None,
+    label: Label = None,
     where: Where = None,
     detach: Detach = False,
     record: Record = None,
@@ -61,6 +62,7 @@ def agent(
 ) -> int:
     """Give an agent a task over a source tree, and print its answer. Non-interactive."""
     from jarvis_cli.agent_run import AgentOptions, give_task  # noqa: PLC0415  (a model's client is slow to import)
+    from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
 
     return give_task(
         AgentOptions(
@@ -70,6 +72,7 @@ def agent(
             output=output,
             form=form_of(form, as_json),
             budget=budget,
+            labels=parse_labels(label or ()),
             where=where,
             detach=detach,
             record=record,

@@ -2,12 +2,14 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_cli.agent_output import KIND, check_format, deliver_answer
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import Delivery, delivery
+from jarvis_cli.report_target import Delivery
+from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
@@ -34,6 +36,7 @@ class AgentOptions:
     output: str | None
     form: str | None
     budget: str | None
+    labels: Mapping[str, str]
     where: str | None
     detach: bool
     record: Path | None
@@ -51,7 +54,7 @@ def give_task(asked: AgentOptions) -> int:
         raise UsageError("--record and --replay are for local runs; add --where local")
     if asked.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
-    where_to = delivery(asked.output, asked.form, None, None, quiet=asked.quiet)
+    where_to = delivery_of(asked.output, asked.form, None, None, quiet=asked.quiet)
     check_format(where_to.form)
     task = wiring.options_of(
         settings,
@@ -61,8 +64,8 @@ def give_task(asked: AgentOptions) -> int:
         agent_limits=wiring.agent_limits_of(settings),
     )
     if settings.place == "cluster":
-        return _on_cluster(settings, asked.path, task, None if asked.detach else where_to, asked.quiet)
-    return _here(settings, asked.path, task, where_to, asked.quiet, answers, offline=asked.replay is not None)
+        return _on_cluster(settings, asked, task, None if asked.detach else where_to)
+    return _here(settings, asked, task, where_to, answers)
 
 
 def _read_task(task: str) -> str:
@@ -80,21 +83,13 @@ def _read_task(task: str) -> str:
     return text
 
 
-def _here(
-    settings: Settings,
-    path: str,
-    task: TaskOptions,
-    asked: Delivery,
-    quiet: bool,
-    answers: Path | None,
-    *,
-    offline: bool,
-) -> int:
+def _here(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: Delivery, answers: Path | None) -> int:
+    offline = asked.replay is not None
     if answers:
         _check_folder(answers, offline=offline)
     with wiring.store_of(settings, tell=write_line) as store:
         with (
-            display(quiet) as screen,
+            display(asked.quiet) as screen,
             wiring.executor_of(
                 settings,
                 store,
@@ -103,11 +98,11 @@ def _here(
                 runtime=lambda: wiring.runtime_of(settings, answers, offline=offline),
             ) as local,
         ):
-            with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, task, local.executor)
+            with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
+                request = _request(settings, source, task, local.executor, asked.labels)
                 run_id = submit(store, local.world.blobs, request, screen.packing)
             run = run_locally(local, run_id, screen)
-        return deliver_answer(store, wiring.blobs_of(settings), run, asked, screen)
+        return deliver_answer(store, wiring.blobs_of(settings), run, delivery, screen)
 
 
 def _check_folder(answers: Path, *, offline: bool) -> None:
@@ -122,23 +117,25 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
         raise UsageError(f"--record {answers}: no permission to write there")
 
 
-def _on_cluster(settings: Settings, path: str, task: TaskOptions, asked: Delivery | None, quiet: bool) -> int:
+def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: Delivery | None) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
         blobs = wiring.blobs_of(settings)
-        with display(quiet) as screen:
-            with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, task, remote.EXECUTOR)
+        with display(asked.quiet) as screen:
+            with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
+                request = _request(settings, source, task, remote.EXECUTOR, asked.labels)
                 run_id = submit(store, blobs, request, screen.packing)
-            if asked is None:
+            if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver_answer(store, blobs, run, asked, screen)
+        return deliver_answer(store, blobs, run, delivery, screen)
 
 
-def _request(settings: Settings, source: SourceTree, task: TaskOptions, executor: str) -> RunRequest[RunInput]:
-    asked = wiring.request_for(settings, source, KIND, executor, RunInput(task))
+def _request(
+    settings: Settings, source: SourceTree, task: TaskOptions, executor: str, labels: Mapping[str, str]
+) -> RunRequest[RunInput]:
+    asked = wiring.request_for(settings, source, KIND, executor, RunInput(task), labels=labels)
     budget = budget_of(settings, task.model_group)
     selection = replace(asked.selection, suffixes=None)
     return replace(asked, selection=selection, may_be_empty=True, budget=budget)

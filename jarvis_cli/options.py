@@ -24,6 +24,7 @@ __all__ = [
     "Form",
     "FormJson",
     "Group",
+    "Label",
     "Lang",
     "Output",
     "Quiet",
@@ -81,6 +82,15 @@ Group = Annotated[
         help="Model group of jarvis.yaml.",
         autocompletion=groups,
         rich_help_panel=AGENTS,
+    ),
+]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="KEY=VALUE",
+        help="Label of the run, to find it by; repeatable.",
+        rich_help_panel=EXECUTION,
     ),
 ]
 Lang = Annotated[

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,22 +20,23 @@ COMMIT_DIGITS = 9
 REVISION_WIDTH, LABEL_WIDTH = 24, 16
 
 
-def print_runs(settings: Settings, limit: int, *, as_json: bool) -> int:
-    """Print the newest runs, as a table or as JSON."""
-    rows = [_row(run) for run in list_runs(settings, limit)]
+def print_runs(settings: Settings, limit: int, labels: Sequence[tuple[str, str | None]] = (), *, as_json: bool) -> int:
+    """Print the newest runs that have all the labels, as a table or as JSON."""
+    rows = [_row(run) for run in list_runs(settings, limit, labels)]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return exits.DONE
     if not rows:
-        typer.echo("no runs yet; start one with: jarvis sec fast", err=True)
+        nothing = "no run has these labels" if labels else "no runs yet; start one with: jarvis sec fast"
+        typer.echo(nothing, err=True)
         return exits.DONE
-    labels = any(row["label"] for row in rows)
-    typer.echo(_line(("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"), labels=labels))
+    named = any(row["label"] for row in rows)
+    typer.echo(_line(("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"), labels=named))
     for row in rows:
         version = revision(row["branch"], row["commit"]) or "-"
         made, files = f"{row['created_at'][:19]}Z", f"{row['files']:,}"
         facts = (row["id"], row["kind"], row["state"], made, files, version, row["label"] or "-", row["root"])
-        typer.echo(_line(facts, labels=labels))
+        typer.echo(_line(facts, labels=named))
     return exits.DONE
 
 
@@ -75,4 +77,5 @@ def _row(run: ListedRun) -> dict[str, Any]:
         "label": run.label or None,
         "branch": run.branch,
         "commit": run.commit,
+        "labels": dict(run.labels),
     }

@@ -46,6 +46,7 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
     with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
+        part["labels"] = runs.labels_of(store, [chosen.id])[chosen.id]
         stages = runs.stages_of(store, chosen)
         talks = conversations.jobs_of(store, chosen)
         unserved = [] if runs.is_local(chosen) else unserved_queues.unserved(store, chosen.id, settings.lease_seconds)
@@ -57,6 +58,9 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
             typer.echo(f"{name:<14}{plain(str(part[name]))}")
     if checkout := part.get("checkout"):
         typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit']))}")
+    if part["labels"]:
+        labels = ", ".join(f"{key}={value}" for key, value in part["labels"].items())
+        typer.echo(f"{'labels':<14}{plain(labels)}")
     for stage in stages:
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
     _show_conversations(talks, part)

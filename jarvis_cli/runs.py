@@ -41,6 +41,7 @@ LIST = """\
 \b
 Examples:
   jarvis runs list -n 5
+  jarvis runs list --label branch=main --label team
   jarvis runs list --json | jq -r '.[].id'
 """
 SHOW = """\
@@ -117,13 +118,19 @@ def list_runs(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="NUMBER", help="Number of runs.")
     ] = 20,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="KEY[=VALUE]", help="Only runs with this label; repeatable: all must match."),
+    ] = None,
     as_json: AsJson = False,
     form: TableForm = None,
 ) -> int:
     """List runs, newest first."""
     from jarvis_cli import run_list  # noqa: PLC0415
+    from jarvis_workers.service.labels import parse_label_filters  # noqa: PLC0415
 
-    return run_list.print_runs(_settings(), limit, as_json=is_json(form, as_json))
+    labels = parse_label_filters(label or ())
+    return run_list.print_runs(_settings(), limit, labels, as_json=is_json(form, as_json))
 
 
 @app.command(epilog=SHOW)

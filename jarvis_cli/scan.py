@@ -1,6 +1,6 @@
 """Execute a scan, and its verification by agents, locally or on a cluster."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -48,11 +48,12 @@ class ScanCommand:
     baseline: str | None = None
     since: str | None = None
     agents: JudgeOptions | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def without_agents(self) -> "ScanCommand":
-        """Return the same without agents and remark, for the scan of a baseline."""
-        return replace(self, agents=None).with_remark(None)
+        """Return the same without agents, labels and remark, for the scan of a baseline."""
+        return replace(self, agents=None, labels={}).with_remark(None)
 
     def with_remark(self, remark: str | None) -> "ScanCommand":
         """Return the same with a remark, which is repeated in the report."""
@@ -164,7 +165,7 @@ def _request(settings: Settings, source: SourceTree, command: ScanCommand, execu
     given = replace(command.given, options=agents) if agents else command.given
     selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
     return replace(
-        wiring.request_for(settings, source, kind, executor, given),
+        wiring.request_for(settings, source, kind, executor, given, labels=command.labels),
         budget=budget_of(settings, *agents.model_groups) if agents else None,
         selection=replace(selection, paths=command.target.paths),
     )

@@ -18,6 +18,7 @@ from jarvis_cli.options import (
     FailOn,
     Form,
     FormJson,
+    Label,
     Lang,
     Output,
     Quiet,
@@ -129,6 +130,7 @@ class ScanOptions:
     cache: Annotated[
         bool, _option(EXECUTION, "--cache/--no-cache", help="Do not reuse cached results of unchanged files.")
     ] = True
+    label: Label = None
     where: Where = None
     detach: Detach = False
 

@@ -107,11 +107,14 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
     flags = flags_of(options)
     settings = settings_of(options, flags)
     from jarvis_cli.small_tree_scan import scan_small_tree  # noqa: PLC0415
+    from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
 
     asked = _delivery(ctx, options)
     if scope_notice(flags, Path.cwd()):
         return None
-    return scan_small_tree(settings, _target(options), _globs(options), language_of(options.lang), asked)
+    return scan_small_tree(
+        settings, _target(options), _globs(options), language_of(options.lang), asked, parse_labels(options.label or ())
+    )
 
 
 @app.command(epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")
@@ -176,6 +179,7 @@ def _read(
     from jarvis_cli.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
     from jarvis_cli.scan import ScanCommand  # noqa: PLC0415
     from jarvis_cli.triage_actions import triage_of_options  # noqa: PLC0415
+    from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
     from jarvis_workers.service.scan_input import ScanInput  # noqa: PLC0415
     from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.options import SecOptions  # noqa: PLC0415
@@ -186,7 +190,8 @@ def _read(
     triage = triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language_of(options.lang))
     given = ScanInput(scan_options, rules=chosen, triage=triage)
-    command = ScanCommand(_target(options), _globs(options), given, options.baseline, options.since)
+    labels = parse_labels(options.label or ())
+    command = ScanCommand(_target(options), _globs(options), given, options.baseline, options.since, labels=labels)
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
     return settings, command, asked

@@ -1,5 +1,6 @@
 """`jarvis sec fast` for a small tree, without the database libraries, whose import would exceed the scan time."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from jarvis_cli.language import Spoken
@@ -35,6 +36,7 @@ def scan_small_tree(
     globs: tuple[tuple[str, ...], tuple[str, ...]],
     language: Spoken,
     asked: Delivery,
+    labels: Mapping[str, str],
 ) -> int | None:
     """Scan and report, and return the exit code; None if the tree is not small, or in any special case."""
     if settings.place == "cluster" or settings.rules != RulesSettings() or is_address(target.root):
@@ -43,7 +45,7 @@ def scan_small_tree(
         with open_source(target.root) as source:
             selection = selection_of(settings, *globs, origin=source.origin)
             given = ScanInput(scan_options_of(settings, SecOptions, lang=language))
-            request = request_for(settings, source, "sec.fast", small_executor(), given)
+            request = request_for(settings, source, "sec.fast", small_executor(), given, labels=labels)
             request = replace(request, selection=replace(selection, paths=target.paths))
             done = scan_small(settings, request)
     except UsageError:

@@ -1,8 +1,8 @@
 """The request of a run, and the run created from it. Avoids slow imports, and needs no store."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -57,6 +57,7 @@ class RunRequest(Generic[Given]):
     """A run to submit. `run_id` is new; `executor` executes it; `root` is its display name if it differs from `path`.
 
     The `skipped_stages`, which must be optional, are left out. The `source_url` is a template of links to the source.
+    The run can be found by its `labels`.
     """
 
     run_id: str
@@ -70,6 +71,7 @@ class RunRequest(Generic[Given]):
     skipped_stages: tuple[str, ...] = ()
     budget: "RunBudget | None" = None
     source_url: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_found(request: RunRequest[RunInput], snapshot: Snapshot) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from jarvis_workers.service.health.process_identity import has_ended
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.run_list import Filters, newest_listed
 from jarvis_workers.store.run_list import ListedRun as ListedRun
-from jarvis_workers.store.run_list import newest_listed
 from jarvis_workers.store.sqlite_reader import open_direct
 
 __all__ = ["is_current_store", "list_runs", "shown_state"]
@@ -15,16 +15,19 @@ LOCAL = "local:"
 WORKED_ON = ("planning", "running", "cancelling")
 
 
-def list_runs(settings: Settings, limit: int) -> list[ListedRun]:
-    """Return the newest runs, newest first. Raises StoreError."""
+def list_runs(settings: Settings, limit: int, labels: Filters = ()) -> list[ListedRun]:
+    """Return the newest runs that have all the labels (key and value, or None for any value), newest first.
+
+    Raises StoreError.
+    """
     with open_direct(settings.effective_store_url) as connection:
         if connection is not None:
 
             def fetch(statement: str, values: dict[str, object]) -> Sequence[Mapping[str, Any]]:
                 return connection.execute(statement, values).fetchall()
 
-            return newest_listed(fetch, "sqlite", limit, settings.lease_seconds)
-    return _through_the_store(settings, limit)
+            return newest_listed(fetch, "sqlite", limit, settings.lease_seconds, labels=labels)
+    return _through_the_store(settings, limit, labels)
 
 
 def shown_state(run: ListedRun) -> str:
@@ -41,7 +44,7 @@ def is_current_store(settings: Settings) -> bool:
         return connection is not None
 
 
-def _through_the_store(settings: Settings, limit: int) -> list[ListedRun]:
+def _through_the_store(settings: Settings, limit: int, labels: Filters) -> list[ListedRun]:
     from jarvis_workers.service.wiring import store_of  # noqa: PLC0415  (the database libraries are slow to import)
     from jarvis_workers.store.runs import fetch_mappings  # noqa: PLC0415
 
@@ -51,4 +54,5 @@ def _through_the_store(settings: Settings, limit: int) -> list[ListedRun]:
             store.dialect,
             limit,
             settings.lease_seconds,
+            labels=labels,
         )

@@ -1,7 +1,7 @@
 """Operations on runs: find, cancel, resume, retry, wait, prune."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from jarvis_workers.service.health.process_identity import has_ended
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
-from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, transcripts, workers
+from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, stages, transcripts, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -59,6 +59,19 @@ def set_label(store: Store, run: Run, label: str) -> None:
         raise UsageError(f'the label "{plain(name[:LABEL_MAX])}" should be printable, at most {LABEL_MAX} characters')
     with store.write() as session:
         runs.set_label(session, run.id, name)
+
+
+def labels_of(store: Store, run_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the labels of each of the runs, sorted by key."""
+    with store.read() as session:
+        return run_labels.labels_of(session, run_ids)
+
+
+def runs_with_labels(store: Store, labels: Mapping[str, str | None], limit: int) -> list[Run]:
+    """Return the newest runs that have all these labels, newest first; None matches any value."""
+    with store.read() as session:
+        found = [runs.get(session, run_id) for run_id in run_labels.labelled(session, labels, limit)]
+    return [run for run in found if run is not None]
 
 
 def stages_of(store: Store, run: Run) -> list[StageProgress]:

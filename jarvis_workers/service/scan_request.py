@@ -1,15 +1,17 @@
 """The settings of a new run: its selection of files, its limits, and its blob store. Avoids slow imports."""
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from secrets import token_hex
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.request import RunInput, RunRequest
-from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of
+from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of, source_labels
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_resources
@@ -29,6 +31,7 @@ __all__ = [
 Options = TypeVar("Options", bound=RunOptions)
 ScanKind = TypeVar("ScanKind", bound=SecOptions)
 Given = TypeVar("Given", bound=RunInput)
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
 RUST_SUFFIXES = frozenset({"rs"})
 
 
@@ -68,8 +71,16 @@ def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> Sc
     return options_of(settings, kind, min_confidence=settings.report.min_confidence, **more)
 
 
-def request_for(settings: Settings, source: SourceTree, kind: str, executor: str, given: Given) -> RunRequest[Given]:
-    """Return the request of a new run over a source."""
+def request_for(
+    settings: Settings,
+    source: SourceTree,
+    kind: str,
+    executor: str,
+    given: Given,
+    *,
+    labels: Mapping[str, str] = NO_LABELS,
+) -> RunRequest[Given]:
+    """Return the request of a new run over a source; `labels` win over those of its branch and commit."""
     return RunRequest(
         run_id=token_hex(4),
         kind=kind,
@@ -79,6 +90,7 @@ def request_for(settings: Settings, source: SourceTree, kind: str, executor: str
         executor=executor,
         given=given,
         source_url=settings.report.source_url,
+        labels={**source_labels(source), **labels},
     )
 
 

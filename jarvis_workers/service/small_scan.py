@@ -11,7 +11,7 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -145,7 +145,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
         if connection is None:
             return None
         try:
-            record_run(connection, _recorded(done, snapshot, blobs))
+            record_run(connection, replace(_recorded(done, snapshot, blobs), labels=request.labels))
         except sqlite3.Error:
             return None
     return {

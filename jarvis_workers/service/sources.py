@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.service.labels import automatic_labels
 from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES
 from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.toolchain import git
@@ -26,11 +27,15 @@ Origin = Literal["directory", "revision", "address"]
 
 
 class SourceTree(NamedTuple):
-    """A tree on this machine, its name in reports, and whether git checked it out from another repository."""
+    """A tree on this machine, its name in reports, and whether git checked it out from another repository.
+
+    `branch` is that of a git URL, if the revision is one.
+    """
 
     path: Path
     root: bytes
     origin: Origin = "directory"
+    branch: str | None = None
 
 
 def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) -> tuple[str, ...]:
@@ -75,8 +80,13 @@ def open_source(
         raise UsageError(f'-p: "{revision}" is not a revision')
     with temporary_directory(TEMPORARY) as directory:
         token = environ.get(TOKEN_VARIABLE)
-        commit = git.fetch(url, revision, directory, token=token, environ=environ, bounds=bounds)
-        yield SourceTree(directory, f"{url}@{commit}".encode(), "address")
+        fetched = git.fetch(url, revision, directory, token=token, environ=environ, bounds=bounds)
+        yield SourceTree(directory, f"{url}@{fetched.commit}".encode(), "address", fetched.branch)
+
+
+def source_labels(source: SourceTree, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the labels of a run over a source: its branch and commit, as far as they are known."""
+    return automatic_labels(source.path, source.branch, environ)
 
 
 @contextmanager

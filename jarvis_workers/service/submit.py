@@ -11,7 +11,7 @@ from jarvis_workers.service.request import check_found, check_path, run_of
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
-from jarvis_workers.store import artifacts, budgets, jobs, runs, workers
+from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
 
@@ -39,6 +39,7 @@ def submit(
         artifacts.transfer_uses(session, owner, request.run_id)
         workers.touch_existing(session, request.executor.removeprefix(LOCAL))
         runs.add(session, run, _facts(snapshot), names)
+        run_labels.add(session, request.run_id, request.labels)
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
         request.given.insert(session, request.run_id)
         if request.budget:

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.store.values import WorkerFacts
 
-__all__ = ["ListedRun", "newest_listed"]
+__all__ = ["Filters", "ListedRun", "newest_listed"]
 
 Execute = Callable[[str, dict[str, object]], Sequence[Mapping[str, Any]]]
+# Keys with a value, or with None for any value.
+Filters = Sequence[tuple[str, str | None]]
 NOW = {
     "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
     "postgresql": "extract(epoch from clock_timestamp())",
@@ -25,7 +27,12 @@ STATEMENT = f"""
     SELECT run.id, run.kind, run.state, run.root, run.executor, run.created_at, run.options, ({FILES}) AS files,
         worker.seen_at > {{now}} - :lease_seconds AS fresh, {WORKER_COLUMNS}
     FROM run LEFT JOIN worker ON run.executor = 'local:' || worker.id
-    ORDER BY run.created_at DESC, run.id LIMIT :limit
+    {{filters}} ORDER BY run.created_at DESC, run.id LIMIT :limit
+"""
+LABELLED = "EXISTS (SELECT 1 FROM run_label WHERE run_label.run_id = run.id AND run_label.key = :key{n}{value})"
+LABELS = """
+    SELECT run_id, key, value FROM run_label
+    WHERE run_id IN (SELECT run.id FROM run {filters} ORDER BY run.created_at DESC, run.id LIMIT :limit) ORDER BY key
 """
 
 
@@ -49,15 +56,34 @@ class ListedRun:
     label: str = ""
     branch: str | None = None
     commit: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def newest_listed(execute: Execute, dialect: str, limit: int, lease_seconds: float) -> list[ListedRun]:
-    """Return the newest runs, newest first; `execute` runs a statement with named parameters."""
-    rows = execute(STATEMENT.format(now=NOW[dialect]), {"limit": limit, "lease_seconds": lease_seconds})
-    return [_listed(row) for row in rows]
+def newest_listed(
+    execute: Execute, dialect: str, limit: int, lease_seconds: float, *, labels: Filters = ()
+) -> list[ListedRun]:
+    """Return the newest runs with all the labels, newest first; `execute` runs a statement with named parameters."""
+    filters, values = _filters(labels)
+    values["limit"] = limit
+    labels_of: dict[str, dict[str, str]] = {}
+    for row in execute(LABELS.format(filters=filters), values):
+        labels_of.setdefault(row["run_id"], {})[row["key"]] = row["value"]
+    statement = STATEMENT.format(now=NOW[dialect], filters=filters)
+    rows = execute(statement, values | {"lease_seconds": lease_seconds})
+    return [_listed(row, labels_of.get(row["id"], {})) for row in rows]
 
 
-def _listed(row: Mapping[str, Any]) -> ListedRun:
+def _filters(labels: Filters) -> tuple[str, dict[str, object]]:
+    """Return a WHERE clause for runs with these labels, "" without labels, and its parameters."""
+    parts, values = [], dict[str, object]()
+    for number, (key, value) in enumerate(labels):
+        compared = "" if value is None else f" AND run_label.value = :value{number}"
+        parts.append(LABELLED.format(n=number, value=compared))
+        values |= {f"key{number}": key} | ({} if value is None else {f"value{number}": value})
+    return f"WHERE {' AND '.join(parts)}" if parts else "", values
+
+
+def _listed(row: Mapping[str, Any], labels: Mapping[str, str]) -> ListedRun:
     facts = {name: row[f"worker_{name}"] for name in WORKER_FIELDS}
     options = json.loads(row["options"])
     checkout = options.get("checkout") or {}
@@ -74,4 +100,5 @@ def _listed(row: Mapping[str, Any]) -> ListedRun:
         label=options.get("label") or "",
         branch=checkout.get("branch"),
         commit=checkout.get("commit"),
+        labels=labels,
     )

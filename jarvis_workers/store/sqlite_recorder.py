@@ -7,7 +7,7 @@ find nothing missing. A test compares them table by table.
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.paths import shown
@@ -56,6 +56,7 @@ class RecordedRun:
     candidates: Sequence[RecordedCandidate]
     artifacts: Sequence[tuple[str, str, int]]
     blobs: Iterable[str]
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def record_run(connection: sqlite3.Connection, done: RecordedRun) -> None:
@@ -69,6 +70,8 @@ def record_run(connection: sqlite3.Connection, done: RecordedRun) -> None:
         _insert(connection, "snapshot", [facts | {"created_at": run.created_at}], or_ignore=True)
         fields = {name: getattr(run, name) for name in Run.__dataclass_fields__}
         _insert(connection, "run", [fields | {"options": json.dumps(run.options, sort_keys=True)}])
+        labels = [{"run_id": run.id, "key": key, "value": value} for key, value in done.labels.items()]
+        _insert(connection, "run_label", labels)
         _insert(connection, "stage", [_stage(run, number, stage) for number, stage in enumerate(done.stages)])
         ids = [_insert_job(connection, job) for job in done.jobs]
         _insert(connection, "candidate", [_candidate(run, one, ids[one.job - 1]) for one in done.candidates])

@@ -51,6 +51,16 @@ class RunRow(SQLModel, table=True):
     ended_at: float | None = None
 
 
+class RunLabelRow(SQLModel, table=True):
+    """A label of a run, by which it is found; it has no effect on the run and its report."""
+
+    __tablename__ = "run_label"
+    __table_args__ = (Index("ix_run_label_value", "key", "value"),)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    key: str = Field(primary_key=True, max_length=253)
+    value: str = Field(max_length=256)
+
+
 class StageRow(SQLModel, table=True):
     """A phase of a run, open until the controller has found that it has no open jobs."""
 
@@ -287,6 +297,7 @@ def table(row: type[SQLModel]) -> Table:
 
 
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
+RUN_LABEL = table(RunLabelRow)
 SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)

@@ -9,6 +9,7 @@ commits are read from it directly; its objects are read through a repository of 
 
 import base64
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ FETCH_SECONDS = 1800
 MAX_ANSWER_BYTES = 1 << 20
 MAX_RENAME_BYTES = 256 << 20
 SHA256_DIGITS = 64
+FETCHED_BRANCH = re.compile(r"[0-9a-f]+\t\tbranch '([^'\s]{1,200})' of ")
 REGULAR_FILE = b"100"
 KEPT = ("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY")
 CONFIG = {
@@ -41,10 +43,17 @@ CONFIG = {
 }
 
 
+class Fetched(NamedTuple):
+    """The commit of a fetched revision, and its branch if the revision is one."""
+
+    commit: str
+    branch: str | None
+
+
 def fetch(
     url: str, revision: str, into: Path, *, token: str | None, environ: Mapping[str, str], bounds: TreeBounds
-) -> str:
-    """Check a revision out into an empty directory; return its commit.
+) -> Fetched:
+    """Check a revision out into an empty directory.
 
     Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing has been checked out.
     """
@@ -54,7 +63,7 @@ def fetch(
     commit = _git(["-C", str(into), "rev-parse", "--verify", "FETCH_HEAD^{commit}"], seen).decode().strip()
     check_bounds(into, commit, bounds, seen)
     _git(["-C", str(into), "checkout", "--quiet", "--detach", commit], seen)
-    return commit
+    return Fetched(commit, _branch(into))
 
 
 class Borrowed(NamedTuple):
@@ -113,6 +122,12 @@ def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
     compare = ["diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", borrowed.commit, borrowed.head]
     said = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
     return dict(zip(said[1::3], said[2::3], strict=False))
+
+
+def _branch(into: Path) -> str | None:
+    """Return the branch in FETCH_HEAD, whose only line is COMMIT, TAB, TAB and "branch 'NAME' of URL" for a branch."""
+    found = FETCHED_BRANCH.match((into / ".git" / "FETCH_HEAD").read_text("utf-8", "replace"))
+    return found[1] if found else None
 
 
 def _top(place: Path, inside: Sequence[str], environ: Mapping[str, str]) -> Path:

@@ -409,3 +409,32 @@ def test_runs_are_told_apart_by_branch_commit_and_label(jarvis):
     assert "at most 60 characters" in jarvis("runs", "label", "last", "x" * 61).line
     jarvis("runs", "label", "last", "")
     assert "LABEL" not in jarvis("runs", "list").out
+
+
+def test_runs_are_found_by_their_labels(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY, ".git/HEAD": "ref: refs/heads/topic\n", ".git/refs/heads/topic": "a" * 40})
+    jarvis("sec", "fast", "-p", tree, "--rules", "unsafe_api", "--label", "team=disk", "--label", "x/y=")
+    first = json.loads(jarvis("sec", "fast", "-p", tree, "--label", "team=net", "--json").out)  # a small scan
+
+    def found(*labels):
+        options = [part for label in labels for part in ("--label", label)]
+        return [row["labels"] for row in json.loads(jarvis("runs", "list", "--json", *options).out)]
+
+    labels = {"branch": "topic", "commit": "a" * 40, "team": "net"}
+    assert found("team=net") == found("team", "branch=topic", "team=net") == [labels]
+    assert [one["team"] for one in found("branch=topic")] == ["net", "disk"]
+    assert found("x/y") == [labels | {"team": "disk", "x/y": ""}]
+    assert jarvis("runs", "list", "--label", "team=none").line == "no run has these labels"
+    shown = jarvis("runs", "show", first["run"]["id"])
+    assert f"labels        branch=topic, commit={'a' * 40}, team=net\n" in shown.out
+    assert json.loads(jarvis("runs", "show", "last", "--json").out)["labels"]["team"] == "net"
+    assert "labels" not in first["run"]
+
+
+@pytest.mark.parametrize("command", [("sec", "fast"), ("sec", "agent"), ("agent", "-T", "x"), ("runs", "list")])
+def test_a_wrong_label_is_refused_before_anything_runs(jarvis, tree, command):
+    ended = jarvis(*command, "--label", "a b=c")
+
+    assert ended.code == 2
+    assert '--label: the key "a b" should be letters' in ended.line
+    assert jarvis("runs", "list").line == "no runs yet; start one with: jarvis sec fast"

@@ -41,7 +41,7 @@ OWN = {
     "cached",
 }
 TIMES = {"at", "created_at", "started_at", "ended_at", "opened_at", "closed_at", "finished_at"}
-TABLES = ("run", "stage", "job", "candidate", "artifact", "event", "snapshot")
+TABLES = ("run", "run_label", "stage", "job", "candidate", "artifact", "event", "snapshot")
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def git(place: Path, *command: str) -> str:
 
 def test_a_directory_is_itself(tmp_path: Path) -> None:
     with open_source(str(tmp_path)) as source:
-        assert source == (tmp_path, os.fsencode(tmp_path), "directory")
+        assert source == (tmp_path, os.fsencode(tmp_path), "directory", None)
 
 
 @pytest.mark.timing
@@ -50,6 +50,10 @@ def test_a_revision_is_fetched_named_by_its_commit_and_deleted_afterwards(reposi
 def test_without_a_revision_it_is_the_newest(repository: Path) -> None:
     with open_source(f"file://{repository}") as source:
         assert (source.path / "a.c").read_text() == "int b;\n"
+        assert source.branch is None
+    main = git(repository, "symbolic-ref", "--short", "HEAD")
+    with open_source(f"file://{repository}@{main}") as source:
+        assert source.branch == main
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from alembic.config import Config
 from sqlalchemy import Connection, inspect, text
 
 from jarvis_workers.errors import StoreError
-from jarvis_workers.store import judgements, schema
+from jarvis_workers.store import judgements, run_labels, schema
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.revisions import REVISIONS
 from tests.servers import Postgres
+from tests.store.arrange import add_run
 
 
 def test_a_store_that_is_there_is_opened_as_it_is(store_url: str, open_stores: Callable[..., Store]) -> None:
@@ -68,3 +69,18 @@ def test_migration_turns_true_and_false_into_triage_states_and_back(store: Store
         found = judgements.read(session)
 
     assert {name[0]: one.verdict.value for name, one in found.items()} == {"a": "true", "b": "false"}
+
+
+def test_migration_labels_earlier_runs_with_their_branch_and_commit(store: Store) -> None:
+    with_checkout, without = add_run(store), add_run(store)
+    checkout = '{"checkout": {"branch": "main", "commit": null}}'
+    with store.engine.execution_options(jarvis_mode="migrate").begin() as connection:
+        migrate_to(connection, "0011")
+        connection.execute(text("UPDATE run SET options = :o WHERE id = :id"), {"o": checkout, "id": with_checkout})
+        migrate_to(connection, REVISIONS[-1])
+
+    with store.read() as session:
+        assert run_labels.labels_of(session, [with_checkout, without]) == {
+            with_checkout: {"branch": "main"},
+            without: {},
+        }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.api.choices import Language, Severity, StrPath, check_choice
+from jarvis_workers.service.labels import check_labels
 
 if TYPE_CHECKING:
     from jarvis_workers.service.api.report import Report
@@ -39,8 +40,8 @@ class ScanOptions:
     Work: `processes` (None: one per core); limits per file: `file_seconds` of CPU time and `file_memory_mb`.
 
     Persistent data, by default none: `cache` caches results by content in the user's data directory, `record` records
-    the run in the results store as the command line does, `data_directory` replaces the usual location of both,
-    `write_artifacts` writes `<root>/.jarvis/sec/`.
+    the run in the results store as the command line does, with `labels` to find it by, `data_directory` replaces the
+    usual location of both, `write_artifacts` writes `<root>/.jarvis/sec/`.
 
     Raises UsageError for an invalid value.
     """
@@ -67,6 +68,7 @@ class ScanOptions:
     file_memory_mb: float = FILE_MEMORY_MB
     cache: bool = False
     record: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
     data_directory: StrPath | None = None
     write_artifacts: bool = False
 
@@ -83,6 +85,8 @@ class ScanOptions:
         check_choice("languages", self.languages, get_args(Language))
         check_choice("severity", self.severity.values(), get_args(Severity))
         check_choice("lang", [self.lang], ("en", "zh"))
+        if check_labels(self.labels, "labels") and not self.record:
+            raise UsageError("labels are for recorded runs; add record=True")
         if not self.languages:
             raise UsageError("languages is empty; give c/cpp, rust or both")
         _check_range("min_confidence", self.min_confidence, 0, 1)

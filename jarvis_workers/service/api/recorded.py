@@ -100,6 +100,7 @@ def scan_with_store(
                     request,
                     given=replace(request.given, baseline=baseline),
                     selection=replace(request.selection, unchanged=unchanged),
+                    labels={**request.labels, **options.labels},
                 ),
             )
             return _answer(settings, store, run, options)

@@ -14,7 +14,7 @@ from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, Chosen, ScanInput, Triage
-from jarvis_workers.service.sources import SourceTree, ignore_files_of
+from jarvis_workers.service.sources import SourceTree, ignore_files_of, source_labels
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import installed
@@ -51,6 +51,7 @@ def request_of(
         path=source.path,
         root=source.root,
         selection=replace(select_files(options, source), paths=paths),
+        labels=source_labels(source),
         executor=executor,
         given=ScanInput(
             SecOptions(

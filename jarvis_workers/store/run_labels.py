@@ -1,0 +1,39 @@
+"""Labels of runs: insert, read, and find runs by them."""
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import insert, select
+from sqlmodel import Session
+
+from jarvis_workers.store.tables import RUN, RUN_LABEL
+
+__all__ = ["add", "labelled", "labels_of"]
+
+MOST_PARAMETERS = 500
+
+
+def add(session: Session, run_id: str, labels: Mapping[str, str]) -> None:
+    """Insert the labels of a new run."""
+    rows = [{"run_id": run_id, "key": key, "value": value} for key, value in labels.items()]
+    if rows:
+        session.execute(insert(RUN_LABEL), rows)
+
+
+def labels_of(session: Session, run_ids: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the labels of each of the runs, sorted by key."""
+    ids = list(run_ids)
+    labels: dict[str, dict[str, str]] = {run_id: {} for run_id in ids}
+    for start in range(0, len(ids), MOST_PARAMETERS):
+        some = RUN_LABEL.c.run_id.in_(ids[start : start + MOST_PARAMETERS])
+        for row in session.execute(select(RUN_LABEL).where(some).order_by(RUN_LABEL.c.key)):
+            labels[row.run_id][row.key] = row.value
+    return labels
+
+
+def labelled(session: Session, labels: Mapping[str, str | None], limit: int) -> list[str]:
+    """Return the ids of the newest runs that have all these labels, newest first; None matches any value."""
+    chosen = select(RUN.c.id).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+    for key, value in labels.items():
+        one = select(RUN_LABEL.c.run_id).where(RUN_LABEL.c.run_id == RUN.c.id, RUN_LABEL.c.key == key)
+        chosen = chosen.where((one if value is None else one.where(RUN_LABEL.c.value == value)).exists())
+    return list(session.execute(chosen).scalars())
