@@ -92,9 +92,9 @@ def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str |
     if origin is None or origin == place:
         return
     inside = len(origin[1])
-    for (key, part), held in list(path.cells.items()):
+    for (key, part), current in list(path.cells.items()):
         if key == origin[0] and part.startswith(origin[1]) and part != origin[1] and part[inside] in ".[":
-            path.cells[place[0], place[1] + part[inside:]] = held
+            path.cells[place[0], place[1] + part[inside:]] = current
 
 
 def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> None:

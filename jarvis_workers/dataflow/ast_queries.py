@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.name_heuristics import never_returns
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 
 __all__ = [
     "OPPOSITE",
@@ -135,10 +135,10 @@ def fact_of(condition: ir.Expression) -> tuple[str, bool]:
     """Return the text of a condition in its positive form, and whether the condition was positive."""
     match condition:
         case ir.BinaryExpr(op="==" | "!=" as op, left=left, right=right) if right == ir.ZERO:
-            return said(left), op == "!="
+            return text_of(left), op == "!="
         case ir.BinaryExpr(op="!=" | ">=" | ">" as op):
-            return said(condition._replace(op=OPPOSITE[op])), False
-    return said(condition), True
+            return text_of(condition._replace(op=OPPOSITE[op])), False
+    return text_of(condition), True
 
 
 def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:

@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.ast_queries import mentioned
 from jarvis_workers.dataflow.contents import Access
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import OTHER, TYPE_ENDS
@@ -36,7 +36,7 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
     index, (low, high) = access.subscript, start
     reach = width if access.place is not None else 1
     what = "written" if access.writing else "read"
-    name = said(access.pointer)
+    name = text_of(access.pointer)
     if high is not None and high + reach > size and target.size[0] == size and index.range[1] not in TYPE_ENDS:
         sure = SURE if low == high or index.taint or _is_counted(path, access) else PERHAPS
         text = f"{name} is {what} {high + reach - size} bytes past its end ({size} bytes)"
@@ -64,9 +64,9 @@ def _check_start(path: PathState, access: Access, target: Object, start: Range) 
     pattern = "flow_buffer_underwrite" if access.writing else "flow_buffer_underread"
     what = "written" if access.writing else "read"
     if low is not None and low < 0:
-        text = f"{said(access.pointer)} is {what} {-low} bytes before its start"
+        text = f"{text_of(access.pointer)} is {what} {-low} bytes before its start"
         sure = SURE if is_exact(start) or index.taint or _is_counted(path, access) else PERHAPS
         report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)
     elif index.taint and low is None and high is not None and index.checked:
-        text = f"{said(access.pointer)} is {what} at an untrusted index that may be negative"
+        text = f"{text_of(access.pointer)} is {what} at an untrusted index that may be negative"
         report(path, pattern, path.machine.line, text, since=index.taint, sure=MAYBE_NEGATIVE)

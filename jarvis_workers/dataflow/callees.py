@@ -26,8 +26,8 @@ def callee(path: PathState, call: CallExpr) -> Callee | None:
         return machine.callees[id(call)]
     match target:
         case DerefExpr(pointer=NameExpr() as pointer):
-            held = evaluate(path.copy(), pointer)
-            return machine.function(held.code) if held.code else None
+            current = evaluate(path.copy(), pointer)
+            return machine.function(current.code) if current.code else None
         case MemberExpr(base=base, member=member) | ArrowExpr(base=base, member=member):
             owner = _class_of(path, base)
             return machine.function(f"{owner}::{member}") if owner else None
@@ -36,8 +36,8 @@ def callee(path: PathState, call: CallExpr) -> Callee | None:
 
 def _pointed_to(path: PathState, name: str) -> Callee | None:
     """Return the function that a function pointer refers to."""
-    held = path.cells.get(path.frame.types[name].place)
-    return _named(path, held.code) if held and held.code and name not in LIBRARY else None
+    current = path.cells.get(path.frame.types[name].place)
+    return _named(path, current.code) if current and current.code and name not in LIBRARY else None
 
 
 def _named(path: PathState, name: str) -> Callee | None:
@@ -54,9 +54,9 @@ def _named(path: PathState, name: str) -> Callee | None:
 
 def _class_of(path: PathState, e: Expression) -> str | None:
     if isinstance(e, NameExpr):
-        held = path.cells.get((key_of(path, e.name), ""))
-        if held and held.kind:
-            return held.kind
+        current = path.cells.get((key_of(path, e.name), ""))
+        if current and current.kind:
+            return current.kind
         declared = path.frame.types.get(e.name)
         if declared:
             return declared.kind.rstrip("*&")
@@ -82,10 +82,10 @@ def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
 def _is_tracked(path: PathState, name: str) -> bool:
     """Return whether more than a numeric range is tracked for a variable."""
     key = key_of(path, name)
-    held = path.cells.get((key, ""))
-    if held is None:
+    current = path.cells.get((key, ""))
+    if current is None:
         return key in path.objects or (name in path.frame.types and any(cell[0] == key for cell in path.cells))
-    if held.taint or held.unset or held.null >= MAYBE_NULL or held.code:
+    if current.taint or current.unset or current.null >= MAYBE_NULL or current.code:
         return True
-    target = path.object_of(held)
-    return (target is not None and target.kind != "text") or (held.target or "", "") in path.cells
+    target = path.object_of(current)
+    return (target is not None and target.kind != "text") or (current.target or "", "") in path.cells

@@ -70,28 +70,28 @@ def _filled_in(macro: FunctionMacro, e: CallExpr) -> Expression:
 
 
 def _carried_out(path: PathState, name: str, e: CallExpr) -> Value:
-    machine, parts, by_name = path.machine, e.args, _told_by(name)
-    if by_name.checks and parts:
+    machine, parts, traits = path.machine, e.args, _traits_of(name)
+    if traits.checks and parts:
         _check(path, name, parts[0])
         return ANY
-    if not by_name.prints and name not in LIBRARY:
+    if not traits.prints and name not in LIBRARY:
         for part in parts:
             _maybe_set(path, part)
-    passing, machine.passing = machine.passing, not by_name.prints
+    passing, machine.passing = machine.passing, not traits.prints
     values = evaluate_all(path, parts)
     machine.passing = passing
     machine.line = e.line
-    if by_name.ends:
+    if traits.ends:
         path.ended = True
         return ANY
-    handler = by_name.handler
-    if handler is None or (by_name.guessed and parts and type(parts[0]) is AddressExpr):
-        return _unknown(path, by_name, e, values)
+    handler = traits.handler
+    if handler is None or (traits.guessed and parts and type(parts[0]) is AddressExpr):
+        return _unknown(path, traits, e, values)
     _set_by_address(path, values)
-    return handler(LibraryCall(path, by_name.name, e, values))
+    return handler(LibraryCall(path, traits.name, e, values))
 
 
-class _Told(NamedTuple):
+class _NameTraits(NamedTuple):
     """What the name of a function implies; `guessed`: it resembles a library function, but is none."""
 
     name: str
@@ -105,14 +105,14 @@ class _Told(NamedTuple):
 
 
 @lru_cache(8192)
-def _told_by(name: str) -> _Told:
+def _traits_of(name: str) -> _NameTraits:
     checks, printing, ends = name in CHECKS, prints(name), never_returns(name)
     reads, releasing = only_reads(name), releases(name)
     if name.isupper() and name not in LIBRARY and name.lower() in LIBRARY:
         name = name.lower()
     guessed = name not in LIBRARY
     handler = wrapped(name) if guessed else LIBRARY[name]
-    return _Told(name, handler, guessed, checks, printing, reads, releasing, ends)
+    return _NameTraits(name, handler, guessed, checks, printing, reads, releasing, ends)
 
 
 def _check(path: PathState, name: str, condition: Expression) -> None:
@@ -127,8 +127,8 @@ def _maybe_set(path: PathState, part: Expression) -> None:
     """Treat an unset variable as set: a call may be a macro that assigns to its arguments."""
     if type(part) is NameExpr:
         cell = (key_of(path, part.name), "")
-        held = path.cells.get(cell)
-        if held is not None and held.unset:
+        current = path.cells.get(cell)
+        if current is not None and current.unset:
             path.cells[cell] = ANY
 
 
@@ -136,17 +136,17 @@ def _set_by_address(path: PathState, values: list[Value]) -> None:
     """Treat variables whose address is passed as set."""
     for value in values:
         cell = (value.target or "", value.code or "")
-        held = path.cells.get(cell)
-        if held is not None and value.target not in path.objects and (held.unset or held.null == IS_NULL):
+        current = path.cells.get(cell)
+        if current is not None and value.target not in path.objects and (current.unset or current.null == IS_NULL):
             path.cells[cell] = ANY
 
 
-def _unknown(path: PathState, by_name: _Told, e: CallExpr, values: list[Value]) -> Value:
+def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Value]) -> Value:
     """Evaluate a call of an unknown function: it may modify and retain its arguments unless its name says otherwise.
 
     A name in capitals is a macro, which may assign to any variable.
     """
-    name, reads = by_name.name, by_name.reads
+    name, reads = traits.name, traits.reads
     if name and path.machine.type_named(name):
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():
@@ -156,12 +156,7 @@ def _unknown(path: PathState, by_name: _Told, e: CallExpr, values: list[Value]) 
         if value.target is None:
             continue
         target = path.objects.get(value.target)
-        if (
-            target is not None
-            and target.freed is not None
-            and target.kind in ("heap", "other")
-            and not by_name.releases
-        ):
+        if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
             used_after_free(path, part, value, e.line, sure=USED_BY_SOMEBODY)
             continue
         if not reads:
@@ -176,17 +171,17 @@ def _may_assign(path: PathState, parts: tuple[Expression, ...]) -> None:
     for part in parts:
         if type(part) is NameExpr:
             cell = (key_of(path, part.name), "")
-            held = path.cells.get(cell)
-            if held is not None and held.null == IS_NULL:
+            current = path.cells.get(cell)
+            if current is not None and current.null == IS_NULL:
                 path.cells[cell] = ANY
 
 
 def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:
     """Evaluate a call of a method without a body; containers return the value that was inserted last."""
-    held = evaluate(path, method.base)
+    current = evaluate(path, method.base)
     values = evaluate_all(path, e.args)
     place = place_of(path, method.base) if isinstance(method, MemberExpr) else None
-    key, part = place or (held.target or "", "")
+    key, part = place or (current.target or "", "")
     name = method.member
     if name in PUTS_IN and values:
         path.cells[key, part + "[]"] = values[-1]

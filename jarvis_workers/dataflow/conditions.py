@@ -82,13 +82,13 @@ def _split(path: PathState, one: Comparison, line: int | None) -> Split:
     known = _decided(one.compare, one.first, one.second)
     if known is None:
         fact, sense, again = _fact(path, one.condition)
-        held = path.facts.get(fact)
-        if held is None:
+        outcome = path.facts.get(fact)
+        if outcome is None:
             other = path.copy()
             _take(path, one, one.compare, line, (fact, sense) if again else None)
             _take(other, one, OPPOSITE[one.compare], line, (fact, not sense) if again else None)
             return [path], [other]
-        known = held == sense
+        known = outcome == sense
     narrow(path, one, one.compare if known else OPPOSITE[one.compare])
     return ([path], []) if known else ([], [path])
 

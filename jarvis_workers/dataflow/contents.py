@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jarvis_workers.dataflow.ir.expr import DerefExpr, Expression, IndexExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import type_of
@@ -68,7 +68,7 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     machine, high, unset = path.machine, start[1], target.unset_from
     if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
         return
-    text = f"{said(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
+    text = f"{text_of(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
     report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=UNSET_SURE)
     path.objects[access.key] = target._replace(unset_from=None)
 
@@ -95,7 +95,7 @@ def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> b
     if not plain and machine.passing:
         return False
     sure = UNSET_SURE if plain else STRUCT_UNSET_SURE
-    text = f"{said(e)} is used but was never initialized"
+    text = f"{text_of(e)} is used but was never initialized"
     report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=sure)
     path.objects[place[0]] = target._replace(unset_from=None)
     return True

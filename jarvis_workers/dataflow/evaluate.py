@@ -115,9 +115,9 @@ def _sizeof(path: PathState, e: ir.SizeofExpr) -> Value:
     if e.type:
         return number(machine.size_of(e.type))
     if isinstance(inner, ir.NameExpr):
-        held = path.objects.get(key_of(path, inner.name))
-        if held is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
-            return Value(held.size)
+        memory = path.objects.get(key_of(path, inner.name))
+        if memory is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
+            return Value(memory.size)
     if isinstance(inner, ir.STRINGS):
         return number((inner.length + 1) * (4 if inner.wide else 1))
     kind = type_of(path, inner)

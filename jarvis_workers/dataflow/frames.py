@@ -73,6 +73,6 @@ def _begin(path: PathState) -> None:
 def forget_frame(path: PathState, frame: Frame) -> None:
     """Discard the local variables of a function that returns, except the object that its result points into."""
     prefix = f"{frame.number}:"
-    held = path.returned.target or ""
-    for cell in [cell for cell in path.cells if cell[0].startswith(prefix) and cell[0] != held]:
+    result_key = path.returned.target or ""
+    for cell in [cell for cell in path.cells if cell[0].startswith(prefix) and cell[0] != result_key]:
         del path.cells[cell]

@@ -28,8 +28,8 @@ def _each(path: PathState, statement: RangeForStmt) -> Ends:
     ends = Ends([path])
     inner = path.copy()
     declare(inner, name, statement.type)
-    held = inner.cells.get((value.target, "[]"), ANY) if value.target else ANY
-    inner.cells[inner.frame.key(name), ""] = held
+    current = inner.cells.get((value.target, "[]"), ANY) if value.target else ANY
+    inner.cells[inner.frame.key(name), ""] = current
     done = run(statement.body, [inner])
     ends.out += done.out + done.left.get(BREAK, []) + done.left.get(CONTINUE, [])
     ends.take(done, BREAK, CONTINUE)

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
@@ -181,7 +181,7 @@ def set_or_reported(path: PathState, place: Place, value: Value, e: ir.Expressio
     """Report a read of an uninitialized variable or field, once; values of unknown origin are not reported."""
     if value.why is None:
         return value
-    text = f"{said(e)} is used before it is initialized"
+    text = f"{text_of(e)} is used before it is initialized"
     report(path, "flow_uninitialized", path.machine.line, text, since=value.why, sure=sure)
     path.cells[place] = ANY
     return ANY

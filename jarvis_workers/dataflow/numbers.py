@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression, NumberExpr, SizeofExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
@@ -62,10 +62,10 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
     low, high = divisor.range
     line = path.machine.line
     if low == high == 0:
-        text = f"{said(e)} is 0 here and is used as a divisor"
+        text = f"{text_of(e)} is 0 here and is used as a divisor"
         report(path, "flow_divide_by_zero", line, text, since=divisor.why, sure=ZERO)
     elif divisor.taint and not divisor.checked and divisor.null != NOT_NULL and (low or 0) <= 0 <= (high or 0):
-        text = f"{said(e)} is untrusted input, may be 0 and is used as a divisor"
+        text = f"{text_of(e)} is untrusted input, may be 0 and is used as a divisor"
         report(path, "flow_divide_by_zero", line, text, since=divisor.taint, sure=MAYBE_ZERO)
 
 
@@ -85,7 +85,7 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     if not (over or under) or not (signed or outside):
         return False
     since = outside[0].taint if outside else None
-    text = f"{said(e)} can {'exceed the maximum' if over else 'fall below the minimum'} of {kind}"
+    text = f"{text_of(e)} can {'exceed the maximum' if over else 'fall below the minimum'} of {kind}"
     if e.op == "-" and not over:
         pattern, sure = "flow_integer_underflow", UNDERFLOW
     else:

@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.lvalues import somebody_elses
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import limits_of
@@ -76,12 +76,12 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
     if target is None:
         if value.target.partition(":")[0].isdigit() or value.target.startswith("g:"):
             if allocated:
-                text = f"{said(e)} is the address of a variable and is released"
+                text = f"{text_of(e)} is the address of a variable and is released"
                 report(path, "flow_bad_free", line, text, sure=CERTAIN)
             return
         target = Object("other")
     if target.freed is not None:
-        text = f"{said(e)} is released twice"
+        text = f"{text_of(e)} is released twice"
         report(path, "flow_double_free", line, text, since=target.freed, sure=CERTAIN)
     elif not allocated or _may_be_released(path, e, value, target, family, line):
         path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
@@ -90,17 +90,17 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
 def _may_be_released(path: PathState, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
     """Report an invalid release of memory; return whether the memory is released afterwards."""
     if target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca"):
-        text = f"{said(e)} is {WHERE[target.kind]} and is released"
+        text = f"{text_of(e)} is {WHERE[target.kind]} and is released"
         report(path, "flow_bad_free", line, text, since=target.made, sure=CERTAIN)
         return False
     if target.kind != "heap":
         return True
     low, high = value.at
     if (low or 0) >= 0 and (low != 0 or high is None or high > 0):
-        text = f"{said(e)} no longer points to the start of its memory and is released"
+        text = f"{text_of(e)} no longer points to the start of its memory and is released"
         report(path, "flow_offset_free", line, text, since=target.made, sure=MOVED if low else MOVED_SOMEHOW)
     if target.family != family and target.family in ALLOCATED:
-        text = f"{said(e)} comes from {target.family} and must be released by {RELEASED_BY[target.family]}"
+        text = f"{text_of(e)} comes from {target.family} and must be released by {RELEASED_BY[target.family]}"
         report(path, "flow_mismatched_free", line, text, since=target.made, sure=CERTAIN)
     return True
 
@@ -113,7 +113,7 @@ def stored(path: PathState, target: Expression, place: Place, value: Value) -> N
     own = place[0].partition(":")[0].isdigit() and place[0] not in path.machine.statics
     lost = made.lost or not own
     if not made.name or lost != made.lost:
-        path.objects[value.target or ""] = made._replace(name=made.name or said(target), lost=lost)
+        path.objects[value.target or ""] = made._replace(name=made.name or text_of(target), lost=lost)
 
 
 def returned(path: PathState, statement: ReturnStmt) -> None:
@@ -124,11 +124,11 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
         return
     _, line, e = statement
     if target.freed is not None and frame.depth == 0:
-        text = f"{said(e)} is returned after it was released"
+        text = f"{text_of(e)} is returned after it was released"
         report(path, "flow_use_after_free", line, text, since=target.freed, sure=RETURNED_FREED)
     local = (value.target or "").startswith(f"{frame.number}:")
     if target.kind == "stack" and local and target.size != UNKNOWN:
-        text = f"{said(e)} is stack memory of this function, invalid after it returns"
+        text = f"{text_of(e)} is stack memory of this function, invalid after it returns"
         report(path, "flow_stack_address", line, text, since=target.made, sure=STACK_RETURNED)
     if target.kind in OWNED and frame.depth == 0:
         escape(path, value)

@@ -81,8 +81,8 @@ class Frame:
         return key
 
     def is_array(self, name: str) -> bool:
-        held = self.types.get(name)
-        return held is not None and held.is_array
+        variable = self.types.get(name)
+        return variable is not None and variable.is_array
 
 
 class PathState:

@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
@@ -24,7 +24,7 @@ USED_AFTER_FREE = 0.9
 
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
     """Report a possible null dereference; return whether the path continues."""
-    name = said(pointer)
+    name = text_of(pointer)
     if value.null == IS_NULL:
         text = f"{name} is NULL here and is dereferenced"
         report(path, "flow_null_dereference", line, text, since=value.why, sure=_sure_of_null(path, value))
@@ -53,7 +53,7 @@ def used_after_free(
     """Report a use after free, once per object."""
     key = value.target or ""
     target = path.objects[key]
-    text = f"{said(pointer)} is used after it was released"
+    text = f"{text_of(pointer)} is used after it was released"
     report(path, "flow_use_after_free", line, text, since=target.freed, sure=sure)
     path.objects[key] = target._replace(freed=None, lost=True)
 
@@ -67,9 +67,9 @@ def escape(path: PathState, value: Value) -> None:
 
 def escape_inside(path: PathState, key: str) -> None:
     """Mark the objects that an object points to as escaped."""
-    for (name, _), held in path.cells.items():
-        if name == key and held.target:
-            escape(path, held)
+    for (name, _), current in path.cells.items():
+        if name == key and current.target:
+            escape(path, current)
 
 
 def never_made(path: PathState, value: Value) -> None:
@@ -77,16 +77,16 @@ def never_made(path: PathState, value: Value) -> None:
     made = path.object_of(value)
     if made is not None and made.freed is None:
         path.objects[value.target or ""] = made._replace(lost=True)
-    for cell, held in path.cells.items():
-        if held.target == value.target and held.null == MAYBE_NULL:
-            path.cells[cell] = held._replace(range=(0, 0), target=None, null=IS_NULL)
+    for cell, current in path.cells.items():
+        if current.target == value.target and current.null == MAYBE_NULL:
+            path.cells[cell] = current._replace(range=(0, 0), target=None, null=IS_NULL)
 
 
 def is_made(path: PathState, value: Value) -> None:
     """Record that a pointer is not NULL, and with it all pointers to the same object."""
-    for cell, held in path.cells.items():
-        if held.target == value.target and held.null == MAYBE_NULL:
-            path.cells[cell] = held._replace(null=NOT_NULL)
+    for cell, current in path.cells.items():
+        if current.target == value.target and current.null == MAYBE_NULL:
+            path.cells[cell] = current._replace(null=NOT_NULL)
 
 
 def narrowed(path: PathState, value: Value, reach: Range) -> None:

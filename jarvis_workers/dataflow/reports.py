@@ -1,7 +1,7 @@
 """Record findings with their confidence and trace."""
 
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.values import PathEvent
 
 __all__ = ["report"]
@@ -51,14 +51,14 @@ def _since(trail: PathEvent | None, since: PathEvent | None) -> list[tuple[str |
     found: list[tuple[str | None, int, str]] = []
     at = trail
     while at is not None and at is not since and len(found) < STATIONS:
-        found.append((at.file, at.line, _told(at)))
+        found.append((at.file, at.line, _event_text(at)))
         at = at.before
     if since is not None:
         if at is not since:
             found = [one for one in found if one[1] >= since.line or one[0] != since.file]
-        found.append((since.file, since.line, _told(since)))
+        found.append((since.file, since.line, _event_text(since)))
     return found[::-1]
 
 
-def _told(step: PathEvent) -> str:
-    return step.note if step.about is None else step.note.replace("{}", said(step.about), 1)
+def _event_text(step: PathEvent) -> str:
+    return step.note if step.about is None else step.note.replace("{}", text_of(step.about), 1)

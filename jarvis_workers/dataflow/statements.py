@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import NOT_NULL, Value
 
@@ -155,5 +155,5 @@ def _taking(path: PathState, subject: ir.Expression, case: ir.Expression | None,
     if case is not None:
         value = evaluate(path, case)
         keep(path, "==", subject, evaluate(path, subject), value)
-        path.note(line, f"{{}} is {said(case)}", subject)
+        path.note(line, f"{{}} is {text_of(case)}", subject)
     return path

@@ -47,17 +47,17 @@ def assume_set(path: PathState, places: list[Expression]) -> None:
         if not isinstance(base, NameExpr):
             continue
         key = key_of(path, base.name)
-        held = path.cells.get((key, ""))
-        if held is not None and held.unset:
+        current = path.cells.get((key, ""))
+        if current is not None and current.unset:
             path.cells[key, ""] = ANY
-        target = key if key in path.objects else held.target if held is not None else None
+        target = key if key in path.objects else current.target if current is not None else None
         if target is not None:
             _assume_object_set(path, target)
 
 
 def assume_all_set(path: PathState) -> None:
     """Treat everything as initialized after code that is not understood, such as assembly."""
-    for cell in [cell for cell, held in path.cells.items() if held.unset]:
+    for cell in [cell for cell, current in path.cells.items() if current.unset]:
         path.cells[cell] = ANY
     for key in list(path.objects):
         _assume_object_set(path, key)
@@ -65,9 +65,9 @@ def assume_all_set(path: PathState) -> None:
 
 def assume_moved(path: PathState) -> None:
     """Drop the offsets of pointers after code that is not understood."""
-    for cell, held in path.cells.items():
-        if held.target in path.objects and held.at != UNKNOWN:
-            path.cells[cell] = held._replace(at=UNKNOWN)
+    for cell, current in path.cells.items():
+        if current.target in path.objects and current.at != UNKNOWN:
+            path.cells[cell] = current._replace(at=UNKNOWN)
 
 
 def _assume_object_set(path: PathState, key: str) -> None:
@@ -79,13 +79,15 @@ def _assume_object_set(path: PathState, key: str) -> None:
 def _loosen_variable(path: PathState, name: str) -> None:
     """Drop the upper offset of a pointer, and the range of a number."""
     place = (key_of(path, name), "")
-    held = path.cells.get(place)
-    if held is None or held.unset:
+    current = path.cells.get(place)
+    if current is None or current.unset:
         return
-    if held.target:
-        path.cells[place] = held._replace(at=(held.at[0], None), null=held.null if held.null != IS_NULL else 0)
-    elif held.range != UNKNOWN and held.null != IS_NULL:
-        path.cells[place] = held._replace(range=UNKNOWN)
+    if current.target:
+        path.cells[place] = current._replace(
+            at=(current.at[0], None), null=current.null if current.null != IS_NULL else 0
+        )
+    elif current.range != UNKNOWN and current.null != IS_NULL:
+        path.cells[place] = current._replace(range=UNKNOWN)
 
 
 def loosen(path: PathState, places: list[Expression]) -> None:

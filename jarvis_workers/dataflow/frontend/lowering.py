@@ -198,7 +198,7 @@ def _initializers(reading: Reading, node: Node) -> list[Any]:
 
 def _take_old_types(params: list[list[Any]], old: list[Stmt]) -> None:
     """Apply the types of a K&R definition, which are declared between the head and the body."""
-    types = {name: (kind, dims) for tag, _, *held in old if tag == "d" for name, kind, dims, *_ in (held,)}
+    types = {name: (kind, dims) for tag, _, *rest in old if tag == "d" for name, kind, dims, *_ in (rest,)}
     for param in params:
         name, *_ = param
         if name in types:

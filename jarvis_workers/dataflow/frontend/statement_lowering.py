@@ -65,11 +65,11 @@ def _declaration(reading: Reading, node: Node, out: list[Stmt]) -> None:
 
 def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) -> None:
     """Lower `NAME(x)` without a semicolon and the call after it, which parse as a type and a function."""
-    for node, held in ((macro, macro.children[2:-1]), (call, call.children[-1].children)):
+    for node, nodes in ((macro, macro.children[2:-1]), (call, call.children[-1].children)):
         name = reading.word(node.children[0])
         line = reading.line(node)
         reading.calls.add(name)
-        values: list[Expr] = [["x"] for child in held if child.is_named]
+        values: list[Expr] = [["x"] for child in nodes if child.is_named]
         reading.forgive(node.children[-1])
         out.append(["e", line, ["c", ["v", name], values, line]])
 
@@ -141,8 +141,8 @@ def _if(reading: Reading, node: Node, out: list[Stmt]) -> None:
     then = reading.stmts(children[1])
     otherwise: list[Stmt] = []
     if len(children) > 2 and children[2].type == "else_clause":
-        held = [child for child in reading.children(children[2]) if child.is_named]
-        otherwise = reading.stmts(held[0]) if held else []
+        nodes = [child for child in reading.children(children[2]) if child.is_named]
+        otherwise = reading.stmts(nodes[0]) if nodes else []
     after(reading, node, before, ["if", reading.line(node), condition, then, otherwise], out)
 
 

@@ -50,19 +50,19 @@ def switch(reading: Reading, node: Node, out: list[Stmt]) -> None:
     groups: list[list[Any]] = []
     for child in body.children if body.type == "compound_statement" else [body]:
         if child.type == "case_statement":
-            labels, held = _case(reading, child)
+            labels, statements = _case(reading, child)
             match groups:
                 case [*_, [[_, *_] as others, []]]:
                     others.extend(labels)
                 case _:
                     groups.append([labels, []])
-            for inner in held:
+            for inner in statements:
                 reading.add(inner, groups[-1][-1])
         elif child.is_named:
             if not groups:
                 groups.append([[], []])
             reading.add(child, groups[-1][-1])
-    groups = [[labels, with_bodies(held)] for labels, held in groups if labels or held]
+    groups = [[labels, with_bodies(statements)] for labels, statements in groups if labels or statements]
     after(reading, node, before, ["sw", reading.line(node), asked, groups], out)
 
 
@@ -70,17 +70,17 @@ def _case(reading: Reading, node: Node) -> tuple[list[Expr | None], list[Node]]:
     children = node.children
     colon = next((place for place, child in enumerate(children) if child.type == ":"), len(children))
     values = [child for child in children[:colon] if child.is_named and not child.is_error]
-    held = children[colon + 1 :]
+    statements = children[colon + 1 :]
     if children[0].type == "default":
-        return [None], held
-    if reading.broken and held and held[0].is_error and reading.word(held[0]).startswith(".."):
+        return [None], statements
+    if reading.broken and statements and statements[0].is_error and reading.word(statements[0]).startswith(".."):
         reading.understood += 1
-        return [["x"]], held[1:]
+        return [["x"]], statements[1:]
     ranges = [child for child in children[:colon] if child.is_error]
     if ranges:
         reading.understood += len(ranges)
-        return [["x"]], held
-    return [reading.expr(values[0]) if len(values) == 1 else ["x"]], held
+        return [["x"]], statements
+    return [reading.expr(values[0]) if len(values) == 1 else ["x"]], statements
 
 
 def stray_case(reading: Reading, node: Node, out: list[Stmt]) -> None:

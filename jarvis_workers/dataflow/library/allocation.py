@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.pointers import used_after_free
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import arithmetic, is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
@@ -67,7 +67,7 @@ def _realloc(call: LibraryCall) -> Value:
     if target is not None and target.freed is not None:
         used_after_free(path, call.node.args[0], old, call.line)
     if target is not None and target.kind in ("stack", "static", "text") and target.size != UNKNOWN:
-        text = f"{said(call.node.args[0])} was not allocated by malloc but is passed to {call.name}"
+        text = f"{text_of(call.node.args[0])} was not allocated by malloc but is passed to {call.name}"
         report(path, "flow_bad_free", call.line, text, since=target.made, sure=NOT_FROM_MALLOC)
     value = _allocate(call, size.range, (size,), unset=False)
     if target is not None:

@@ -36,7 +36,7 @@ def _exec(call: LibraryCall) -> Value:
     if "v" in name.rpartition("exec")[2] + name.rpartition("spawn")[2]:
         cells = call.path.cells.items()
         for value in call.values:
-            found += [held for cell, held in cells if value.target and cell[0] == value.target]
+            found += [current for cell, current in cells if value.target and cell[0] == value.target]
     call.prove("harmless_command", holds=all(_is_plain(call, place) for place in range(len(call.values))))
     steps = (taint_of(call.path, value) for value in found)
     step = next((one for one in steps if one is not None), None)

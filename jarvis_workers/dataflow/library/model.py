@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.bounds import comparable, room
 from jarvis_workers.dataflow.ir.expr import CallExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
-from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
@@ -38,7 +38,7 @@ class LibraryCall:
 
     def report(self, pattern: str, text: str, *, sure: float, since: PathEvent | None = None) -> None:
         """Report the call; `text` follows its source text."""
-        report(self.path, pattern, self.line, f"{said(self.node)} {text}", since=since, sure=sure)
+        report(self.path, pattern, self.line, f"{text_of(self.node)} {text}", since=since, sure=sure)
 
     def use(self, place: int) -> None:
         """Check a pointer argument that the function dereferences."""
