@@ -44,6 +44,7 @@ class Postgres:
     def __init__(self, binaries: Path, home: Path) -> None:
         self.binaries, self.home = binaries, home
         self.user = UNPRIVILEGED if os.geteuid() == 0 else None
+        self.options = FAST
 
     def url(self, name: str, user: str = "jarvis") -> str:
         return f"postgresql:///{name}?host={self.home}&user={user}"
@@ -69,7 +70,7 @@ class Postgres:
         return done.stderr
 
     def start(self) -> None:
-        options = f"-k {self.home} {FAST}"
+        options = f"-k {self.home} {self.options}"
         self.run("pg_ctl", "-D", str(self.home / "data"), "-l", str(self.home / "log"), "-w", "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:

@@ -27,6 +27,7 @@ SENT_AT = "sent_at"
 CONNECT_SECONDS = 2
 # Senders detect a dead connection after this many seconds, consumers after twice as many.
 SOCKET_SECONDS = HEALTH_SECONDS = 5
+UNTRUSTED_MARK = "certificate verify failed"
 # The maximum number of messages that other senders may have queued between the two steps of an urgent notification.
 MOST_BETWEEN = 1000
 # Others send between the two steps: the script finds the message by its id, since it may not be the newest.
@@ -57,7 +58,7 @@ class Notification(NamedTuple):
 
 def make_app(broker_url: str) -> Celery:
     """Return the app that workers and senders share."""
-    app = Celery("jarvis", broker=broker_url, backend=None, set_as_current=False)
+    app = Celery("jarvis", broker=_verified(broker_url), backend=None, set_as_current=False)
     app.conf.update(
         accept_content=["json"],
         task_serializer="json",
@@ -177,8 +178,13 @@ class Notifier:
         except (redis.RedisError, OperationalError, OSError) as error:
             said = str(error).strip().splitlines()
             raise BrokerUnavailable(
-                f"{self._where}: {said[0] if said else type(error).__name__}; is Redis running? see JARVIS_BROKER_URL"
+                f"{self._where}: {said[0] if said else type(error).__name__}; {_advice(error)} JARVIS_BROKER_URL"
             ) from error
+
+
+def _advice(error: Exception) -> str:
+    is_certificate = UNTRUSTED_MARK in str(error)
+    return "check ssl_ca_certs and the host name in" if is_certificate else "is Redis running? see"
 
 
 def _sent_at(message: bytes | str) -> float:
@@ -200,6 +206,13 @@ def connect(url: str) -> redis.Redis:
         )
     except ValueError as error:
         raise BrokerUnavailable(NO_ADDRESS) from error
+
+
+def _verified(url: str) -> str:
+    """Return a `rediss` URL that makes Celery verify certificates, which redis-py does without being asked to."""
+    if not url.startswith("rediss:") or "ssl_cert_reqs=" in url:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=required"
 
 
 def _address(app: Celery) -> str:

@@ -58,6 +58,8 @@ READ_ONLY = "25006"
 TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
 # Errors while connecting have no SQLSTATE. A server that refuses the login is running, and may soon accept it.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
+# As OpenSSL and libpq say it.
+UNTRUSTED_MARKS = ("certificate verify failed", "server certificate for")
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
 DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg")
@@ -207,6 +209,8 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
 def _advice(error: DBAPIError, sqlstate: str | None) -> str:
     if sqlstate == READ_ONLY:
         return "the database is read-only, like a standby;"
+    if any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
+        return "check sslrootcert and the host name;"
     refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
     return "check user, password and permissions;" if refused else "is the database running?"
 
