@@ -14,8 +14,6 @@ from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
-__all__ = ["App", "HelpCommand", "HelpGroup"]
-
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 LAST = "Other options"
 # Keyed by the first word of typer's name for the type of a parameter.

@@ -16,8 +16,6 @@ from jarvis_workers.service.triage.filter import Filter, matching
 from jarvis_workers.service.triage.queue import WORDS
 from jarvis_workers.service.triage.records import Named, stored_judgements
 
-__all__ = ["UNDO", "mark_all", "undo"]
-
 UNDO = "undo with: jarvis sec triage --undo"
 EXAMPLES_SHOWN = 3
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from jarvis_workers.sec.report.text import Span
 
-__all__ = ["paint", "use_colour"]
-
 SGR = {
     "path": "1",
     "high": "1;31",

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from jarvis_workers.errors import JarvisError
 
-__all__ = ["categories", "formats", "groups", "languages", "rules", "runs", "settings", "severities"]
-
 RUNS_MAX = 50
 LISTED = ","
 Complete = Callable[[str], list[tuple[str, str]]]

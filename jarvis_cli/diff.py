@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from jarvis_workers.sec.report.diff_formats import Sides
     from jarvis_workers.service.reports.diff import ReportSide
 
-__all__ = ["EXAMPLES", "diff"]
-
 EXAMPLES = """\
 \b
 Examples:

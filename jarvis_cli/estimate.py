@@ -8,8 +8,6 @@ from typing import Any
 from jarvis_workers.paths import plain
 from jarvis_workers.service.estimate import Estimate, StageShare
 
-__all__ = ["as_json", "as_table"]
-
 HEADS = ("jobs", "known", "questions", "their tokens", "answers' tokens", "dollars")
 NUMBERS = ("jobs", "known", "calls", "prompt", "completion", "prompt_cost", "completion_cost")
 NAMES = {"cluster": "clustering a batch", "verify": "verifying a cluster"}

@@ -16,8 +16,6 @@ from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.triage.queue import WORDS
 
-__all__ = ["card", "listing", "word"]
-
 TEXT_MAX = 1_500
 STEPS_MAX = 12
 LINES_MAX = 10

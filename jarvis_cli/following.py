@@ -12,8 +12,6 @@ from jarvis_workers.service.reports.export import Growing, export_directory
 from jarvis_workers.service.reports.live import Follower, Updates, has_verdicts
 from jarvis_workers.store.values import Run, StageProgress
 
-__all__ = ["follow"]
-
 TOLD_AT_ONCE = 5
 Show = Callable[[Run, list[StageProgress]], None]
 

@@ -7,8 +7,6 @@ import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["read_key", "read_line"]
-
 LINE_BYTES = 4_096
 ESCAPE = b"\x1b"
 

@@ -4,8 +4,6 @@ import os
 from collections.abc import Mapping
 from typing import Literal
 
-__all__ = ["Spoken", "language_of"]
-
 Spoken = Literal["en", "zh"]
 # In the order of precedence that POSIX defines for messages.
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")

@@ -11,32 +11,6 @@ from jarvis_cli.language import Spoken
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
-__all__ = [
-    "AGENTS",
-    "EXECUTION",
-    "REPORT",
-    "RULES",
-    "SCOPE",
-    "AsJson",
-    "Budget",
-    "Detach",
-    "FailOn",
-    "Form",
-    "FormJson",
-    "Group",
-    "Label",
-    "Lang",
-    "Output",
-    "Quiet",
-    "RunId",
-    "TableForm",
-    "Where",
-    "form_of",
-    "is_json",
-    "joined",
-    "not_one_of",
-]
-
 # The help panels that group options.
 SCOPE, RULES, REPORT = "What is scanned", "Rules and verdicts", "Report"
 AGENTS, EXECUTION = "Agents", "Execution"

@@ -21,18 +21,6 @@ from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.store.values import Run
 
-__all__ = [
-    "STDOUT",
-    "Delivery",
-    "check_choices",
-    "conclude",
-    "delivery",
-    "form_for",
-    "output_file",
-    "report_text",
-    "write_report",
-]
-
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
 # A terminal gets about one screen of findings; a pipe or file gets all.

@@ -14,8 +14,6 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.run_list import ListedRun, list_runs, shown_state
 from jarvis_workers.settings import Settings
 
-__all__ = ["print_runs", "revision"]
-
 COMMIT_DIGITS = 9
 REVISION_WIDTH, LABEL_WIDTH = 24, 16
 

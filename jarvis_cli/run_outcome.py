@@ -16,8 +16,6 @@ from jarvis_workers.sec.report_document import CanaryOutcome, Issue, ReportBody,
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.store.values import Run
 
-__all__ = ["brief", "counted", "exit_code", "exit_reason", "is_well", "shown_prefix", "summary"]
-
 STATUS_WORDS = {"review": "to review"}
 REASON_WIDTH = 160
 

@@ -30,8 +30,6 @@ from jarvis_workers.errors import UsageError
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
 
-__all__ = ["ScanOptions", "settings_of", "taking_scan_options"]
-
 Names = list[str] | None
 
 

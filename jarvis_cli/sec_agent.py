@@ -18,8 +18,6 @@ from jarvis_workers.service.runs import remove_runs
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
-__all__ = ["print_estimate", "scan_and_judge"]
-
 NO_MODEL = (
     "no model is set, so the findings are not verified; set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 )

@@ -27,8 +27,6 @@ from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import RulesSettings, Settings
 from jarvis_workers.steps.sec.options import SecOptions
 
-__all__ = ["scan_small_tree"]
-
 
 def scan_small_tree(
     settings: Settings,

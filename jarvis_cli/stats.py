@@ -9,8 +9,6 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.triage.records import JUDGED_MIN, RuleRecord, records_of
 from jarvis_workers.settings import Settings
 
-__all__ = ["stats"]
-
 HEADS = ("ID", "TRUE", "FALSE", "SHARE", "STATED", "LEARNED", "")
 BETA = f"Beta({PRIOR_WEIGHT} x stated + true, {PRIOR_WEIGHT} x (1 - stated) + false)"
 SAYS = f"""\

@@ -7,8 +7,6 @@ from typing import Protocol, Self
 from jarvis_workers.paths import plain
 from jarvis_workers.store.values import Run, StageProgress
 
-__all__ = ["Display", "Quiet", "Verbose", "write_line"]
-
 
 class Display(Protocol):
     """The messages of a running command; all go to stderr."""

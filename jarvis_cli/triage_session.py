@@ -11,8 +11,6 @@ from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.triage.queue import judgement
 
-__all__ = ["HELP", "KEYS", "AskQuestion", "EditFinding", "SaveVerdict", "Session", "ShowFinding", "judge_findings"]
-
 KEYS = "t true   f false   w won't fix   l later   s skip   b back   ? help   q quit"
 HELP = """\
 t  true: a real finding; it stays in reports

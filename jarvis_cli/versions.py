@@ -9,8 +9,6 @@ from pathlib import Path
 import jarvis_workers
 from jarvis_workers.extras import MODULES, is_installed
 
-__all__ = ["versions"]
-
 ENGINES = (("hyperscan", "hyperscan"), ("re2", "google-re2"))
 
 

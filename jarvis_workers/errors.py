@@ -31,29 +31,6 @@ jarvis_workers/service/api/child.py     a scan in a child of the Python API: rep
 jarvis_cli/main.py                      a command: a message and an exit code
 """
 
-__all__ = [
-    "AgentStopped",
-    "BrokenAnswer",
-    "BrokerUnavailable",
-    "BudgetSpent",
-    "GivenUp",
-    "JarvisError",
-    "ModelError",
-    "ModelRefused",
-    "ModelUnavailable",
-    "SandboxError",
-    "ScanCancelled",
-    "SettingsError",
-    "SnapshotDamaged",
-    "SnapshotError",
-    "StepFailed",
-    "StoreError",
-    "StoreFull",
-    "StoreOutdated",
-    "StoreUnavailable",
-    "UsageError",
-]
-
 
 class JarvisError(Exception):
     """An error message for users: what is wrong, where, and how to fix it."""

@@ -11,8 +11,6 @@ from importlib.util import find_spec
 
 from jarvis_workers.errors import UsageError
 
-__all__ = ["MODULES", "advice", "extra_of", "is_installed", "require"]
-
 DISTRIBUTION = "jarvis-workers"
 MODULES = {
     "agents": ("openai", "aiohttp", "httpx2", "jinja2"),

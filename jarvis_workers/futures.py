@@ -4,8 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-__all__ = ["settle"]
-
 T = TypeVar("T")
 
 

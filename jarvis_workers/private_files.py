@@ -7,8 +7,6 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["PRIVATE", "make_private_directory", "private_key", "read_private", "touch_private"]
-
 PRIVATE = 0o600
 PRIVATE_DIRECTORY = 0o700
 KEY_BYTES = 32

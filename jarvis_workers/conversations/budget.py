@@ -24,8 +24,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Item, ModelCall
 from jarvis_workers.store.values import Claimed
 
-__all__ = ["BudgetLedger", "RunAllowance"]
-
 # How often a blocked caller polls the store: the end of another process's reservation is not announced.
 POLL_SECONDS = 0.5
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.pipeline.options import RunOptions
 
-__all__ = ["ConversationOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions(RunOptions):

@@ -14,8 +14,6 @@ from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import fitted, type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
-__all__ = ["copy_parts", "declare", "define"]
-
 WORDS = re.compile(r"\w+")
 PARTED = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr))
 ONE = ir.NumberExpr("n", 1)

@@ -8,22 +8,6 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.name_heuristics import never_returns
 from jarvis_workers.dataflow.pretty import text_of
 
-__all__ = [
-    "OPPOSITE",
-    "asked_again",
-    "assigned",
-    "bodies",
-    "calls_in",
-    "fact_of",
-    "holds_label",
-    "leaves",
-    "mentioned",
-    "nature",
-    "size_of_function",
-    "walk",
-    "without_casts",
-]
-
 # The fields of each kind of statement that are expressions.
 OWN_PARTS: dict[Any, Callable[[Any], Any]] = {
     ir.ExprStmt: attrgetter("value"),

@@ -9,8 +9,6 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import OTHER, TYPE_ENDS
 from jarvis_workers.dataflow.values import MEMORY, Object, Range, Value
 
-__all__ = ["check_bounds", "comparable", "room"]
-
 SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS = 0.88, 0.8, 0.82, 0.6
 
 

@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import MAYBE_NULL
 
-__all__ = ["callee", "matters"]
-
 
 def callee(path: PathState, call: CallExpr) -> Callee | None:
     """Return the function that a call invokes, if its body is available."""

@@ -16,8 +16,6 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
-__all__ = ["Split", "branch"]
-
 Split = tuple[list[PathState], list[PathState]]
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))

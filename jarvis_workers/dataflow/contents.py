@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value
 
-__all__ = ["Access", "loaded", "read", "written"]
-
 UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
 
 

@@ -14,8 +14,6 @@ from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.values import ANY, Place, Value
 
-__all__ = ["AnalysisContext", "Finding", "facts_of"]
-
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25

@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
 from jarvis_workers.dataflow.sizes import size_of
 
-__all__ = ["Callee", "Definitions", "Lookup", "RecentResults"]
-
 RECENT_MAX = 1_000
 S = TypeVar("S")
 T = TypeVar("T")

@@ -14,8 +14,6 @@ from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.types import fitted, key_of, type_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Object, Value, number
 
-__all__ = ["StepLimitReached", "evaluate", "evaluate_all", "evaluates"]
-
 Act = Callable[[PathState, Any], Value]
 ACTS: dict[type, Act] = {}
 # Limit of evaluations per function; an expression beyond any reason ends the analysis of its function.

@@ -2,8 +2,6 @@
 
 from jarvis_workers.dataflow.path import PathState
 
-__all__ = ["BREAK", "CONTINUE", "RETURN", "Ends", "few"]
-
 PATHS = 4
 # From this step of a function on, the lower limit applies.
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2

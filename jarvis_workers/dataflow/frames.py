@@ -9,8 +9,6 @@ from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
-__all__ = ["arguments", "bind", "forget_frame", "object_of"]
-
 NAMED = frozenset((NameExpr, MemberExpr, ArrowExpr))
 
 

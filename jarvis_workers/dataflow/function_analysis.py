@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.ownership import leaks
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
-__all__ = ["follow"]
-
 MAINS = ("main", "wmain")
 
 

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, walk
 
-__all__ = ["Counter", "LoopFacts", "loop_of"]
-
 LONGEST_STRIDE = 8
 UP = frozenset(("<", "<=", "!="))
 DOWN = frozenset((">", ">=", "!="))

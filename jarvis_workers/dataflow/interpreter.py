@@ -20,8 +20,6 @@ from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
-__all__ = ["construct", "destroy", "follow_body", "follows", "run"]
-
 STEPS = 400
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)

@@ -20,8 +20,6 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, number
 
-__all__ = ["place_of", "place_of_variable", "place_quietly", "set_or_reported", "somebody_elses"]
-
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 THIS = ir.NameExpr("v", "this")

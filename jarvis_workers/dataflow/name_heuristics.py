@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["CHECKS", "INVERSE_CHECKS", "is_error", "listed", "never_returns", "only_reads", "prints", "releases"]
-
 
 def listed(names: str) -> tuple[str, ...]:
     """Return the names in a text; a long list is most readable as text."""

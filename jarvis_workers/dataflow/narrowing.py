@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.pointers import is_made, narrowed, never_made
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
-__all__ = ["Comparison", "keep", "narrow"]
-
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))

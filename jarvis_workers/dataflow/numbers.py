@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
-__all__ = ["computed"]
-
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 ZERO, MAYBE_ZERO = 0.85, 0.75
 UNDERFLOW, OVERFLOW, UNSIGNED = 0.72, 0.75, 0.55

@@ -12,8 +12,6 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, Place, Value
 
-__all__ = ["OWNED", "leaks", "make", "release", "returned", "stored"]
-
 OWNED = ("heap", "stream", "descriptor")
 ALLOCATED = ("malloc", "new", "new[]")
 RELEASED_BY = {"malloc": "free", "new": "delete", "new[]": "delete[]"}

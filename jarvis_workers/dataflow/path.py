@@ -13,8 +13,6 @@ from jarvis_workers.dataflow.values import ANY, Object, PathEvent, Place, Value
 if TYPE_CHECKING:
     from jarvis_workers.dataflow.context import AnalysisContext
 
-__all__ = ["Frame", "PathState", "Variable"]
-
 
 class Variable(NamedTuple):
     """A local variable: its type (of an array, the type of the elements) and its cell."""

@@ -6,17 +6,6 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
-__all__ = [
-    "dereferenced",
-    "escape",
-    "escape_inside",
-    "forget_contents",
-    "is_made",
-    "narrowed",
-    "never_made",
-    "used_after_free",
-]
-
 GIVEN_NULL = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
 USED_AFTER_FREE = 0.9

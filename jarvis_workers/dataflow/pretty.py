@@ -5,8 +5,6 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 
-__all__ = ["text_of"]
-
 LONGEST = 60
 DEEPEST = 6
 GONE = "…"

@@ -3,22 +3,6 @@
 from jarvis_workers.dataflow.sizes import INT_MAX
 from jarvis_workers.dataflow.values import UNKNOWN, Range
 
-__all__ = [
-    "arithmetic",
-    "bounds_of",
-    "decided",
-    "either",
-    "equal",
-    "is_exact",
-    "least",
-    "meet",
-    "most",
-    "plus",
-    "times",
-    "wider",
-    "without",
-]
-
 WIDEST_SHIFT = 64
 
 

@@ -4,8 +4,6 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.values import PathEvent
 
-__all__ = ["report"]
-
 STATIONS = 40
 LEAST, MOST = 0.4, 0.95
 PER_CALL = 0.02

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from jarvis_workers.dataflow.ir.expr import NumberExpr
 from jarvis_workers.dataflow.ir.stmt import RecordType
 
-__all__ = ["CONSTANTS", "INT_MAX", "NUMBERS_WITH_FRACTIONS", "OTHER", "TYPE_ENDS", "is_signed", "limits_of", "size_of"]
-
 POINTER = 8
 # The size of an unknown type: every use of the type has it, and no known size is a multiple of it.
 OTHER = 10_007

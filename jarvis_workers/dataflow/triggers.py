@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["is_helper", "is_root"]
-
 LONGEST = 120_000
 SMALL, TINY = 900, 240
 TRIES = 24

@@ -8,8 +8,6 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import is_signed, limits_of
 from jarvis_workers.dataflow.values import UNKNOWN, Object, Value
 
-__all__ = ["element_size", "fitted", "key_of", "type_of"]
-
 
 def key_of(path: PathState, name: str) -> str:
     """Return the object name of a variable: `frame:name` if it is local, `g:name` if not."""

@@ -6,23 +6,6 @@ All values are immutable.  Unknown is a valid value everywhere, and never a reas
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ANY",
-    "IS_NULL",
-    "MAYBE_NULL",
-    "MEMORY",
-    "NOT_NULL",
-    "NULL",
-    "UNKNOWN",
-    "Object",
-    "PathEvent",
-    "Place",
-    "Range",
-    "Value",
-    "number",
-    "point_to",
-]
-
 # A cell: the object, and the part of it: "", ".field" or "[offset in bytes]".
 Place = tuple[str, str]
 # A range of sizes, offsets or numbers: (lowest, highest), None where there is no bound.

@@ -9,8 +9,6 @@ from jarvis_workers.dataflow.ranges import is_exact, wider
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Range, Value
 
-__all__ = ["assume_all_set", "assume_moved", "assume_set", "counts", "loosen", "widen"]
-
 LOOSE = Value(checked=True)
 VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
 

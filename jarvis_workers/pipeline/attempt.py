@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
 from jarvis_workers.store.values import Commit
 
-__all__ = ["AttemptOutcome", "Died", "Done", "Failed", "Full", "Lost", "Released", "attempt", "attempt_without_store"]
-
 
 @dataclass(frozen=True, slots=True)
 class Done:

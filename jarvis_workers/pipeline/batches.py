@@ -18,8 +18,6 @@ from jarvis_workers.store.values import Claimed, NewJob
 if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
-__all__ = ["BatchPayload", "BatchWork", "batch_job", "rest_label", "work_of"]
-
 LABEL_LENGTH = 120
 
 

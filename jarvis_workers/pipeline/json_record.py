@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import Any, Self
 
-__all__ = ["JsonRecord"]
-
 
 @dataclass(frozen=True)
 class JsonRecord:

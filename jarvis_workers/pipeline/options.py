@@ -13,8 +13,6 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 if TYPE_CHECKING:
     from jarvis_workers.store.values import Run
 
-__all__ = ["RunOptions", "read_limits"]
-
 
 def read_limits(said: FileLimits | Mapping[str, float]) -> FileLimits:
     """Decode the limits from JSON; values that are decoded already are returned unchanged."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["NOT_CHECKED", "GapWords", "final_state"]
-
 # Singular and plural.
 GapWords = tuple[str, str]
 

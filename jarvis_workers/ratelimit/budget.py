@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
 
-__all__ = ["RunBudget", "Unit", "amount_of", "read_budget"]
-
 Unit = Literal["usd", "tok", "s"]
 
 UNITS: tuple[Unit, ...] = get_args(Unit)

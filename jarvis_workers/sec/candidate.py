@@ -4,8 +4,6 @@ from jarvis_workers.sec.finding import RULE_FIELDS, Candidate
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Hit
 
-__all__ = ["candidate"]
-
 
 def candidate(hit: Hit, file: str) -> Candidate:
     """Return a candidate with the fields of the hit and the texts of its rule."""

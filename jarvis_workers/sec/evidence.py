@@ -1,7 +1,5 @@
 """Evidence of a hit: its line, as one short line of printable text whatever bytes the file contains, and its column."""
 
-__all__ = ["EVIDENCE_MAX", "column_of", "evidence", "first_of_code"]
-
 EVIDENCE_MAX = 200
 BEFORE = 60
 # Continuation bytes of UTF-8.

@@ -14,8 +14,6 @@ from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.scanner import Hit, Scanner, source_text
 from jarvis_workers.source.lex import comments, mask
 
-__all__ = ["Failure", "Tried", "try_examples", "try_own"]
-
 MARK = re.compile(rb"\b(ruleid|ok|todoruleid|todook):[ \t]*([a-z][a-z0-9_]*(?:[ \t]*,[ \t]*[a-z][a-z0-9_]*)*)")
 BODY = {"c/cpp": "void example(void)\n{\n%s\n}\n", "rust": "fn example() {\n%s\n}\n"}
 

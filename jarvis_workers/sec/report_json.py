@@ -19,16 +19,6 @@ from jarvis_workers.sec.report_document import (
 )
 from jarvis_workers.sec.trace import TraceLocation
 
-__all__ = [
-    "body_from_json",
-    "body_to_json",
-    "issue_to_json",
-    "quotes_from_json",
-    "scripts_from_json",
-    "scripts_to_json",
-    "summary_to_json",
-]
-
 Row = dict[str, Any]
 BASE = Issue._fields[: Issue._fields.index("path")]
 VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("extra")]

@@ -9,8 +9,6 @@ from jarvis_workers.sec.finding import CATEGORY_ORDER, severity_of
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.rules import Rule
 
-__all__ = ["LANGUAGES", "about", "as_markdown", "in_order", "weakness_link"]
-
 LANGUAGES = {"c/cpp": "C and C++", "rust": "Rust"}
 HEAD = """\
 # Rules

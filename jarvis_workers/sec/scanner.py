@@ -20,8 +20,6 @@ from jarvis_workers.source.lex import compiler_newlines, mask
 from jarvis_workers.source.match import Matcher, Word, build
 from jarvis_workers.source.pattern_cache import PatternCache
 
-__all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of", "source_text"]
-
 MATCHES_MAX = 50_000
 # Maximum number of sites examined per rule and line; the one with the highest confidence is reported.
 SITES_PER_LINE = 16

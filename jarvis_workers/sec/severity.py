@@ -1,7 +1,5 @@
 """Severities, scores, and the order of categories; imports nothing, for modules that need findings but no rules."""
 
-__all__ = ["CATEGORY_ORDER", "SEVERITIES", "WEIGHTS", "is_at_least", "score_of", "severity_of"]
-
 # In the order of reports; other categories follow.
 CATEGORY_ORDER = (
     "unsafe_api",

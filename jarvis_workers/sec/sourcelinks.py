@@ -8,8 +8,6 @@ from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
 
-__all__ = ["check_template", "fill_template", "link_to_file", "link_to_source"]
-
 PLACES = ("repo", "rev", "path", "line")
 TEMPLATE = re.compile(r"https?://[^\s\"'<>\\]{1,500}")
 NAME = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")

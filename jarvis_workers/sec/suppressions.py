@@ -15,18 +15,6 @@ from jarvis_workers.paths import plain
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import comments
 
-__all__ = [
-    "MARKS",
-    "NOTHING_FIRES",
-    "REMARKS_MAX",
-    "WITHOUT_REASON",
-    "Remark",
-    "SuppressionComment",
-    "judge",
-    "silence",
-    "suppressions",
-]
-
 # Patterns that may start a suppression, to be matched by an engine: no two can overlap.
 OWN_MARK = b"jarvis-ignore"
 MARKS = (

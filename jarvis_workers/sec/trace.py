@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from jarvis_workers.paths import plain
 
-__all__ = ["STEPS_MAX", "TRAIL_BYTES", "TraceLocation", "read_trail", "trail_of"]
-
 STEPS_MAX = 30
 NOTE_MAX = 200
 TRAIL_BYTES = 4096

@@ -14,8 +14,6 @@ from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, Rule
 
-__all__ = ["report_in", "rule_in"]
-
 ISSUE_TEXTS = ("description", "suggestion", "verification")
 RULE_TEXTS = ("title", *ISSUE_TEXTS)
 

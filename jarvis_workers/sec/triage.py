@@ -6,16 +6,6 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.scanner import LEAST, MOST
 
-__all__ = [
-    "NOTHING_JUDGED",
-    "PRIOR_WEIGHT",
-    "TriageState",
-    "TriageVerdict",
-    "learned_confidence",
-    "moved_by",
-    "stated_at_least",
-]
-
 # The stated confidence of a rule weighs as much as this number of judgements.
 PRIOR_WEIGHT = 10
 # Sums of hundredths are not exact.

@@ -5,8 +5,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["write_whole"]
-
 
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
     """Write to a temporary file in the same directory, then rename it; raises OSError."""

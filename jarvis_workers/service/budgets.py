@@ -11,8 +11,6 @@ from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["budget_of", "budget_part", "check_budget_left", "read_budget_option", "resume_flags"]
-
 
 def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None:
     """Return the budget of a new run from the settings. Raises UsageError if it is in money and prices are unknown.

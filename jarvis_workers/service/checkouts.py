@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Checkout", "read_checkout"]
-
 HEAD_BYTES = 4_096
 PACKED_BYTES = 8 << 20
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -12,8 +12,6 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.checkouts import Checkout, read_checkout
 
-__all__ = ["BRANCH", "COMMIT", "automatic_labels", "check_labels", "parse_label_filters", "parse_labels"]
-
 BRANCH, COMMIT = "branch", "commit"
 KEY_MAX, VALUE_MAX, LABELS_MAX = 253, 256, 64
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"

@@ -3,8 +3,6 @@
 from jarvis_workers.pipeline.stages import has_pipeline, stages_of
 from jarvis_workers.store.values import Run
 
-__all__ = ["JOBS", "units_of"]
-
 JOBS = "jobs"
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from jarvis_workers.ratelimit.budget import RunBudget
     from jarvis_workers.store.engine import Store
 
-__all__ = ["RunInput", "RunRequest", "check_found", "check_path", "run_of"]
-
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20
 NAMES_MAX = 3

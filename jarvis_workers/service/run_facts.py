@@ -8,8 +8,6 @@ from typing import Any
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run, StageProgress
 
-__all__ = ["RunCosts", "run_facts"]
-
 # What a report repeats of options that are set, and of the choice of rules.
 OPTIONS_SAID = ("paths", "source_url", "label", "checkout")
 RULES_SAID = ("off", "severity", "project", "packages", "learned")

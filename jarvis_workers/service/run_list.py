@@ -9,8 +9,6 @@ from jarvis_workers.store.run_list import Filters, newest_listed
 from jarvis_workers.store.run_list import ListedRun as ListedRun
 from jarvis_workers.store.sqlite_reader import open_direct
 
-__all__ = ["is_current_store", "list_runs", "shown_state"]
-
 LOCAL = "local:"
 WORKED_ON = ("planning", "running", "cancelling")
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from jarvis_workers.snapshots.selection import Selection
     from jarvis_workers.store.engine import Store
 
-__all__ = ["Baseline", "Chosen", "ScanInput", "Triage"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

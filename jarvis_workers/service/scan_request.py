@@ -18,16 +18,6 @@ from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.sec.options import SecOptions
 
-__all__ = [
-    "blobs_of",
-    "file_limits_of",
-    "options_of",
-    "request_for",
-    "resources_of",
-    "scan_options_of",
-    "selection_of",
-]
-
 Options = TypeVar("Options", bound=RunOptions)
 ScanKind = TypeVar("ScanKind", bound=SecOptions)
 Given = TypeVar("Given", bound=RunInput)

@@ -49,8 +49,6 @@ from jarvis_workers.store.sqlite_recorder import (
 from jarvis_workers.store.values import Claimed, Run, SnapshotFacts
 from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 
-__all__ = ["SmallScan", "scan_small", "small_executor"]
-
 # One process scans this much in about a second; larger runs benefit from several processes.
 BYTES_MAX = 1_000_000
 # A longer scan needs progress display and resumption.

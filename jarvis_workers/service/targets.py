@@ -18,8 +18,6 @@ from jarvis_workers.service.sources import ADDRESS
 from jarvis_workers.snapshots.exclusion_reasons import LINK_LOOP, not_regular, reason_of
 from jarvis_workers.snapshots.selection import Selection
 
-__all__ = ["ScanTarget", "older_selection", "prefix_of", "repository_prefix", "target_of"]
-
 
 class ScanTarget(NamedTuple):
     """The root of a scan (a directory or git URL as given by the user), and the selected paths below it.

@@ -14,8 +14,6 @@ from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 from jarvis_workers.settings.sources import MODELS, PREFIX, SECRETS, Layer, flat, nested, read_layers, setting_names
 
-__all__ = ["Origin", "load_settings", "origins"]
-
 DEFAULT = "default"
 TICK_SHARE = 1 / 3
 

@@ -12,21 +12,6 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 
-__all__ = [
-    "FLAG",
-    "MODELS",
-    "PREFIX",
-    "SECRETS",
-    "TOML_FILE",
-    "TOML_PLACE",
-    "YAML_FILE",
-    "Layer",
-    "flat",
-    "nested",
-    "read_layers",
-    "setting_names",
-]
-
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"

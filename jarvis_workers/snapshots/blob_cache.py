@@ -10,8 +10,6 @@ from contextlib import suppress
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 
-__all__ = ["BlobCache"]
-
 
 class BlobCache:
     """A cache of about `max_bytes` at most, in `directory`."""

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from jarvis_workers.errors import StoreError, StoreFull
 
-__all__ = ["FULL", "TEMPORARY", "BlobWriter"]
-
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
 TEMPORARY = "new-"
 _CHUNK = 1 << 20

@@ -11,8 +11,6 @@ from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, ignore_lines
 from jarvis_workers.snapshots.safe_read import read_file
 from jarvis_workers.snapshots.selection import IGNORE_FILES, Selection
 
-__all__ = ["Listing", "add_named", "list_directory", "list_passage", "read_globs"]
-
 
 @dataclass(slots=True)
 class Listing:

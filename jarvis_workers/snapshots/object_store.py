@@ -12,8 +12,6 @@ import fsspec
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.extras import advice, extra_of
 
-__all__ = ["ObjectStore"]
-
 CLIENT_ERRORS = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
 FRESH_SECONDS = 12 * 3600.0
 

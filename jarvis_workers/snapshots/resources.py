@@ -6,8 +6,6 @@ from typing import NamedTuple
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 
-__all__ = ["Resources", "open_blobs", "open_resources"]
-
 CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import SPLICE
 
-__all__ = ["ArgumentList", "arguments", "is_declaration", "is_foreign", "opening"]
-
 REACH = 4_096
 BRACKETS_MAX = 64
 GAP = lazy(rb"(?>[ \t\r\n\f\v]|" + SPLICE + rb"){0,512}+\(")

@@ -14,8 +14,6 @@ from typing import NamedTuple
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
 
-__all__ = ["Function", "Functions", "functions"]
-
 HEAD_MAX = 1_024
 NAME_MAX = 128
 BLOCK_MAX = 131_072

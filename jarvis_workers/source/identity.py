@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-__all__ = ["engine_identity", "installed_version", "loaded_engine"]
-
 ENGINES = ("hyperscan", "google-re2", "tree-sitter", "tree-sitter-c", "tree-sitter-cpp", "tree-sitter-rust")
 
 

@@ -6,8 +6,6 @@ Attribute access is slightly slower than on a compiled pattern, so hot patterns 
 import re
 from typing import Any, cast
 
-__all__ = ["lazy"]
-
 
 class _Compiled:
     """The attributes of a compiled pattern; has no `__getattr__`, which would slow down every attribute access."""

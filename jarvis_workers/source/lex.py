@@ -13,19 +13,6 @@ from typing import NamedTuple
 
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = [
-    "BLANK",
-    "LEXEMES_MAX",
-    "LOGICAL_LINE",
-    "LONE_RETURN",
-    "SPLICE",
-    "Masked",
-    "comments",
-    "compiler_newlines",
-    "is_spliced",
-    "mask",
-]
-
 LEXEMES_MAX = 3_000_000
 SLASH, NEWLINE, BACKSLASH = 47, 10, 92
 BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.pattern_cache import PatternCache, key_of
 
-__all__ = ["ENGINES", "Matcher", "Word", "build", "engines"]
-
 UNLIMITED = 1 << 62
 # hyperscan does not guarantee the order of matches: the first `limit` are among the first `limit + SLACK`.
 SLACK = 1_000

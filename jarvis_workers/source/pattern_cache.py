@@ -12,8 +12,6 @@ from pathlib import Path
 
 from jarvis_workers.private_files import PRIVATE, make_private_directory, read_private
 
-__all__ = ["FILES_MAX", "PatternCache", "key_of"]
-
 FILES_MAX = 32
 BYTES_MAX = 64 << 20
 DIGEST_BYTES = 32

@@ -6,8 +6,6 @@ Twenty characters are enough for catastrophic backtracking in Python's `re`, so 
 import importlib
 from collections.abc import Callable
 
-__all__ = ["PATTERN_MAX", "compile_linear", "is_linear_here"]
-
 PATTERN_MAX = 1_000
 MEMORY_BYTES = 1 << 20
 

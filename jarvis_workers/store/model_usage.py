@@ -7,8 +7,6 @@ from sqlmodel import Session
 
 from jarvis_workers.store.tables import JOB, MODEL_CALL
 
-__all__ = ["BOUNDS", "by_stage", "latency"]
-
 # Upper bounds of the latency histogram in seconds; the last bucket is unbounded.
 BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["CONVERSATION_QUEUES", "QUEUES", "Queue", "has_conversations"]
-
 
 class Queue(NamedTuple):
     """A queue of jobs, served by one kind of pool.

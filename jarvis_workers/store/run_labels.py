@@ -7,8 +7,6 @@ from sqlmodel import Session
 
 from jarvis_workers.store.tables import RUN, RUN_LABEL
 
-__all__ = ["add", "labelled", "labels_of"]
-
 MOST_PARAMETERS = 500
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from jarvis_workers.store.values import WorkerFacts
 
-__all__ = ["Filters", "ListedRun", "newest_listed"]
-
 Execute = Callable[[str, dict[str, object]], Sequence[Mapping[str, Any]]]
 # Keys with a value, or with None for any value.
 Filters = Sequence[tuple[str, str | None]]

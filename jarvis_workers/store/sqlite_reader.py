@@ -12,8 +12,6 @@ from urllib.parse import quote
 
 from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 
-__all__ = ["open_direct"]
-
 SCHEME = "sqlite:///"
 BUSY_SECONDS = 1
 

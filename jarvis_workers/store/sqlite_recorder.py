@@ -14,8 +14,6 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS
 from jarvis_workers.store.values import Claimed, Run, SnapshotFacts, Spot, StageProgress
 
-__all__ = ["RecordedCandidate", "RecordedJob", "RecordedRun", "record_run", "run_events"]
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedJob:

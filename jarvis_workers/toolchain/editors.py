@@ -13,8 +13,6 @@ from shutil import which
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
-__all__ = ["editor_command", "open_editor"]
-
 FALLBACKS = ("sensible-editor", "vi", "nano")
 # Editors with another syntax than `+LINE FILE`, which vi, nano, emacs and most others accept.
 JUMPS: Mapping[str, Sequence[str]] = {

@@ -5,8 +5,6 @@ The input of `with_bodies` holds such a macro as ["macro", line, call]; its outp
 
 from typing import Any
 
-__all__ = ["is_loop_name", "with_bodies"]
-
 LOOPS = ("each", "for_", "_for", "iterate", "_loop")
 
 

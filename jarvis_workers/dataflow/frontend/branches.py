@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE, is_spliced
 
-__all__ = ["Branches", "Directive", "branches"]
-
 DIRECTIVE = re.compile(rb"#(?>[ \t]|" + SPLICE + rb")*+(\w++)(" + LOGICAL_LINE + rb")")
 OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))
 WINDOWS = rb"(?:_?_?WIN(?:32|64|16|RT|DOWS|CE)(?:__|_)?|_MSC_VER|__MINGW(?:32|64)__|__BORLANDC__|OPENSSL_SYS_WINDOWS)"

@@ -3,8 +3,6 @@
 from jarvis_workers.dataflow.frontend.declared import descriptor, parameters, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, Node, Reading
 
-__all__ = ["arguments", "call_of_template", "construction", "delete", "function", "new", "qualified"]
-
 CASTS = frozenset(["static_cast", "dynamic_cast", "const_cast", "reinterpret_cast", "bit_cast"])
 
 

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.frontend.grammar import Expr, Node, Reading
 
-__all__ = ["Declarator", "Specified", "declared", "descriptor", "parameters", "record", "specified", "type_name"]
-
 FUNCTION = "fn*"
 RECORDS = frozenset(("struct_specifier", "union_specifier", "class_specifier"))
 TYPES = RECORDS | {

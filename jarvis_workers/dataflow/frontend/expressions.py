@@ -12,8 +12,6 @@ from jarvis_workers.dataflow.frontend.declared import descriptor, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, ExprOf, Node, Reading
 from jarvis_workers.dataflow.frontend.literals import character, negate, number, string
 
-__all__ = ["EXPRESSIONS"]
-
 SPELLED = {
     "and": "&&", "or": "||", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "not": "!", "compl": "~",
     "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=",

@@ -11,8 +11,6 @@ from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 from jarvis_workers.dataflow.frontend.macros import macro
 
-__all__ = ["Outside"]
-
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768
 INCLUDE = re.compile(rb"[ \t]*[<\"]([^>\"\n]{1,200})[>\"]")

@@ -4,8 +4,6 @@ import math
 import re
 from typing import Any
 
-__all__ = ["TEXT_MAX", "character", "negate", "number", "string"]
-
 TEXT_MAX = 400
 DIGITS_MAX = 64
 SUFFIX = re.compile(r"(?:[uUlLzZ]*|[uU]?i(?:8|16|32|64|128))\Z")

@@ -14,8 +14,6 @@ from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
 from jarvis_workers.source.lex import BLANK, comments
 
-__all__ = ["ParsedSource", "blanked", "clean", "function", "grammar"]
-
 FUNCTION_MAX = 1 << 20
 OUTER_MAX = 8
 SPACE = re.compile(r"\s+")

@@ -8,8 +8,6 @@ import re
 
 from jarvis_workers.dataflow.frontend.bodies import is_loop_name
 
-__all__ = ["mended"]
-
 ATTRIBUTE = re.compile(
     rb"\b(?:\w*(?:unused|UNUSED|restrict|RESTRICT|NORETURN|noreturn|DEPRECATED|UNLIKELY_FN|FALLTHROUGH)\w*"
     rb"|\w+_(?:cold|hot|pure|const|inline|noinline|used|api|export|EXTERN|EXPORT|API|INLINE|STATIC|CALL|CDECL))\b"

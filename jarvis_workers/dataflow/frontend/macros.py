@@ -8,8 +8,6 @@ from jarvis_workers.dataflow.frontend.grammar import Expr, Reading
 from jarvis_workers.dataflow.frontend.literals import number, string
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 
-__all__ = ["macro"]
-
 NO_BRANCHES = Branches([], [])
 BODY_MAX = 300
 HEAD = re.compile(rb"[ \t]+(\w+)(\([^()\n]{0,200}\))?")

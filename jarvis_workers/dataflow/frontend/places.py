@@ -10,8 +10,6 @@ from typing import NamedTuple
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import LOGICAL_LINE
 
-__all__ = ["FunctionPlace", "Places", "places"]
-
 HEAD_MAX = 1_024
 QUALIFIERS_MAX = 160
 MARK = re.compile(rb"[;{}]")

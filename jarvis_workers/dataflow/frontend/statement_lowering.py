@@ -8,8 +8,6 @@ from jarvis_workers.dataflow.frontend.declared import TYPES, Declarator, Specifi
 from jarvis_workers.dataflow.frontend.grammar import AddStmts, Expr, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.switches import after, condition_of, stray_case, switch
 
-__all__ = ["STATEMENTS"]
-
 
 def _block(reading: Reading, node: Node, out: list[Stmt]) -> None:
     end = reading.first_line + node.end_point[0]

@@ -8,8 +8,6 @@ from typing import Any
 from jarvis_workers.dataflow.frontend.bodies import with_bodies
 from jarvis_workers.dataflow.frontend.grammar import Expr, Node, Reading, Stmt
 
-__all__ = ["after", "condition_of", "stray_case", "switch"]
-
 
 def after(reading: Reading, node: Node, before: list[Stmt], statement: Stmt, out: list[Stmt]) -> None:
     if before:

@@ -38,8 +38,6 @@ from jarvis_workers.dataflow.ir.stmt import (
     RecordType,
 )
 
-__all__ = ["function", "global_variable", "macro", "record", "replaced", "tag_of"]
-
 Stored = Sequence[Any]
 Decoder = Callable[[Stored], Any]
 _new: Callable[[Any, tuple[Any, ...]], Any] = tuple.__new__

@@ -6,8 +6,6 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from jarvis_workers.dataflow.ir.expr import EXPRESSIONS, Expression, Statement
 from jarvis_workers.dataflow.ir.stmt import STATEMENTS, CaseGroup, Initializer, LoweredFunction, Parameter
 
-__all__ = ["check"]
-
 KINDS: dict[Any, tuple[Any, ...]] = {Expression: EXPRESSIONS, Statement: STATEMENTS}
 PARTS = (CaseGroup, Initializer, LoweredFunction, Parameter)
 

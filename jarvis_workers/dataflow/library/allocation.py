@@ -9,8 +9,6 @@ from jarvis_workers.dataflow.ranges import arithmetic, is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
 
-__all__ = ["HANDLERS", "never_fails", "wrapped"]
-
 LARGE = 2**24
 SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC = 0.72, 0.88
 NEVER_NULL = frozenset(

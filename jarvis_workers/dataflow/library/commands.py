@@ -5,8 +5,6 @@ from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, Object, Value
 
-__all__ = ["HANDLERS"]
-
 COMMAND, PROGRAM, STATEMENT, PATH = 0.88, 0.85, 0.85, 0.68
 PIPES = ("popen", "_popen", "_wpopen")
 NAMES_OF_STREAMS = ("fopen", "_wfopen", "wfopen", "opendir", "freopen")

@@ -7,8 +7,6 @@ from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import is_exact, least, plus, times
 from jarvis_workers.dataflow.values import MEMORY, UNKNOWN, Object, Range, Value, number
 
-__all__ = ["HANDLERS"]
-
 # The size of an element, by function name.
 COPY = {"wcscpy": 4, "lstrcpyW": 4}
 APPEND = {"wcscat": 4}

@@ -7,8 +7,6 @@ from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import arithmetic, times
 from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, UNKNOWN, Object, PathEvent, Value
 
-__all__ = ["HANDLERS"]
-
 
 def _taint(path: PathState, value: Value, step: PathEvent) -> None:
     """Mark the memory that a pointer refers to as input."""

@@ -12,8 +12,6 @@ from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
-__all__ = ["Handler", "Handlers", "LibraryCall", "change", "offset_of", "set_text", "taint_of", "text_length"]
-
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
 PERHAPS_OVERREAD = 0.6
 

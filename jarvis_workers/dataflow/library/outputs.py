@@ -6,8 +6,6 @@ from jarvis_workers.dataflow.pointers import used_after_free
 from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Value
 
-__all__ = ["HANDLERS"]
-
 # The position of the format argument.
 FORMATS = {
     0: "printf wprintf vprintf vwprintf",

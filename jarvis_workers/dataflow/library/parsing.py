@@ -5,8 +5,6 @@ from math import isqrt
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall
 from jarvis_workers.dataflow.values import ANY, Value, number
 
-__all__ = ["HANDLERS"]
-
 NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 

@@ -4,8 +4,6 @@ from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_le
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.values import ANY, Value
 
-__all__ = ["HANDLERS"]
-
 UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 

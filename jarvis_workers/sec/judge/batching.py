@@ -16,8 +16,6 @@ from jarvis_workers.sec.finding import Candidate, score_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import read_trail
 
-__all__ = ["CandidateBatch", "Member", "Shared", "batches", "is_plain", "kind_of", "merge_across", "place_of", "worst"]
-
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
 NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match", "defined"])

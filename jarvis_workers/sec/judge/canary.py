@@ -12,8 +12,6 @@ from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.tools.tool import ToolFailed
 
-__all__ = ["CANARIES", "CANARY_GID", "Canary", "canary_for"]
-
 # Not used by any candidate.
 CANARY_GID = 0
 CONFIDENCE = 0.9

@@ -35,21 +35,6 @@ from jarvis_workers.tools.reading import blank_comments
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
-__all__ = [
-    "Cluster",
-    "LocatedCandidate",
-    "Question",
-    "cluster",
-    "clusterer",
-    "condition_of",
-    "form_of",
-    "locate",
-    "question_of",
-    "settle",
-    "verified_together",
-    "without_model",
-]
-
 PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2
 VERIFICATION_MAX = 1_000

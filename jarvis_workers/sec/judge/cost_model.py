@@ -15,16 +15,6 @@ from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
 
-__all__ = [
-    "ASSUMED",
-    "ClusterCounts",
-    "ConversationProfile",
-    "ConversationTotals",
-    "expected_clusters",
-    "first_request",
-    "profile_of",
-]
-
 LEAST_SEEN = 20
 
 

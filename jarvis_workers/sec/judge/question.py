@@ -14,8 +14,6 @@ from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.tools.tool import Language
 
-__all__ = ["ClusterQuestion", "VerificationQuestion", "prepare"]
-
 
 @dataclass(frozen=True)
 class ClusterQuestion:

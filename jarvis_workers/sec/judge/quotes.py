@@ -15,8 +15,6 @@ from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Quote, short
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.reading import blank_comments
 
-__all__ = ["called_lines", "find_quote"]
-
 REACH = 3
 LETTERS_MIN, LETTERS_OF_A_PART = 3, 8
 LINES_MAX = 12

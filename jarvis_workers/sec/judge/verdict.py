@@ -15,19 +15,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
 
-__all__ = [
-    "FORM",
-    "TEXTS",
-    "AskAgain",
-    "Evidence",
-    "Quote",
-    "ReportItem",
-    "Status",
-    "Verdict",
-    "VerdictCollector",
-    "short",
-]
-
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")

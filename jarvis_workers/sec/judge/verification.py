@@ -25,8 +25,6 @@ from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, Verdi
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.registry import Toolbox
 
-__all__ = ["Verification", "votes_of"]
-
 PROMPTS = Path(__file__).parent / "prompts"
 READ, RUN = "read_code", "execute_script"
 ROLES = {

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
-__all__ = ["WHOLE", "Looked", "unlooked"]
-
 # The states of a run that has checked everything, or lists what was not checked.
 WHOLE = ("done", "incomplete")
 DISMISSED = "may be dismissed: not all that are dismissed are listed"

@@ -13,9 +13,6 @@ from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.verdicts import rank
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
-__all__ = ["Changed", "Difference", "Missing", "compare", "status_of"]
-
-
 SUPPRESSED = "suppressed"
 ASIDE = ("dismissed", SUPPRESSED)
 

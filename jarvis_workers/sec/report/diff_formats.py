@@ -13,8 +13,6 @@ from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Issue
 
-__all__ = ["DIFFERENCE_FORMS", "DIFFERENCE_SUFFIXES", "Sides"]
-
 Part = Mapping[str, Any]
 # A finding, and a remark on it.
 Row = tuple[Issue, str]

@@ -12,8 +12,6 @@ from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.rule import title_of
 
-__all__ = ["RuleText", "rules_of"]
-
 
 class RuleText(NamedTuple):
     """A rule, with the fields that reports show."""

@@ -10,8 +10,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["ENGLISH", "Words", "translated", "words_of"]
-
 
 class Words:
     """Translator into one language; `code` is its name in HTML."""

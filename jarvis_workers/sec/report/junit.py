@@ -18,8 +18,6 @@ from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
-__all__ = ["render_junit"]
-
 Part = Mapping[str, Any]
 
 FORBIDDEN = re.compile("[\ufffe\uffff]")

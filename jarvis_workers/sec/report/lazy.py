@@ -6,8 +6,6 @@ from typing import Any
 
 from jarvis_workers.sec.report_document import ReportBody
 
-__all__ = ["render_html", "render_json", "render_junit", "render_markdown", "render_sarif", "render_text"]
-
 Part = Mapping[str, Any]
 
 

@@ -13,8 +13,6 @@ from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capita
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
-__all__ = ["dismissed_findings", "steps", "verdict_findings"]
-
 TOLD = ("confirmed", "review")
 
 

@@ -6,8 +6,6 @@ from typing import Any, TypeVar
 
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
-__all__ = ["below"]
-
 Placed = TypeVar("Placed", bound=Any)
 
 

@@ -31,8 +31,6 @@ from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.verdicts import missed_canary
 from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
 
-__all__ = ["NAMED_MAX", "render_sarif"]
-
 Part = dict[str, Any]
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -23,8 +23,6 @@ from jarvis_workers.sec.report_json import scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
 
-__all__ = ["GZIPPED_MAX", "RESULTS_MAX", "SOURCE_ROOT", "Numbered", "artifact", "fit", "message", "number", "result"]
-
 Part = dict[str, Any]
 
 SOURCE_ROOT = "%SRCROOT%"

@@ -8,8 +8,6 @@ from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.report.escape import fenced, prose
 from jarvis_workers.sec.report.fired_rules import RuleText
 
-__all__ = ["LEVELS", "describe", "taxonomy"]
-
 Part = dict[str, Any]
 
 LEVELS = {"high": "error", "medium": "warning", "low": "note"}

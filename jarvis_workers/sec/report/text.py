@@ -24,8 +24,6 @@ from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 
-__all__ = ["Line", "Span", "TextOptions", "render_text", "text_lines", "titled"]
-
 Part = Mapping[str, Any]
 
 MESSAGE_MAX = 160

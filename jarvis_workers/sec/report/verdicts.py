@@ -10,22 +10,6 @@ from typing import Any
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 from jarvis_workers.sec.report_document import Issue, Summary
 
-__all__ = [
-    "MEANS",
-    "OPEN",
-    "TEXTS",
-    "WORDS",
-    "capital",
-    "counts",
-    "has_verdicts",
-    "lead",
-    "missed_canary",
-    "model_usage_facts",
-    "rank",
-    "verdict_text",
-    "warnings",
-]
-
 Part = Mapping[str, Any]
 
 # In the order in which a person should look.

@@ -13,8 +13,6 @@ from jarvis_workers.sec.rules.rule import Check, Rule, Site, title_of
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.safe_regex import compile_linear
 
-__all__ = ["custom_rule"]
-
 SEARCHED_BYTES = 4_096
 NUMBER = lazy(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
 # In C, the scanner distinguishes definitions from calls.

@@ -9,8 +9,6 @@ from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.source.calls import ArgumentList, arguments
 from jarvis_workers.source.functions import Function, Functions, functions
 
-__all__ = ["Check", "Rule", "Site", "SourceText", "flow_rule", "title_of"]
-
 REACH = 8_192
 TITLE_LENGTH = 60
 T = TypeVar("T")

@@ -16,8 +16,6 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
-__all__ = ["answer_of"]
-
 
 def answer_of(
     run: Run, part: Mapping[str, Any], body: ReportBody, rules: Sequence[Rule], blobs: Blobs

@@ -9,8 +9,6 @@ from jarvis_workers.service.reports.baselines import is_report, read_report
 from jarvis_workers.service.scan_input import Baseline
 from jarvis_workers.service.targets import ScanTarget, prefix_of
 
-__all__ = ["is_revision", "reported_baseline"]
-
 
 def reported_baseline(options: ScanOptions, target: ScanTarget) -> Baseline | None:
     """Return the baseline if it is a report or a report file; None if there is none or it is a git revision."""

@@ -8,8 +8,6 @@ from typing import Literal
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
-__all__ = ["Language", "Severity", "StrPath", "check_choice"]
-
 Language = Literal["c/cpp", "rust"]
 Severity = Literal["high", "medium", "low"]
 StrPath = str | os.PathLike[str]

@@ -10,8 +10,6 @@ from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.service.api.findings import Finding
 from jarvis_workers.service.api.report import Report
 
-__all__ = ["ReportDiff", "UncheckedFinding", "diff"]
-
 
 @dataclass(frozen=True, slots=True)
 class UncheckedFinding:

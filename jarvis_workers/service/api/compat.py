@@ -26,8 +26,6 @@ from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["build_json_and_markdown", "direct_scan", "run_security_analysis", "run_security_analysis_fast"]
-
 
 def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
     """Scan locally with rules only; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""

@@ -10,8 +10,6 @@ from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, S
 from jarvis_workers.service.api.report import Report
 from jarvis_workers.service.api.scanning import DEFAULTS, SourceLanguage, scan, scan_text
 
-__all__ = ["scan_async", "scan_text_async"]
-
 
 async def scan_async(
     *paths: StrPath,

@@ -22,8 +22,6 @@ from jarvis_workers.toolchain.children import Child, ChildDied
 if TYPE_CHECKING:
     from jarvis_workers.service.scan_input import Baseline
 
-__all__ = ["ChildPool", "DirectRequest"]
-
 CHILD_MODULE = "jarvis_workers.service.api.child"
 LOOK_SECONDS = 0.1
 # The time limit of a batch in a command. After it the scan is repeated with a store, which isolates the slow file.

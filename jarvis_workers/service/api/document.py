@@ -6,8 +6,6 @@ from typing import Any
 
 from jarvis_workers.sec.report_document import ReportBody
 
-__all__ = ["ReportDocument"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReportDocument:

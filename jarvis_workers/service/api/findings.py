@@ -8,8 +8,6 @@ from jarvis_workers.sec.report_document import Issue, IssueSuppression
 from jarvis_workers.sec.trace import TraceLocation
 from jarvis_workers.service.api.choices import Severity
 
-__all__ = ["Finding", "Status", "Suppression", "TraceStep"]
-
 Status = Literal["heuristic", "proved", "confirmed", "review", "undecided", "dismissed"]
 
 

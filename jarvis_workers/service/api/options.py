@@ -14,8 +14,6 @@ from jarvis_workers.service.labels import check_labels
 if TYPE_CHECKING:
     from jarvis_workers.service.api.report import Report
 
-__all__ = ["ScanOptions", "decode_options", "encode_options"]
-
 NAMES = ("rules", "exclude_rules", "only", "include", "exclude", "languages")
 LARGEST_FILE_MB = 256.0
 FILE_SECONDS = 10.0

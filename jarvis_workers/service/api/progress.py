@@ -7,8 +7,6 @@ from typing import Literal
 
 from jarvis_workers.errors import ScanCancelled
 
-__all__ = ["CancelToken", "ScanProgress", "Stage"]
-
 Stage = Literal["pack", "scan", "summarize", "flow", "report"]
 
 

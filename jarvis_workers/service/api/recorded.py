@@ -30,8 +30,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 
-__all__ = ["scan_with_store"]
-
 TICK_SECONDS = 0.4
 Request = RunRequest[ScanInput]
 

@@ -14,8 +14,6 @@ from jarvis_workers.source.functions import Functions, functions
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.scan_files import language_for
 
-__all__ = ["read_regions"]
-
 # Larger files are not searched for functions, as that takes longer than the scan.
 FUNCTIONS_BYTES = 4_000_000
 

@@ -10,8 +10,6 @@ from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.translations import report_in
 from jarvis_workers.service.api.document import ReportDocument
 
-__all__ = ["render"]
-
 
 def render(document: ReportDocument, form: str) -> str:
     """Return the report in one of the `FORMATS`. Raises UsageError for an unknown format."""

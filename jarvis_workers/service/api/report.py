@@ -13,8 +13,6 @@ from jarvis_workers.service.api.choices import Severity, StrPath, check_choice
 from jarvis_workers.service.api.document import ReportDocument
 from jarvis_workers.service.api.findings import Finding, Region, finding_of
 
-__all__ = ["Report", "ReportFormat", "ReportSummary", "RunFacts", "StageFacts", "UncheckedFile"]
-
 ReportFormat = Literal["text", "json", "markdown", "sarif", "html", "junit"]
 RunState = Literal["done", "incomplete", "failed", "cancelled", "paused", "planning", "running", "cancelling"]
 

@@ -22,8 +22,6 @@ from jarvis_workers.steps.sec.ruleset import installed
 if TYPE_CHECKING:
     from jarvis_workers.sec.triage_record import Judgement
 
-__all__ = ["BATCH_BYTES", "BATCH_FILES", "process_count", "request_of"]
-
 BATCH_BYTES = 16_000_000
 BATCH_FILES = 1000
 MEGABYTE = 1_000_000

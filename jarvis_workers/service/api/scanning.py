@@ -24,8 +24,6 @@ from jarvis_workers.toolchain.temporary import temporary_directory
 if TYPE_CHECKING:
     from jarvis_workers.service.scan_input import Baseline
 
-__all__ = ["ScanSession", "SourceLanguage", "scan", "scan_sources", "scan_text"]
-
 SourceLanguage = Literal["c", "c++", "rust"]
 NAMES: Mapping[str, str] = {"c": "input.c", "c++": "input.cpp", "rust": "input.rs"}
 TEMPORARY = "jarvis-scan"

@@ -25,8 +25,6 @@ from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["ReportSide", "compare_reports", "difference", "report_of_file", "report_of_run"]
-
 Part = Mapping[str, Any]
 
 

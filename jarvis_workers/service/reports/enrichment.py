@@ -12,8 +12,6 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
-__all__ = ["enrich_body", "language_facts"]
-
 
 def enrich_body(blobs: Blobs, run: Run, body: ReportBody, form: str) -> ReportBody:
     """Return the body for the renderer of a format; code is read from the snapshot."""

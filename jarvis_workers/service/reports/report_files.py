@@ -18,8 +18,6 @@ from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.severity import WEIGHTS, severity_of
 from jarvis_workers.service.reports.baselines import SARIF_FINGERPRINT, load_report
 
-__all__ = ["ReportFile", "read_report_file"]
-
 NUMBER = re.compile(r"[\d,]+")
 CWE_TAG = "external/cwe/cwe-"
 Part = Mapping[str, Any]

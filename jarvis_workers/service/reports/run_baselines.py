@@ -10,8 +10,6 @@ from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["of_run"]
-
 
 def of_run(store: Store, run: Run, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
     """Return the findings of a run; `renamed` maps old paths of files to new ones."""

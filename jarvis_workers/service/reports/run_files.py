@@ -11,17 +11,6 @@ from jarvis_workers.sec.report.json import json_line
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.store.values import Run
 
-__all__ = [
-    "HEURISTIC",
-    "PROGRESS",
-    "Row",
-    "export_directory",
-    "make_directory",
-    "progress_row",
-    "refuse_unwritable",
-    "write_files",
-]
-
 Row = dict[str, Any]
 HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
 # A team's own files there belong to its repository; all others are those of runs.

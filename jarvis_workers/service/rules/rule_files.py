@@ -19,8 +19,6 @@ from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.service.rules.yamlfiles import Checked, describe_problem, one_line, read_yaml, shown_path
 from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
 
-__all__ = ["RULES_DIRECTORY", "read_rules", "rule_files"]
-
 RULES_DIRECTORY = Path(".jarvis") / "rules"
 SUFFIXES = (".yaml", ".yml")
 FILE_BYTES = 64 * 1024

@@ -12,8 +12,6 @@ from jarvis_workers.sec.scanner import Scanner, is_test, language_of
 from jarvis_workers.service.rules.rule_files import SUFFIXES
 from jarvis_workers.service.rules.rulebook import Rulebook
 
-__all__ = ["RuleTestResult", "rules_in", "try_files", "try_rules"]
-
 FILE_BYTES = 4_000_000
 
 

@@ -16,8 +16,6 @@ from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.yamlloader import UniqueKeys
 
-__all__ = ["Checked", "WithoutAliases", "describe_problem", "one_line", "read_text", "read_yaml", "shown_path"]
-
 
 class Checked(BaseModel):
     """Base model of the rows of untrusted YAML files: unknown keys are rejected, and values are not coerced."""

@@ -27,8 +27,6 @@ from jarvis_workers.service.rules.yamlfiles import (
     shown_path,
 )
 
-__all__ = ["REASON_MAX", "TriageFile", "read_triage", "triage_text", "would_lose"]
-
 VERSION = 1
 REASON_MAX = 1_000
 BY_MAX = 100

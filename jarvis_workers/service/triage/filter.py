@@ -13,8 +13,6 @@ from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.triage.queue import STATUSES
 from jarvis_workers.snapshots.selection import Selection
 
-__all__ = ["OPEN", "Filter", "matching", "read_filter"]
-
 # The state of a finding without a verdict.
 OPEN = "open"
 STATES = (OPEN, *TriageState)

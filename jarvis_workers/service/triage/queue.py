@@ -16,9 +16,6 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["Excerpts", "Sheet", "current_user", "find_finding", "findings_of", "judgement", "one_each"]
-
-
 STATUSES = ("confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
 WORDS = {
     TriageState.TRUE: "true",

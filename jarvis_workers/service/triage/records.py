@@ -13,20 +13,6 @@ from jarvis_workers.store.triage_operations import TriageChange
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-__all__ = [
-    "JUDGED_MIN",
-    "Named",
-    "RuleRecord",
-    "Undone",
-    "forget",
-    "judge",
-    "learned_shifts",
-    "merge_judgements",
-    "records_of",
-    "stored_judgements",
-    "undo",
-]
-
 # With fewer verdicts the confidence of a rule is not adjusted.
 JUDGED_MIN = 10
 

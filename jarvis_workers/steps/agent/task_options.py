@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from jarvis_workers.conversations.options import ConversationOptions
 
-__all__ = ["TaskOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(ConversationOptions):

@@ -31,8 +31,6 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-__all__ = ["DirectJob", "DirectScan", "is_one_batch", "scan_directly"]
-
 REPORT = "report"
 
 

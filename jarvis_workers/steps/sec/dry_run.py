@@ -31,8 +31,6 @@ from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import ToolOutcome
 from jarvis_workers.tools.tree import DirectoryTree
 
-__all__ = ["DryRun", "FirstRequest", "Plan"]
-
 SAMPLE = 400
 
 

@@ -11,8 +11,6 @@ from jarvis_workers.dataflow import flow_fingerprint
 from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.source.identity import loaded_engine
 
-__all__ = ["FlowCache", "loaded_flow", "space"]
-
 FORMAT = 2
 Seen = tuple[str, bytes]
 

@@ -5,8 +5,6 @@ import json
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.snapshots.blobs import Blobs
 
-__all__ = ["NOT_RUN", "USED", "flow_patterns"]
-
 # The reason for files that only the scan has checked; and the remark on comments unused in the scan alone.
 NOT_RUN = "data-flow rules did not run on it: "
 USED = "suppresses a flow rule"

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.steps.sec.options import SecOptions
 
-__all__ = ["CLUSTER_LIMIT", "JudgeOptions"]
-
 CLUSTER_LIMIT = 50
 
 

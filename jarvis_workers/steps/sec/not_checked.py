@@ -17,8 +17,6 @@ from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.summaries import read_rows
 from jarvis_workers.store.values import StageJob
 
-__all__ = ["Jobs", "NotCheckedFiles", "what_is_missing"]
-
 NOT_REACHED = "not reached before the run ended"
 Gap = tuple[str, str]
 Remarks = list[Sequence[Any]]

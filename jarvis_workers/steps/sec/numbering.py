@@ -14,8 +14,6 @@ from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage import stated_at_least
 from jarvis_workers.store.values import Meaning, Spot
 
-__all__ = ["PlacedSpot", "number_spots", "place_spots"]
-
 
 class PlacedSpot(NamedTuple):
     """A spot with its gid; one that is `superseded` by another rule has none."""

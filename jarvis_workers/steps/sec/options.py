@@ -10,8 +10,6 @@ from jarvis_workers.pipeline.options import RunOptions
 if TYPE_CHECKING:
     from jarvis_workers.tools.tool import Language
 
-__all__ = ["RuleFacts", "SecOptions"]
-
 
 @dataclass(frozen=True)
 class RuleFacts(JsonRecord):

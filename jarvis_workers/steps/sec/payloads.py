@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.pipeline.json_record import JsonRecord
 
-__all__ = ["CandidatesPayload", "ClusterPayload", "FlowPayload", "ModelBlobs", "SummarizePayload", "VerifyPayload"]
-
 
 @dataclass(frozen=True)
 class SummarizePayload(BatchPayload):

@@ -15,8 +15,6 @@ from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
-__all__ = ["ReportWork", "encode_body", "report_body"]
-
 
 @dataclass(frozen=True)
 class ReportWork:

@@ -18,8 +18,6 @@ from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN, Rule
 from jarvis_workers.sec.rules.custom import custom_rule
 
-__all__ = ["GROUP", "Package", "RuleSet", "installed", "rules_of"]
-
 GROUP = "jarvis_workers.rules"
 ID = re.compile(r"[a-z][a-z0-9_]{1,63}")
 CODE = ("check", "dismisses")

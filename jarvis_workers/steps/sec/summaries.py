@@ -17,25 +17,6 @@ from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.snapshots.blobs import Blobs, read_range
 
-__all__ = [
-    "BUCKETS",
-    "KEY_LENGTH",
-    "BlobRange",
-    "Model",
-    "Row",
-    "bucket_of",
-    "digest_of",
-    "face_of",
-    "index_of",
-    "key_of",
-    "model_of",
-    "pack_model",
-    "read_lines",
-    "read_model",
-    "read_part",
-    "read_rows",
-]
-
 BUCKETS = 256
 KEY_LENGTH = 40
 DIGEST_LENGTH = 32

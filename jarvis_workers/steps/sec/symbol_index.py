@@ -16,8 +16,6 @@ from jarvis_workers.paths import from_text, shown
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, digest_of, face_of, read_lines
 
-__all__ = ["EXPORTERS_MAX", "ByteLru", "SymbolIndex", "merge_names", "open_names"]
-
 # A name exported by more files is treated as unknown, as it has no definite meaning.
 EXPORTERS_MAX = 5_000
 PART_BYTES = 1 << 18

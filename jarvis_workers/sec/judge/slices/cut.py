@@ -15,8 +15,6 @@ from jarvis_workers.sec.judge.slices.index import CodeIndex
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View
 from jarvis_workers.tools.reading import short_line
 
-__all__ = ["ROOM", "Slice", "SlicePart", "SliceTarget", "cut"]
-
 Role = Literal["code", "way", "caller", "callee", "definition"]
 
 # Characters of code, about three to a token.

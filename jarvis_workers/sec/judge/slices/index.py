@@ -18,8 +18,6 @@ from jarvis_workers.tools.reading import CODE_SUFFIXES
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import Tree
 
-__all__ = ["CodeIndex", "PlacedTree", "Used"]
-
 MOST_BYTES = 64 << 20
 KEPT_BYTES = 16 << 20
 FILES_LOOKED_AT = 8

@@ -16,8 +16,6 @@ from jarvis_workers.sec.scanner import language_of, source_text
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import mask
 
-__all__ = ["VIEWS", "CodeRange", "SourceFile", "View", "split_name"]
-
 # The deciding view, the same with comments, and the original file.
 View = Literal["decided", "commented", "raw"]
 VIEWS: tuple[View, ...] = ("decided", "commented", "raw")

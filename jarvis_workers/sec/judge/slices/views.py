@@ -12,8 +12,6 @@ from jarvis_workers.agent.untrusted_text import Guard
 from jarvis_workers.source.lex import BLANK, LOGICAL_LINE, SPLICE, comments, mask
 from jarvis_workers.tools.reading import blank_comments
 
-__all__ = ["deciding_view", "view_with_comments"]
-
 WORD = r"[^\W\d]{1,40}(?:['’-][^\W\d]{1,20})?[,.:;!?]{0,3}"
 GAP = r"(?:\s|\\[ntr])+"
 # Number of consecutive words or letters that count as prose, and how many of them remain.

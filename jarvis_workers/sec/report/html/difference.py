@@ -8,8 +8,6 @@ from jarvis_workers.sec.report.html.markup import Html, markup, written
 from jarvis_workers.sec.report.html.page import asset, policy
 from jarvis_workers.sec.report_document import Issue
 
-__all__ = ["Section", "render_difference"]
-
 ROWS_MAX = 5_000
 SECTION = """
 <section id="{name}" class="difference"><h2>{title} <small>{count}</small></h2>

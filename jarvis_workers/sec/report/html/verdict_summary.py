@@ -12,8 +12,6 @@ from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import capital, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, Summary
 
-__all__ = ["found", "model_usage", "worst"]
-
 Part = Mapping[str, Any]
 WORST = """
 <section class="worst"><p class="kind">{kind}</p>

@@ -12,8 +12,6 @@ from typing import Any
 from jarvis_workers.sec.rules.rule import SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["SPELLINGS", "aliases", "occurrences", "real_name"]
-
 CHAIN_MAX, ALIASES_MAX = 3, 64
 LINE_MAX, DEFINES_MAX = 160, 20_000
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")

@@ -7,8 +7,6 @@ from jarvis_workers.sec.rules.analysis.declarations import Scope, mentions_backw
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["comes_from_outside", "is_limited"]
-
 REACH = 16_384
 COMPARED_AFTER = lazy(rb"\s*+\)*+\s*+(?:[<>]=?(?![<>])|[=!]=\s*+(?:sizeof\b|[A-Z0-9]))")
 COMPARED_BEFORE = lazy(rb"(?<![<>-])(?:[<>]=?)\s*+\(?\s*+\Z")

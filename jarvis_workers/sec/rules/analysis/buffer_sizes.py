@@ -14,8 +14,6 @@ from jarvis_workers.sec.rules.analysis.string_lengths import length_of
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, read_amount, size_of_type, squeezed
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["ALLOCATORS", "BufferSizes"]
-
 FOLLOWED_MAX = 3
 ARGUMENTS_MAX = 4
 NOTHING = lazy(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")

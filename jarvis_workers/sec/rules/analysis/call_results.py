@@ -15,8 +15,6 @@ from jarvis_workers.sec.rules.analysis.left_context import (
 )
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["ResultUse", "result_of"]
-
 TARGET_MAX = 128
 LEFT, RIGHT = 256, 64
 TARGET = lazy(rb"((?:\*\s*)*[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+|\s*\[[^][;{}]{0,64}\])*)\s*\Z")

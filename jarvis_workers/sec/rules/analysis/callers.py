@@ -7,8 +7,6 @@ from jarvis_workers.sec.rules.analysis.declarations import GLOBALS_MAX, Scope
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["arguments_of_callers", "has_all_callers_here", "once_per_function"]
-
 T = TypeVar("T")
 SEARCHED_MAX = 1_000
 LEFT = 128

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["GLOBALS_MAX", "LATER", "NAME", "Assigned", "Declaration", "Scope", "bare", "mentions_backwards", "value_at"]
-
 FINDS_MAX, MENTIONS_MAX = 512, 48
 VALUE_MAX, VALUES_MAX = 320, 6
 LEFT = 160

@@ -7,8 +7,6 @@ from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["declaration", "is_in_file", "target_at"]
-
 STATEMENT_MAX = 160
 TARGET_MAX = 256
 DECLARED = lazy(

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["Stretch", "is_conditional", "straight"]
-
 STEPS_MAX = 300
 CHAIN_MAX = 16
 LEAPS_MAX = 2

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["Way", "behind_statement", "head_of", "held_from", "ways_out"]
-
 MARKS_MAX = 400
 PLACES_MAX = 256
 HEAD_MAX = 512

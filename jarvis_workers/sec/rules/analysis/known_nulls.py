@@ -14,8 +14,6 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["SHAPES", "check_known_null"]
-
 LEFT, BRANCH_MAX, NEXT_MAX = 128, 400, 4_096
 SHAPES = (r"\(! ?[A-Za-z_][A-Za-z0-9_]*\)", r"== ?(?:NULL|nullptr)\)", r"= ?(?:NULL|nullptr);")
 IN_BRANCH, BEHIND_BRANCH, ASSIGNED = 0.2, 0.0, 0.15

@@ -7,21 +7,6 @@ import re
 
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = [
-    "BRANCHES",
-    "DECLARED_BEFORE",
-    "NAME_BYTES",
-    "NAME_MAX",
-    "NO_TYPES",
-    "ONLY_TYPE",
-    "WORD_AT_END",
-    "callee_before",
-    "ends_in_branch",
-    "is_declaration",
-    "last_word",
-    "statement_before",
-]
-
 NAME_MAX = 64
 NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 BRANCHES = frozenset(b"if while for switch assert BUG_ON WARN_ON likely unlikely Assert ASSERT CHECK g_assert".split())

@@ -9,8 +9,6 @@ import re
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["is_constant", "pieces", "provenance"]
-
 REACH = 8_192
 MENTIONS_MAX = 24
 CHOICES_MAX = 16

@@ -13,19 +13,6 @@ from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = [
-    "EXCLUSIVE",
-    "LIKE_A_LOCK",
-    "LOCK",
-    "OBJECT",
-    "SHARED",
-    "UNLOCK",
-    "LockCall",
-    "lock_calls",
-    "lock_key",
-    "released_locks",
-]
-
 CALLS_MAX, UNLOCKS_MAX = 128, 4_096
 EXCLUSIVE = (
     b"pthread_mutex_lock pthread_rwlock_wrlock pthread_spin_lock mtx_lock g_mutex_lock uv_mutex_lock "

@@ -9,8 +9,6 @@ from jarvis_workers.sec.rules.rule import REACH, Site
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["GLOBAL", "inverted_lock"]
-
 FUNCTIONS_MAX, PAIRED_MAX = 2_000, 12
 GLOBAL = lazy(rb"[A-Za-z_]\w*+\Z")
 MEMBER = lazy(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from jarvis_workers.sec.rules.rule import Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["is_in_macro", "macro_parameters", "text_macros"]
-
 LINES_MAX, REACH = 32, 2_048
 HEAD = lazy(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?>\(([^)]*+)\))?+")
 TEXT = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')

@@ -22,8 +22,6 @@ from jarvis_workers.sec.rules.analysis.left_context import (
 )
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["Use", "next_mention", "uses"]
-
 USES_MAX = 64
 # A name such as `e` is part of every other word.
 FINDS_MAX = 2_048

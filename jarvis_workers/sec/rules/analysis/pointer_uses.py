@@ -9,19 +9,6 @@ from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = [
-    "DEREFERENCING",
-    "PRINTING",
-    "RELEASING",
-    "Mention",
-    "follow",
-    "is_shown",
-    "is_unevaluated",
-    "plain_pointer",
-    "released",
-    "values_before",
-]
-
 CASTS_MAX = 4
 STEP_REACH = 160
 REACH, MENTIONS_MAX = 16_384, 96

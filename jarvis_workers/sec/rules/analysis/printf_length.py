@@ -10,8 +10,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import literal_length
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["Printed", "printed_length"]
-
 CONVERSION = lazy(
     rb"""%(?:(?P<percent>%)
     | [-+\ \#0']*+(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|q|j|z|t|L)?(?P<kind>[A-Za-z]))""",

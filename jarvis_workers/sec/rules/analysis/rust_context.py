@@ -6,17 +6,6 @@ from collections.abc import Iterator
 from jarvis_workers.sec.rules.rule import Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = [
-    "in_tests",
-    "is_commented",
-    "is_explained",
-    "is_generated",
-    "is_in_tests",
-    "is_of_tests",
-    "is_unsafe_function",
-    "softened",
-]
-
 LINES_ABOVE = 5
 REACH = 2_048
 BRACES_MAX = 500_000

@@ -17,8 +17,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import (
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["INDEXED", "SUBSTITUTIONS_MAX", "SizeEvaluator"]
-
 SUBSTITUTIONS_MAX = 3
 LOOKS_MAX, NESTED_MAX = 100, 4
 INDEXED = lazy(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")

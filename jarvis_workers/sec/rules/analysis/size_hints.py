@@ -8,8 +8,6 @@ from jarvis_workers.sec.rules.analysis.declarations import bare, mentions_backwa
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["is_made_to_measure", "is_source_bounded", "was_measured"]
-
 REACH, NEAR = 16_384, 1_024
 LEFT = 48
 ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")

@@ -8,8 +8,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import LARGEST, Amount, li
 from jarvis_workers.sec.rules.rule import SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["initializer_length", "length_of", "numbers_of"]
-
 REACH = 1_024
 INITIALIZER_MAX = 320
 DEFINE = lazy(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")

@@ -10,18 +10,6 @@ from typing import NamedTuple
 
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = [
-    "LARGEST",
-    "POINTER_BYTES",
-    "Amount",
-    "Lookup",
-    "is_fixed",
-    "literal_length",
-    "read_amount",
-    "size_of_type",
-    "squeezed",
-]
-
 EXPRESSION_MAX = 240
 DEPTH_MAX = 12
 TERMS_MAX = 12

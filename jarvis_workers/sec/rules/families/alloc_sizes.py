@@ -9,8 +9,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 SIZE_ARGUMENT: dict[bytes, int] = {
     **dict.fromkeys(
         b"malloc valloc kmalloc kzalloc kvmalloc kvzalloc vmalloc vzalloc xmalloc zmalloc ztrymalloc g_malloc "

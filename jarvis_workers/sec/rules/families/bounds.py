@@ -9,8 +9,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, size_of_typ
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 WIDE = 4
 NARROW = (1, 2)
 APPENDING = (b"strncat", b"wcsncat")

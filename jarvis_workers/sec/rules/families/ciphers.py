@@ -9,8 +9,6 @@ import re
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 BROKEN, SLOW, WHOLE = 0.1, -0.05, 0.0
 HASH_BROKEN, HASH_WEAK, MATTERS = 0.05, -0.1, 0.25
 NEARBY, STATEMENT, LISTED_MIN = 400, 160, 5

@@ -7,8 +7,6 @@ from jarvis_workers.sec.rules.analysis.literals import is_constant, provenance
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
 TEXTS_MAX = 8
 FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")

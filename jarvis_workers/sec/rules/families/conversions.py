@@ -4,8 +4,6 @@ from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 REACH = 1_200
 FROM_OUTSIDE, NEVER_LOOKED_AT, RANGE_CHECKED, NOT_CLEARED, KNOWN = 0.1, 0.05, -0.1, -0.05, -0.15
 INTEGERS = b"strtol strtoul strtoll strtoull strtoimax strtoumax strtoq strtouq wcstol wcstoul".split()

@@ -16,8 +16,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed, s
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 ARGUMENTS = {b"gets": (1, 1), b"sprintf": (2, 99), b"vsprintf": (3, 3)}
 COPIES = (2, 2)
 PROVEN, NUMBERS = 0.15, -0.3

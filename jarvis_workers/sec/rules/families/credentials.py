@@ -11,8 +11,6 @@ from jarvis_workers.sec.rules.analysis.rust_context import is_in_tests
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 CONFIDENCE = 0.6
 KEY, STRONG, LIKELY, WORD, IN_TESTS = 0.3, 0.25, 0.05, -0.15, -0.15
 LITERAL_MAX = 512

@@ -6,8 +6,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, squeezed
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 AFTER = 1_024
 BEFORE = 4_096
 MENTIONS_MAX = 32

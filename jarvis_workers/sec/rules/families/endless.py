@@ -11,8 +11,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 COUNTS, ALWAYS, WRAPS = -0.05, 0.2, 0.15
 BODY_MAX, LINE_MAX = 4_096, 256
 SHAPES = (

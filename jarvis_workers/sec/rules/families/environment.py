@@ -6,8 +6,6 @@ from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 CONFIDENCE = 0.55
 HARMFUL, MISSING, PATH, PRINTED = 0.3, 0.1, -0.1, -0.1
 BEFORE, VALUE_MAX = 2_048, 128

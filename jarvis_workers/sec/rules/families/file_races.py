@@ -9,8 +9,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 CONFIDENCE = 0.6
 RIGHTS, RARELY_HARMFUL = 0.1, -0.15
 REACH, MENTIONS_MAX = 4_096, 12

@@ -2,8 +2,6 @@
 
 from jarvis_workers.sec.rules.families import flow_buffers, flow_outside, flow_pointers, flow_returns, flow_undone
 
-__all__ = ["HARMLESS", "RULES"]
-
 # Facts that prove a line harmless on every path, and the text rules that they silence there.
 HARMLESS = {
     "harmless_command": ("command_execution",),

@@ -2,8 +2,6 @@
 
 from jarvis_workers.sec.rules.rule import flow_rule
 
-__all__ = ["RULES"]
-
 RULES = (
     flow_rule(
         "flow_buffer_overflow",

@@ -10,8 +10,6 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 FORMAT_ARGUMENT = {
     name: index
     for index, names in enumerate(

@@ -20,8 +20,6 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 LOOP_REACH, MENTIONS_MAX = 400, 16
 GUARD_REACH = 128
 REACH, NAMES_MAX = 16_384, 256

@@ -12,8 +12,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LONE_RETURN, comments
 
-__all__ = ["RULES"]
-
 CONFIDENCE = 0.85
 # Only a comment follows: at most prose is hidden.
 NO_CODE = -0.25

@@ -10,8 +10,6 @@ from jarvis_workers.sec.rules.analysis.macros import text_macros
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 REACH, OPTION_REACH = 4_096, 80
 KEY_BYTES_MIN, SHORT, NAME_MAX = 7, 4, 64
 FROM_COPY, AS_KEY = -0.05, 0.0

@@ -4,8 +4,6 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, releas
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 WRITERS_MAX, NAMES_MAX = 24, 256
 ASKED_REACH = 160
 CAST = lazy(

@@ -18,8 +18,6 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
 KNOWN = 0.2

@@ -9,8 +9,6 @@ from functools import lru_cache
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 FORMATTED, REMOVED = 0.05, 0.05
 OCCURRENCES_MAX, IGNORED_MAX = 400, 4
 LEFT, STATEMENT_MAX = 64, 200

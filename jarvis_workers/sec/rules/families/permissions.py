@@ -5,8 +5,6 @@ from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 CONFIDENCE = 0.55
 SET, EXACT, OPEN_MASK, EXECUTABLE, STICKY, BORROWED, ROOT_ONLY = 0.3, 0.2, 0.15, 0.1, -0.25, -0.1, 0.1
 OTHERS_WRITE, ALL_EXECUTE, STICKY_BIT = 0o002, 0o111, 0o1000

@@ -9,8 +9,6 @@ from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, prov
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 QUOTED, JOINED, AS_NAME = 0.15, 0.0, -0.15
 FORMATS = {
     name: index

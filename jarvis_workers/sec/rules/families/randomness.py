@@ -5,8 +5,6 @@ import re
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 CONFIDENCE = 0.6
 NAMED, AROUND, SEEDED = 0.25, 0.1, -0.15
 STATEMENT, BEHIND, LINES_MAX = 256, 800, 12

@@ -7,8 +7,6 @@ from jarvis_workers.sec.rules.analysis.facts import target_at
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 REACH = 320
 STATEMENT_EDGE = lazy(rb"[;{}=]")
 CASTS = lazy(rb"\s*(?>\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z")

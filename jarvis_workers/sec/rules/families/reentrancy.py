@@ -11,8 +11,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 REACH = 4_096
 LOOP_REACH = 1_024
 THREADED, TWICE, IN_MAIN = 0.2, 0.4, -0.05

@@ -12,8 +12,6 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 IO, THREADS = 0.6, 0.5
 NEVER_READ, AS_INDEX, HAS_A_VALUE = -0.1, 0.1, -0.15
 MENTIONS_MAX = 16

@@ -6,8 +6,6 @@ from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_t
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 UNSAFE_CODE = lazy(
     rb'\s*+(?:(?P<block>[{$])|(?P<plain>fn\s+\w)|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )

@@ -6,8 +6,6 @@ from jarvis_workers.sec.rules.analysis.rust_context import is_commented, is_gene
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 REACH = 2_048
 POINTERS, SAFE, PANICS, PLAIN, EXPLAINED = 0.05, 0.2, 0.1, -0.15, -0.1
 HELD, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1

@@ -10,8 +10,6 @@ from jarvis_workers.sec.rules.analysis.rust_context import (
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES", "is_within_extern"]
-
 BEFORE, AFTER = 512, 1_024
 OWNED, WRITES = 0.05, 0.15
 CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.1, 0.25

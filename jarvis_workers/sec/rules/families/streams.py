@@ -7,8 +7,6 @@ from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 POINTER = -0.1
 REACH, CHAIN_MAX = 400, 2_000
 EXTRACTS = lazy(rb"\s*+>>(?!=)")

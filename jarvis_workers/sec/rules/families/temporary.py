@@ -11,8 +11,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 OPENED = 0.1
 MENTIONS_MAX = 12
 TRUNCATES, APPENDS = 0.0, -0.1

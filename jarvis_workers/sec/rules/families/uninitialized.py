@@ -5,8 +5,6 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import DEREFERENCING, RELEAS
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 LEFT = 160
 # From a star to the end of a declaration whose last pointer has no initializer.
 SHAPE = r"\*[ \t]?[A-Za-z_][A-Za-z0-9_]* ?;"

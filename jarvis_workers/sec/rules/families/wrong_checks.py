@@ -9,8 +9,6 @@ from typing import NamedTuple
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["RULES"]
-
 REACH = 160
 BRANCH_MAX = 200
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
