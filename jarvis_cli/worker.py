@@ -8,10 +8,8 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.app import App
-from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 app = App(no_args_is_help=True, help="Run cluster workers.")
 
 EXAMPLES = """\
@@ -90,10 +88,8 @@ def flower(
     port: Annotated[int, typer.Option(min=1, max=65535, metavar="PORT", help="Port to listen on.")] = 5555,
 ) -> int:
     """Start the Flower dashboard."""
-    from jarvis_workers.service import worker as service  # noqa: PLC0415
+    from jarvis_workers.service.flower_page import serve_flower  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    if address not in LOOPBACK and not os.environ.get("FLOWER_BASIC_AUTH"):
-        raise UsageError(f"--address {address}: Flower would be open to everyone; set FLOWER_BASIC_AUTH=user:password")
-    service.flower(load_settings(directory=Path.cwd()), address, port)
+    serve_flower(load_settings(directory=Path.cwd()), address, port, os.environ)
     return 0

@@ -1,8 +1,8 @@
 """Model groups: a configured model with its address, limits and prices.
 
-Groups are listed in `models:` of jarvis.yaml; the variables OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL alone
-define a group as well, called "environment". An API key is a secret: it is never shown, and may be in a variable or a
-file.
+Groups are listed in `models:` of jarvis.yaml; the variables OPENAI_API_KEY (or OPENAI_API_KEY_FILE), OPENAI_BASE_URL
+and OPENAI_MODEL alone define a group as well, called "environment". An API key is a secret: it is never shown, and may
+be in a variable or a file.
 """
 
 from collections.abc import Mapping
@@ -138,12 +138,15 @@ def _meant(close: list[str]) -> str:
 
 
 def _of_environment(environ: Mapping[str, str]) -> ModelGroup | None:
-    key, url, model = (environ.get(f"OPENAI_{name}") for name in ("API_KEY", "BASE_URL", "MODEL"))
+    key, file, url, model = (environ.get(f"OPENAI_{name}") for name in ("API_KEY", "API_KEY_FILE", "BASE_URL", "MODEL"))
     if not model:
         return None
-    secret = SecretStr(key or NO_KEY)
+    read_later = bool(file and not key)
+    secret = None if read_later else SecretStr(key or NO_KEY)
     try:
-        return ModelGroup(model=model, base_url=url or OPENAI_URL, api_key=secret)
+        return ModelGroup(
+            model=model, base_url=url or OPENAI_URL, api_key=secret, api_key_file=file if read_later else None
+        )
     except ValueError as error:
         raise SettingsError(f"OPENAI_BASE_URL: {_first_line(error)}") from error
 

@@ -1,4 +1,4 @@
-"""Start a cluster worker, or the Flower dashboard."""
+"""Start a cluster worker."""
 
 import os
 import signal
@@ -11,7 +11,6 @@ from secrets import token_hex
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.heartbeats import heartbeat_file
-from jarvis_workers.dispatch.monitor import serve as serve_flower
 from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.dispatch.routing import POOLS
 from jarvis_workers.dispatch.supervisor import FAREWELL_SECONDS, PoolSupervisor, SupervisorContext
@@ -21,7 +20,7 @@ from jarvis_workers.extras import require
 from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
-from jarvis_workers.service.remote import broker_url, notifier_of
+from jarvis_workers.service.remote import broker_url
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import has_conversations
@@ -125,9 +124,3 @@ def _goes_on(told: "SimpleQueue[int]", seconds: float) -> bool:
 
 def _tell(says: str) -> None:
     telemetry.warning("worker", says=says)
-
-
-def flower(settings: Settings, address: str, port: int) -> None:
-    """Serve Flower until interrupted."""
-    with notifier_of(settings):
-        serve_flower(broker_url(settings), address, port)

@@ -35,6 +35,16 @@ def test_the_name_decides_then_the_only_group_then_the_environment() -> None:
     assert choose_group(groups, None, {}) is None
 
 
+def test_the_key_of_the_environment_may_be_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(f"{SECRET}\n")
+    environ = {"OPENAI_API_KEY_FILE": str(tmp_path / "key"), "OPENAI_MODEL": "gpt"}
+
+    assert all_groups({}, environ)["environment"].key({}) == SECRET
+    assert all_groups({}, {**environ, "OPENAI_API_KEY": "sk-2"})["environment"].key({}) == "sk-2"
+    with pytest.raises(SettingsError):
+        all_groups({}, {**environ, "OPENAI_API_KEY_FILE": str(tmp_path / "none")})["environment"].key({})
+
+
 def test_a_name_that_no_group_has_is_refused() -> None:
     with pytest.raises(SettingsError, match=r'no group "fats" \(did you mean "fast"'):
         choose_group({"fast": FAST}, "fats", {})

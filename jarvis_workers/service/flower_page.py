@@ -1,0 +1,39 @@
+"""Start the Flower dashboard, with users from a variable or a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jarvis_workers.dispatch.monitor import serve
+from jarvis_workers.errors import SettingsError, UsageError
+from jarvis_workers.service.remote import broker_url, notifier_of
+from jarvis_workers.settings import Settings
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+USERS = "FLOWER_BASIC_AUTH"
+USERS_FILE = "FLOWER_BASIC_AUTH_FILE"
+
+
+def serve_flower(settings: Settings, address: str, port: int, environ: Mapping[str, str]) -> None:
+    """Serve Flower until interrupted. Raises UsageError for an address that others reach without users."""
+    users = flower_users(environ)
+    if address not in LOOPBACK and not users:
+        hint = f"set {USERS}=user:password, or {USERS_FILE}"
+        raise UsageError(f"--address {address}: Flower would be open to everyone; {hint}")
+    with notifier_of(settings):
+        serve(broker_url(settings), address, port, users)
+
+
+def flower_users(environ: Mapping[str, str]) -> str | None:
+    """Return user:password pairs, separated by commas, or None. Raises SettingsError for an unusable file."""
+    if users := environ.get(USERS):
+        return users
+    file = environ.get(USERS_FILE)
+    if not file:
+        return None
+    try:
+        users = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f'{USERS_FILE}: "{file}" cannot be read') from error
+    if ":" not in users:
+        raise SettingsError(f'{USERS_FILE}: "{file}" does not contain user:password')
+    return users
