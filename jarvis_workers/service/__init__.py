@@ -91,7 +91,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first access: most importers of this package need none of them."""
     if name in __all__:
         for module in map(import_module, MODULES):
-            if name in module.__all__:
+            if hasattr(module, name):
                 return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
