@@ -58,6 +58,7 @@ COMMANDS = {
     "agent": Command("jarvis_cli.agent:app", "Give an agent a task over a source tree."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
+    "web": Command("jarvis_cli.web:app", "Serve runs, findings and triage as a web page."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
     "doctor": Command("jarvis_cli.doctor:app", "Check the installation."),
     "sandbox": Command("jarvis_cli.sandbox:app", "Run commands in a sandbox."),

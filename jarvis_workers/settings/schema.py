@@ -139,6 +139,25 @@ class ReportSettings(FrozenSettings):
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
+class WebSettings(FrozenSettings):
+    """Access to the web page: how users sign in, and who may change anything.
+
+    `users_file` and `tokens_file` hold hashes (docs/web.md). Only a proxy in `trusted_proxies` (addresses or networks)
+    may name the user; members of `editor_groups` may change something, and if `viewer_groups` are given, nobody else
+    may read. `hosts` are the names under which the page is reached.
+    """
+
+    auth: Literal["token", "basic", "proxy"] = "token"
+    users_file: Path | None = None
+    tokens_file: Path | None = None
+    hosts: Names = ()
+    trusted_proxies: Names = ()
+    user_header: str = "X-Forwarded-User"
+    groups_header: str = "X-Forwarded-Groups"
+    editor_groups: Names = ()
+    viewer_groups: Names = ()
+
+
 class Settings(FrozenSettings):
     """All settings of a user; the addresses that replace None are properties."""
 
@@ -158,6 +177,7 @@ class Settings(FrozenSettings):
     report: ReportSettings = ReportSettings()
     store: StoreSettings = StoreSettings()
     agent: AgentSettings = AgentSettings()
+    web: WebSettings = WebSettings()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 

@@ -31,26 +31,27 @@ def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequen
 def get(session: Session, run_id: str) -> Run | None:
     """Return a run, or None."""
     row = session.execute(select(RUN).where(RUN.c.id == run_id)).first()
-    return _run(row) if row else None
+    return from_row(row) if row else None
 
 
 def lock(session: Session, run_id: str) -> Run | None:
     """Return a run, locked until the transaction ends, or None."""
     row = session.execute(select(RUN).where(RUN.c.id == run_id).with_for_update()).first()
-    return _run(row) if row else None
+    return from_row(row) if row else None
 
 
 def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
     """Return the runs whose id starts with `prefix`, at most `limit`."""
     chosen = select(RUN).where(RUN.c.id.startswith(prefix, autoescape=True)).order_by(RUN.c.id).limit(limit)
-    return [_run(row) for row in session.execute(chosen)]
+    return [from_row(row) for row in session.execute(chosen)]
 
 
 def newest(session: Session, limit: int, executor: str | None = None) -> list[Run]:
     """Return the newest runs, newest first."""
     chosen = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     return [
-        _run(row) for row in session.execute(chosen if executor is None else chosen.where(RUN.c.executor == executor))
+        from_row(row)
+        for row in session.execute(chosen if executor is None else chosen.where(RUN.c.executor == executor))
     ]
 
 
@@ -186,6 +187,7 @@ def ended_before(session: Session, seconds_ago: float) -> list[str]:
     return list(session.execute(chosen.order_by(RUN.c.id)).scalars())
 
 
-def _run(row: Row[Any]) -> Run:
+def from_row(row: Row[Any]) -> Run:
+    """Return a row of the table as a value."""
     fields = {name: getattr(row, name) for name in Run.__dataclass_fields__}
     return Run(**fields | {"options": json.loads(row.options)})

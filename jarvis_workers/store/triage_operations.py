@@ -33,6 +33,15 @@ class Operation(NamedTuple):
     changes: Mapping[str, TriageChange]
 
 
+class PastOperation(NamedTuple):
+    """An operation as it concerns one finding: the verdict `before` it, None for none."""
+
+    change: str
+    by: str
+    at: float
+    before: Judgement | None
+
+
 def record(session: Session, change: str, by: str, changes: Mapping[str, TriageChange]) -> int:
     """Record an operation and delete the user's oldest ones; return its id."""
     row = {"change": storable(change), "by": storable(by), "at": session.execute(select(now(session))).scalar_one()}
@@ -60,6 +69,18 @@ def latest(session: Session, by: str) -> Operation | None:
         for one in session.execute(changes).mappings()
     }
     return Operation(changes=found, **row)
+
+
+def of_fingerprint(session: Session, fingerprint: str) -> list[PastOperation]:
+    """Return the operations that changed the verdict on a fingerprint, newest first."""
+    columns = [TRIAGE_OPERATION.c[name] for name in ("change", "by", "at")]
+    chosen = select(*columns, TRIAGE_CHANGE.c.before).join(
+        TRIAGE_CHANGE, TRIAGE_CHANGE.c.operation_id == TRIAGE_OPERATION.c.id
+    )
+    rows = session.execute(
+        chosen.where(TRIAGE_CHANGE.c.fingerprint == fingerprint).order_by(TRIAGE_OPERATION.c.id.desc()).limit(KEPT)
+    )
+    return [PastOperation(row.change, row.by, row.at, _judgement(row.before)) for row in rows]
 
 
 def drop(session: Session, operation: int) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report_document import Excerpt, Issue
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportBody
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
 from jarvis_workers.service.reports.reports import read_body
@@ -41,7 +41,11 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
     """
     if not run.kind.startswith("sec."):
         raise UsageError(f"run {run.id} is not a scan: it has no findings to judge")
-    body = read_body(store, blobs, run)
+    return sheet_of(read_body(store, blobs, run))
+
+
+def sheet_of(body: ReportBody) -> Sheet:
+    """Return the findings listed in a report, in the order of `findings_of`."""
     external = [one for one in body.suppressed if one.suppression and one.suppression.kind == "external"]
     found = [*body.issues, *body.dismissed, *(one._replace(status="suppressed") for one in external)]
     return Sheet(sorted(found, key=_worst_first), body.summary.not_listed)
@@ -65,8 +69,11 @@ def find_finding(findings: Sequence[Issue], named: str) -> Issue:
     raise UsageError(f'no finding "{plain(named)}" in the report of this run; see: --list')
 
 
-def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement:
-    """Return a verdict of the user on a finding. Raises UsageError for an invalid or missing reason."""
+def judgement(issue: Issue, verdict: TriageState, reason: str = "", by: str | None = None) -> Judgement:
+    """Return a verdict of a user on a finding, by default of the one who runs this process.
+
+    Raises UsageError for an invalid or missing reason.
+    """
     said = " ".join(reason.split())
     if len(said) > REASON_MAX:
         raise UsageError(f"a reason has {len(said):,} characters; limit {REASON_MAX:,}")
@@ -75,7 +82,7 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement
     if verdict.needs_reason and not said:
         raise UsageError(f"{issue.id}: judging a finding {WORDS[verdict]} requires a reason")
     named = {"fingerprint": issue.fingerprint, "rule": issue.pattern, "file": issue.file}
-    return Judgement(verdict=verdict, reason=said, by=current_user(), **named)
+    return Judgement(verdict=verdict, reason=said, by=current_user() if by is None else plain(by)[:BY_MAX], **named)
 
 
 def current_user() -> str:

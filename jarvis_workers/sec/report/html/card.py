@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
 from jarvis_workers.sec.report.html import verdict_section
-from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.html.markup import Html, in_lines, markup, written
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Excerpt, Issue
@@ -59,8 +59,7 @@ def card(
 
     `source_url` is the template of links to the source (see sourcelinks.py).
     """
-    pieces = in_order(excerpt, issue.file, issue.line) if excerpt else []
-    steps = _numbered(issue, pieces)
+    path, code = trace_and_code(issue, excerpt, say)
     return markup(
         CARD,
         judged=" judged" if judged else "",
@@ -76,8 +75,8 @@ def card(
         reason=verdict_section.reason(issue, say),
         words=verdict_section.words(issue, say),
         remedy=in_lines(issue.suggestions or issue.suggestion),
-        path=_path(steps) if steps else "",
-        code=list(_codes(pieces, steps, say)),
+        path=path,
+        code=code,
         quotes=verdict_section.evidence(issue.quotes, say),
         scripts=verdict_section.scripts(issue.commands, say),
         facts=[
@@ -86,6 +85,13 @@ def card(
         ],
         silence=silence(issue, run, say),
     )
+
+
+def trace_and_code(issue: Issue, excerpt: Excerpt | None, say: Words) -> tuple[Html, Html]:
+    """Return the steps that lead to a finding, and the code around it and them; either may be empty."""
+    pieces = in_order(excerpt, issue.file, issue.line) if excerpt else []
+    steps = _numbered(issue, pieces)
+    return _path(steps) if steps else Html(""), written(_codes(pieces, steps, say))
 
 
 def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:

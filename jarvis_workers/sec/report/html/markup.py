@@ -15,6 +15,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return the markup; the protocol by which template engines recognize it."""
+        return str(self)
+
 
 def markup(template: str, /, **parts: object) -> Html:
     """Fill in the placeholders; a part that is not Html is escaped, the items of an iterable are joined."""

@@ -1,0 +1,39 @@
+"""Pages of runs for lists that are longer than a screen."""
+
+from typing import NamedTuple
+
+from jarvis_workers.store import run_pages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.run_pages import RunFilter as RunFilter
+from jarvis_workers.store.runs import Run
+
+__all__ = ["RunFilter", "RunPage", "newest_before", "page_of_runs", "roots_of_runs"]
+
+ROOTS_MAX = 200
+
+
+class RunPage(NamedTuple):
+    """The runs of a page, and the number of runs on all pages."""
+
+    runs: list[Run]
+    total: int
+
+
+def page_of_runs(store: Store, chosen: RunFilter, page: int, size: int) -> RunPage:
+    """Return the runs of a page, numbered from 1, newest first."""
+    with store.read() as session:
+        return RunPage(
+            run_pages.page(session, chosen, limit=size, offset=(page - 1) * size), run_pages.count(session, chosen)
+        )
+
+
+def roots_of_runs(store: Store) -> list[tuple[str, int]]:
+    """Return the scanned roots with their number of runs, those with the latest runs first."""
+    with store.read() as session:
+        return run_pages.roots(session, ROOTS_MAX)
+
+
+def newest_before(store: Store, run: Run) -> Run | None:
+    """Return the complete run of the same root and kind that precedes a run, or None."""
+    with store.read() as session:
+        return run_pages.newest_ended(session, run.root, run.kind, run.created_at)

@@ -1,0 +1,59 @@
+"""Pages of the list of runs, filtered; newest first."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, func, select
+from sqlmodel import Session
+
+from jarvis_workers.store.runs import from_row
+from jarvis_workers.store.tables import RUN, RUN_LABEL
+from jarvis_workers.store.values import Run
+
+__all__ = ["RunFilter", "count", "newest_ended", "page", "roots"]
+
+
+class RunFilter(NamedTuple):
+    """What a list of runs is limited to; an empty value means no limit.
+
+    `root` is the whole display name; `labels` are keys with a value, or with None for any value.
+    """
+
+    state: str = ""
+    kind: str = ""
+    root: str = ""
+    labels: tuple[tuple[str, str | None], ...] = ()
+
+
+def page(session: Session, chosen: RunFilter, *, limit: int, offset: int = 0) -> list[Run]:
+    """Return runs, newest first."""
+    rows = select(RUN).where(*_conditions(chosen)).order_by(RUN.c.created_at.desc(), RUN.c.id)
+    return [from_row(row) for row in session.execute(rows.limit(limit).offset(offset))]
+
+
+def count(session: Session, chosen: RunFilter) -> int:
+    """Return the number of runs."""
+    return int(session.execute(select(func.count()).select_from(RUN).where(*_conditions(chosen))).scalar_one())
+
+
+def newest_ended(session: Session, root: str, kind: str, before: float) -> Run | None:
+    """Return the newest run of a root and a kind that was complete, and was submitted before that time, or None."""
+    done = select(RUN).where(RUN.c.root == root, RUN.c.kind == kind, RUN.c.state == "done", RUN.c.created_at < before)
+    row = session.execute(done.order_by(RUN.c.created_at.desc()).limit(1)).first()
+    return from_row(row) if row else None
+
+
+def roots(session: Session, limit: int) -> list[tuple[str, int]]:
+    """Return the roots of runs with the number of runs of each, those with the latest runs first."""
+    rows = select(RUN.c.root, func.count()).group_by(RUN.c.root).order_by(func.max(RUN.c.created_at).desc())
+    return [(root, int(number)) for root, number in session.execute(rows.limit(limit))]
+
+
+def _conditions(chosen: RunFilter) -> Iterator[ColumnElement[bool]]:
+    columns: dict[str, Any] = {"state": RUN.c.state, "kind": RUN.c.kind, "root": RUN.c.root}
+    for name, column in columns.items():
+        if value := getattr(chosen, name):
+            yield column == value
+    for key, value in chosen.labels:
+        one = select(RUN_LABEL.c.run_id).where(RUN_LABEL.c.run_id == RUN.c.id, RUN_LABEL.c.key == key)
+        yield (one if value is None else one.where(RUN_LABEL.c.value == value)).exists()

@@ -1,0 +1,156 @@
+"""The files of users and API tokens, which hold hashes only.
+
+A line is NAME:ROLE:HASH.  Passwords are hashed by scrypt; tokens have 256 random bits, so SHA-256 is enough.  A changed
+file takes effect with the next request.
+"""
+
+import hmac
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from werkzeug.security import check_password_hash, generate_password_hash
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.web.access.identity import Role, read_role
+
+__all__ = ["CredentialFile", "Passwords", "Tokens", "new_token", "password_line", "token_line"]
+
+NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
+LINES_MAX = 10_000
+PASSWORD_MAX = 200
+VERIFIED_MAX = 256
+FAILURES_MAX = 20
+SCRYPT = "scrypt:16384:8:1"
+
+
+class Credential(NamedTuple):
+    """A line of a file: who may do what, and the hash that proves it."""
+
+    name: str
+    role: Role
+    hash: str
+
+
+class CredentialFile:
+    """The credentials in a file by name, read again when the file has changed. Raises SettingsError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: tuple[int, int, int] | None = None
+        self._found: Mapping[str, Credential] = {}
+        self.read()
+
+    def read(self) -> Mapping[str, Credential]:
+        """Return the credentials by name."""
+        try:
+            state = self._path.stat()
+            stamp = state.st_mtime_ns, state.st_size, state.st_ino
+            if stamp != self._stamp:
+                self._found = dict(self._line(line) for line in self._lines())
+                self._stamp = stamp
+        except OSError as error:
+            raise SettingsError(f"{self._path}: cannot be read: {error.strerror}") from error
+        return self._found
+
+    def _lines(self) -> list[tuple[int, str]]:
+        text = self._path.read_text("utf-8", "replace")
+        lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+        found = [(number, line) for number, line in lines if line and not line.startswith("#")]
+        if len(found) > LINES_MAX:
+            raise SettingsError(f"{self._path}: has more than {LINES_MAX:,} lines")
+        return found
+
+    def _line(self, numbered: tuple[int, str]) -> tuple[str, Credential]:
+        number, line = numbered
+        name, _, rest = line.partition(":")
+        role, _, digest = rest.partition(":")
+        try:
+            if not NAME.fullmatch(name) or not digest:
+                raise ValueError("should be NAME:ROLE:HASH; make a line with: jarvis web user, or jarvis web token")
+            return name, Credential(name, read_role(role), digest)
+        except ValueError as error:
+            raise SettingsError(f"{self._path}:{number}: {error}") from error
+
+
+class Passwords:
+    """Verifies passwords; a verified one is remembered by its keyed hash, as scrypt is slow for every request.
+
+    After FAILURES_MAX failures in a row a user's passwords are refused until the process restarts or the file changes.
+    """
+
+    def __init__(self, file: CredentialFile) -> None:
+        self._file = file
+        self._key = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._verified: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
+        self._failures: dict[tuple[str, str], int] = {}
+        self._nobody = generate_password_hash(secrets.token_hex(16), SCRYPT)
+
+    def verify(self, name: str, password: str) -> Credential | None:
+        """Return the credential of a user with this password, or None."""
+        found = self._file.read().get(name)
+        if len(password) > PASSWORD_MAX:
+            return None
+        stored = found.hash if found else self._nobody
+        known = name, stored, hmac.digest(self._key, password.encode("utf-8", "replace"), "sha256")
+        with self._lock:
+            if found and known in self._verified:
+                return found
+            if found and self._failures.get((name, stored), 0) >= FAILURES_MAX:
+                return None
+            # The lock also limits the processor time that guessing can take.
+            if not check_password_hash(stored, password) or found is None:
+                if found:
+                    self._failures[name, stored] = self._failures.get((name, stored), 0) + 1
+                return None
+            self._failures.pop((name, stored), None)
+            self._verified[known] = None
+            while len(self._verified) > VERIFIED_MAX:
+                self._verified.popitem(last=False)
+        return found
+
+
+class Tokens:
+    """Verifies API tokens."""
+
+    def __init__(self, file: CredentialFile) -> None:
+        self._file = file
+
+    def verify(self, token: str) -> Credential | None:
+        """Return the credential with this token, or None."""
+        digest = _digest(token)
+        found = [one for one in self._file.read().values() if hmac.compare_digest(one.hash.encode(), digest)]
+        return found[0] if found else None
+
+
+def new_token() -> str:
+    """Return a random token."""
+    return secrets.token_urlsafe(32)
+
+
+def token_line(name: str, role: str, token: str) -> str:
+    """Return the line of a token for the file of tokens. Raises ValueError."""
+    return _line(name, role, _digest(token).decode())
+
+
+def password_line(name: str, role: str, password: str) -> str:
+    """Return the line of a user for the file of users. Raises ValueError."""
+    if not 8 <= len(password) <= PASSWORD_MAX:
+        raise ValueError(f"a password should have 8 to {PASSWORD_MAX} characters")
+    return _line(name, role, generate_password_hash(password, SCRYPT))
+
+
+def _line(name: str, role: str, digest: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError("a name should have 1 to 64 letters, digits or . _ @ + -")
+    return f"{name}:{read_role(role).name.lower()}:{digest}"
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "replace")).hexdigest().encode()

@@ -1,0 +1,127 @@
+"""Checks before every request: host, origin, user, role, CSRF token; and headers of every response.
+
+Requests are refused by default: every address but SIGN_IN_FREE needs a user, and every method but SAFE an editor.
+"""
+
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, abort, g, make_response, redirect, render_template, request
+from flask.sessions import SecureCookieSessionInterface
+from flask_wtf.csrf import CSRFProtect
+from werkzeug.sansio.utils import host_is_trusted
+from werkzeug.wrappers import Response as AnyResponse
+
+from jarvis_workers.web.access.identity import Identity
+from jarvis_workers.web.access.sign_in import ProxySignIn, TokenSignIn
+from jarvis_workers.web.context import context
+
+__all__ = ["ProxyAwareSessions", "guard"]
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+SIGN_IN_FREE = ("health", "static", "report_style")
+API = "/api/"
+CSP = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class ProxyAwareSessions(SecureCookieSessionInterface):
+    """Session cookies that are sent over HTTPS only, if the user came over HTTPS."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        sign_in = context().sign_in
+        if isinstance(sign_in, ProxySignIn) and sign_in.is_trusted(request.remote_addr):
+            return request.headers.get("X-Forwarded-Proto") == "https"
+        return request.is_secure
+
+
+def guard(app: Flask, csrf: CSRFProtect) -> None:
+    """Install the checks; `csrf` must not check by itself."""
+
+    @app.before_request
+    def check() -> AnyResponse | None:
+        if request.endpoint == "health":
+            return None
+        _check_host()
+        if request.endpoint in SIGN_IN_FREE:
+            return None
+        if (answer := _open_session()) is not None:
+            return answer
+        identity = _identify()
+        if identity is None:
+            return _refuse()
+        g.identity = identity
+        if request.method not in SAFE:
+            _check_change(csrf, identity)
+        return None
+
+    @app.after_request
+    def harden(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers[name] = value
+        if request.endpoint not in SIGN_IN_FREE:
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def _check_host() -> None:
+    hosts = context().hosts
+    if hosts and not host_is_trusted(request.headers.get("Host", ""), hosts):
+        abort(421, "This address is not one of web.hosts.")
+
+
+def _open_session() -> AnyResponse | None:
+    """Exchange the token in the address for a session, and remove it from the address."""
+    sign_in = context().sign_in
+    offered = request.args.get("token")
+    if offered is None or request.method != "GET" or not isinstance(sign_in, TokenSignIn):
+        return None
+    if not sign_in.open_session(offered):
+        return _refuse()
+    return redirect(request.path if not request.path.startswith("//") else "/", 303)
+
+
+def _identify() -> Identity | None:
+    found = context().api_tokens.identify(request) if request.path.startswith(API) else None
+    identity = found or context().sign_in.identify(request)
+    if identity and context().read_only:
+        return identity._replace(role=type(identity.role).VIEWER)
+    return identity
+
+
+def _refuse() -> AnyResponse:
+    sign_in = context().sign_in
+    headers = {"WWW-Authenticate": sign_in.challenge} if sign_in.challenge else {}
+    if request.path.startswith(API):
+        return make_response({"error": "sign in, or send an API token"}, 401, headers)
+    page = render_template("sign_in.html", by_token=isinstance(sign_in, TokenSignIn))
+    return make_response(page, 401, headers)
+
+
+def _check_change(csrf: CSRFProtect, identity: Identity) -> None:
+    if identity.is_ambient:
+        _check_origin()
+        csrf.protect()
+    if not identity.may_edit:
+        abort(403, "Your role is viewer: you may not change anything.")
+
+
+def _check_origin() -> None:
+    """Refuse requests that a browser attributes to another site; older browsers are stopped by the CSRF token."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin", "null")
+    # A page with the policy no-referrer sends the origin null, also to itself.
+    is_other = site not in (None, "same-origin", "none") or (
+        origin != "null" and urlsplit(origin).netloc != request.headers.get("Host")
+    )
+    if is_other:
+        abort(403, "This request comes from another site.")

@@ -1,0 +1,37 @@
+"""Who makes a request, and what they may do."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = ["Identity", "Role", "read_role"]
+
+
+class Role(IntEnum):
+    """A viewer reads; an editor also triages findings and controls runs."""
+
+    VIEWER = 1
+    EDITOR = 2
+
+
+class Identity(NamedTuple):
+    """A signed-in user or an API token.
+
+    `is_ambient` means that a browser sends the credentials by itself, so that requests that change something need a
+    CSRF token.
+    """
+
+    name: str
+    role: Role
+    is_ambient: bool = True
+
+    @property
+    def may_edit(self) -> bool:
+        return self.role >= Role.EDITOR
+
+
+def read_role(text: str) -> Role:
+    """Return the role with this name. Raises ValueError."""
+    try:
+        return Role[text.strip().upper()]
+    except KeyError as error:
+        raise ValueError("should be viewer or editor") from error

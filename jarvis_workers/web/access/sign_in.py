@@ -1,0 +1,138 @@
+"""How the user of a request is identified: a token in the address, a password, or headers of a trusted proxy."""
+
+import hmac
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Protocol
+
+from flask import Request, session
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.settings.schema import WebSettings
+from jarvis_workers.web.access.credentials import CredentialFile, Passwords, Tokens
+from jarvis_workers.web.access.identity import Identity, Role
+
+__all__ = ["ApiTokens", "BasicSignIn", "ProxySignIn", "SignIn", "TokenSignIn", "sign_in_of"]
+
+SESSION_KEY = "signed_in"
+NAME_MAX = 100
+GROUPS_MAX = 200
+
+
+class SignIn(Protocol):
+    """A way to identify users; `challenge` is the value of WWW-Authenticate for the others, "" for none."""
+
+    @property
+    def challenge(self) -> str: ...
+
+    def identify(self, request: Request) -> Identity | None: ...
+
+
+@dataclass(frozen=True)
+class TokenSignIn:
+    """The one user of a local page, who has the address with the token; then a session cookie."""
+
+    token: str
+    user: str
+    challenge: str = ""
+
+    def identify(self, request: Request) -> Identity | None:
+        """Return the user if the session was opened with the token of this process."""
+        return Identity(self.user, Role.EDITOR) if session.get(SESSION_KEY) is True else None
+
+    def open_session(self, offered: str) -> bool:
+        """Open a session for the right token."""
+        if not hmac.compare_digest(offered.encode("utf-8", "replace"), self.token.encode()):
+            return False
+        session.clear()
+        session[SESSION_KEY] = True
+        return True
+
+
+@dataclass(frozen=True)
+class BasicSignIn:
+    """Users with passwords, by HTTP basic authentication."""
+
+    passwords: Passwords
+    challenge: str = 'Basic realm="jarvis", charset="UTF-8"'
+
+    def identify(self, request: Request) -> Identity | None:
+        """Return the user with this password."""
+        sent = request.authorization
+        if sent is None or sent.type != "basic" or not sent.username or sent.password is None:
+            return None
+        found = self.passwords.verify(sent.username, sent.password)
+        return Identity(found.name, found.role) if found else None
+
+
+class ProxySignIn:
+    """Users that a proxy has authenticated, such as oauth2-proxy: their names and groups are in its headers."""
+
+    challenge = ""
+
+    def __init__(self, settings: WebSettings) -> None:
+        self._settings = settings
+        try:
+            self._proxies = [ip_network(one, strict=False) for one in settings.trusted_proxies]
+        except ValueError as error:
+            raise SettingsError(f"web.trusted_proxies: {error}; expected addresses or networks") from error
+        if not self._proxies:
+            raise SettingsError("web.auth is proxy: set web.trusted_proxies to the addresses of the proxy")
+
+    def identify(self, request: Request) -> Identity | None:
+        """Return the user in the headers, if they come from a trusted proxy."""
+        if not self.is_trusted(request.remote_addr):
+            return None
+        name = request.headers.get(self._settings.user_header, "").strip()
+        if not name or len(name) > NAME_MAX or not name.isprintable():
+            return None
+        sent = request.headers.get(self._settings.groups_header, "").split(",")
+        groups = {group.strip() for group in sent[:GROUPS_MAX]}
+        role = self._role(groups)
+        return Identity(name, role) if role else None
+
+    def is_trusted(self, address: str | None) -> bool:
+        """Return whether a connection comes from the proxy."""
+        try:
+            peer = ip_address(address or "")
+        except ValueError:
+            return False
+        return any(peer in network for network in self._proxies)
+
+    def _role(self, groups: Collection[str]) -> Role | None:
+        if set(self._settings.editor_groups) & set(groups):
+            return Role.EDITOR
+        wanted = self._settings.viewer_groups
+        return Role.VIEWER if not wanted or set(wanted) & set(groups) else None
+
+
+class ApiTokens:
+    """Bearer tokens of programs; the token of a local page is one as well."""
+
+    def __init__(self, tokens: Tokens | None, local: TokenSignIn | None) -> None:
+        self._tokens = tokens
+        self._local = local
+
+    def identify(self, request: Request) -> Identity | None:
+        """Return the owner of the bearer token in a request."""
+        sent = request.authorization
+        if sent is None or sent.type != "bearer" or not sent.token:
+            return None
+        if self._local and hmac.compare_digest(sent.token.encode("utf-8", "replace"), self._local.token.encode()):
+            return Identity(self._local.user, Role.EDITOR, is_ambient=False)
+        found = self._tokens.verify(sent.token) if self._tokens else None
+        return Identity(found.name, found.role, is_ambient=False) if found else None
+
+
+def sign_in_of(settings: WebSettings, token: str, user: str) -> tuple[SignIn, ApiTokens]:
+    """Return how users and programs sign in; `token` and `user` are those of a local page. Raises SettingsError."""
+    tokens = Tokens(CredentialFile(settings.tokens_file)) if settings.tokens_file else None
+    if settings.auth == "token":
+        local = TokenSignIn(token, user)
+        return local, ApiTokens(tokens, local)
+    if settings.auth == "proxy":
+        return ProxySignIn(settings), ApiTokens(tokens, None)
+    if settings.users_file is None:
+        raise SettingsError("web.auth is basic: set web.users_file; make its lines with: jarvis web user NAME")
+    return BasicSignIn(Passwords(CredentialFile(settings.users_file))), ApiTokens(tokens, None)

@@ -1,0 +1,90 @@
+"""The web application: its configuration, its pages and its errors."""
+
+import secrets
+
+from flask import Flask, Response, jsonify, render_template, request
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as AnyResponse
+
+from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
+from jarvis_workers.sec.report.html.page import asset
+from jarvis_workers.web.access.guard import API, ProxyAwareSessions, guard
+from jarvis_workers.web.context import EXTENSION, RunMissing, WebContext
+from jarvis_workers.web.formats import install_formats
+from jarvis_workers.web.pages import conversation, findings, run, runs
+
+__all__ = ["create_app"]
+
+BODY_BYTES = 64 * 1024
+FIELDS_MAX = 20
+STYLE_SECONDS = 3600
+COOKIE = "jarvis_session"
+PAGES = (runs.pages, run.pages, findings.pages, conversation.pages)
+
+
+def create_app(world: WebContext, secret: bytes | None = None) -> Flask:
+    """Return the application; `secret` signs the sessions, by default a random one for this process."""
+    app = Flask(__name__)
+    app.config.update(
+        SECRET_KEY=secret or secrets.token_bytes(32),
+        SESSION_COOKIE_NAME=COOKIE,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Strict",
+        MAX_CONTENT_LENGTH=BODY_BYTES,
+        MAX_FORM_MEMORY_SIZE=BODY_BYTES,
+        MAX_FORM_PARTS=FIELDS_MAX,
+        SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS,
+        WTF_CSRF_CHECK_DEFAULT=False,
+        WTF_CSRF_TIME_LIMIT=None,
+        WTF_CSRF_SSL_STRICT=False,
+    )
+    app.session_interface = ProxyAwareSessions()
+    app.extensions[EXTENSION] = world
+    csrf = CSRFProtect(app)
+    guard(app, csrf)
+    install_formats(app)
+    _add_errors(app)
+    for pages in PAGES:
+        app.register_blueprint(pages)
+
+    @app.get("/healthz", endpoint="health")
+    def health() -> Response:
+        world.store.now()
+        return Response("ok\n", mimetype="text/plain")
+
+    @app.get("/style/report.css", endpoint="report_style")
+    def report_style() -> Response:
+        return Response(asset("report.css"), mimetype="text/css", headers={"Cache-Control": f"max-age={STYLE_SECONDS}"})
+
+    return app
+
+
+def _add_errors(app: Flask) -> None:
+    @app.errorhandler(HTTPException)
+    def refuse(error: HTTPException) -> AnyResponse | tuple[str, int]:
+        return _answer(error.description or error.name, error.code or 500)
+
+    @app.errorhandler(CSRFError)
+    def forged(error: CSRFError) -> AnyResponse | tuple[str, int]:
+        return _answer(f"{error.description} Load the page again, then repeat the action.", 400)
+
+    @app.errorhandler(JarvisError)
+    def explain(error: JarvisError) -> AnyResponse | tuple[str, int]:
+        return _answer(str(error), _status_of(error))
+
+
+def _status_of(error: JarvisError) -> int:
+    if isinstance(error, RunMissing):
+        return 404
+    if isinstance(error, UsageError):
+        return 400
+    return 503 if isinstance(error, StoreError | SnapshotError) else 500
+
+
+def _answer(message: str, code: int) -> AnyResponse | tuple[str, int]:
+    if request.path.startswith(API):
+        answer = jsonify(error=message)
+        answer.status_code = code
+        return answer
+    return render_template("error.html", message=message, code=code), code

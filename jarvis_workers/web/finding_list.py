@@ -1,0 +1,58 @@
+"""Choose, count and page the findings of a report."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.triage_record import Judgement
+from jarvis_workers.service.triage.queue import sheet_of
+from jarvis_workers.web.queries import FindingQuery
+
+__all__ = ["FindingPage", "choose_findings", "pages_of"]
+
+CHOICES_MAX = 300
+
+
+class FindingPage(NamedTuple):
+    """The findings of a page, the number on all pages, and the values that filters can have, with their counts."""
+
+    findings: Sequence[Issue]
+    total: int
+    listed: int
+    choices: Mapping[str, list[tuple[str, int]]]
+
+
+def choose_findings(body: ReportBody, asked: FindingQuery, judged: Mapping[str, Judgement]) -> FindingPage:
+    """Return the findings for a query, worst first; `judged` are the stored triage verdicts by fingerprint."""
+    sheet = sheet_of(body).findings
+    chosen = list(_matching(sheet, asked, judged))
+    start = (asked.page - 1) * asked.size
+    choices = {
+        name: Counter(str(getattr(issue, name)) for issue in sheet).most_common(CHOICES_MAX)
+        for name in ("severity", "status", "pattern", "category")
+    }
+    return FindingPage(chosen[start : start + asked.size], len(chosen), len(sheet), choices)
+
+
+def pages_of(total: int, size: int) -> int:
+    """Return the number of pages, at least 1."""
+    return max(1, -(-total // size))
+
+
+def _matching(sheet: Sequence[Issue], asked: FindingQuery, judged: Mapping[str, Judgement]) -> Iterator[Issue]:
+    wanted = {"severity": asked.severity, "status": asked.status, "pattern": asked.rule, "category": asked.category}
+    limits = [(name, value) for name, value in wanted.items() if value]
+    path = asked.path.lower()
+    for issue in sheet:
+        if all(getattr(issue, name) == value for name, value in limits) and (
+            (not path or path in issue.file.lower()) and _is_judged(issue, asked.triage, judged)
+        ):
+            yield issue
+
+
+def _is_judged(issue: Issue, triage: str | None, judged: Mapping[str, Judgement]) -> bool:
+    if triage is None:
+        return True
+    found = judged.get(issue.fingerprint)
+    return found is None if triage == "none" else found is not None and found.verdict.value == triage

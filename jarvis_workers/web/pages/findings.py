@@ -1,0 +1,91 @@
+"""The page of a finding: code, path, verdict, proof, conversation, triage and its history."""
+
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report.html import verdict_section
+from jarvis_workers.sec.report.html.card import trace_and_code
+from jarvis_workers.sec.report.i18n import ENGLISH
+from jarvis_workers.sec.report_document import Issue
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.triage_record import TriageState
+from jarvis_workers.service.reports.excerpts import read_excerpts
+from jarvis_workers.service.triage import history, queue
+from jarvis_workers.service.triage.file import REASON_MAX
+from jarvis_workers.store.values import Run
+from jarvis_workers.web.context import RunMissing, context, current_identity, exact_run
+from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
+
+pages = Blueprint("findings", __name__, url_prefix="/runs/<run_id>/findings/<finding_id>")
+
+TWINS_MAX = 20
+
+
+@pages.get("")
+def show(run_id: str, finding_id: str) -> str:
+    """Show a finding."""
+    run = exact_run(run_id)
+    return render_template("finding.html", problem="", reason="", **_facts(run, finding_id))
+
+
+@pages.post("/triage")
+def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
+    """Save or withdraw a verdict; then show the next finding without one if asked, else this one."""
+    run = exact_run(run_id)
+    facts = _facts(run, finding_id)
+    issue: Issue = facts["issue"]
+    chosen, reason = request.form.get("verdict", ""), request.form.get("reason", "")
+    try:
+        if chosen == "withdraw":
+            withdraw_verdict(context().store, issue, current_identity())
+        else:
+            save_verdict(context().store, issue, read_state(chosen), reason, current_identity())
+    except UsageError as error:
+        page = render_template("finding.html", problem=str(error), reason=reason[:REASON_MAX], **facts)
+        return page, 400
+    following = facts["following"]
+    target = following if request.form.get("then") == "next" and following else issue
+    return redirect(url_for("findings.show", run_id=run.id, finding_id=target.id), 303)
+
+
+def find_issue(run: Run, named: str) -> tuple[list[Issue], int]:
+    """Return the findings of a run, worst first, and the place of the one named. Raises RunMissing."""
+    findings = queue.sheet_of(context().body(run)).findings
+    try:
+        return findings, findings.index(queue.find_finding(findings, named))
+    except UsageError as error:
+        raise RunMissing(str(error)) from error
+
+
+def _facts(run: Run, named: str) -> dict[str, Any]:
+    world = context()
+    findings, place = find_issue(run, named)
+    issue = findings[place]
+    excerpt = read_excerpts(world.blobs, run.snapshot_id, [issue]).get(issue.id)
+    path, code = trace_and_code(issue, excerpt, ENGLISH)
+    twins = [one.line for one in findings if one.fingerprint == issue.fingerprint and one.id != issue.id]
+    record = history.record_of(world.store, issue.fingerprint)
+    return {
+        "run": run,
+        "issue": issue,
+        "rule": RULES_BY_PATTERN.get(issue.pattern),
+        "twins": twins[:TWINS_MAX],
+        "path": path,
+        "code": code,
+        "verdict": list(verdict_section.words(issue, ENGLISH)),
+        "why": list(verdict_section.reason(issue, ENGLISH)),
+        "quotes": list(verdict_section.evidence(issue.quotes, ENGLISH)),
+        "scripts": list(verdict_section.scripts(issue.commands, ENGLISH)),
+        "conversation": history.conversation_of(world.store, run, issue.gid) if issue.has_verdict else None,
+        "judgement": record.current,
+        "past": record.past,
+        "states": TriageState,
+        "words": queue.WORDS,
+        "reason_max": REASON_MAX,
+        "position": (place + 1, len(findings)),
+        "previous": findings[place - 1] if place else None,
+        "following": findings[place + 1] if place + 1 < len(findings) else None,
+    }

@@ -1,0 +1,93 @@
+"""The page of a run: progress, findings, what was not checked, conversations."""
+
+from typing import Any
+
+from flask import Blueprint, Response, make_response, render_template
+
+from jarvis_workers.service import conversations, runs
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.triage.records import stored_judgements
+from jarvis_workers.store.values import Run
+from jarvis_workers.web.context import context, exact_run
+from jarvis_workers.web.finding_list import choose_findings, pages_of
+from jarvis_workers.web.queries import FindingQuery, PageQuery, read_query
+from jarvis_workers.web.run_rows import percent_done, state_of
+
+pages = Blueprint("run", __name__, url_prefix="/runs/<run_id>")
+
+AGENT = "agent"
+
+
+@pages.get("")
+def show(run_id: str) -> str:
+    """Show a run with its findings."""
+    run = exact_run(run_id)
+    asked = read_query(FindingQuery)
+    return render_template("run.html", **_progress(run), **_findings(run, asked))
+
+
+@pages.get("/progress")
+def progress(run_id: str) -> Response:
+    """Return state and stages alone, which the page's script refreshes until the run has ended."""
+    run = exact_run(run_id)
+    answer = make_response(render_template("run_progress.html", **_progress(run)))
+    answer.headers["X-Run-Ended"] = "1" if run.ended else "0"
+    return answer
+
+
+@pages.get("/not-checked")
+def not_checked(run_id: str) -> str:
+    """List the files that were not checked, with the reasons."""
+    run, asked = exact_run(run_id), read_query(PageQuery)
+    gaps = context().body(run).summary.not_checked
+    start = (asked.page - 1) * asked.size
+    shown = gaps[start : start + asked.size]
+    return render_template(
+        "not_checked.html", run=run, gaps=shown, total=len(gaps), asked=asked, pages=pages_of(len(gaps), asked.size)
+    )
+
+
+@pages.get("/conversations")
+def talks(run_id: str) -> str:
+    """List the conversations of a run."""
+    run, asked = exact_run(run_id), read_query(PageQuery)
+    found = conversations.jobs_of(context().store, run)
+    start = (asked.page - 1) * asked.size
+    return render_template(
+        "conversations.html",
+        run=run,
+        jobs=found[start : start + asked.size],
+        total=len(found),
+        asked=asked,
+        pages=pages_of(len(found), asked.size),
+    )
+
+
+def _progress(run: Run) -> dict[str, Any]:
+    world = context()
+    stages = runs.stages_of(world.store, run)
+    return {
+        "run": run,
+        "state": state_of(world, run),
+        "stages": stages,
+        "percent": percent_done(stages),
+        "part": reports.run_part(world.store, run),
+        "summary": world.body(run).summary if run.kind.startswith("sec.") else None,
+        "is_local": runs.is_local(run),
+    }
+
+
+def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
+    world = context()
+    if not run.kind.startswith("sec."):
+        answer = conversations.read_answer(world.store, world.blobs, run)
+        return {"found": None, "answer": answer, "asked": asked, "judged": {}, "pages": 1}
+    judged = stored_judgements(world.store)
+    found = choose_findings(world.body(run), asked, judged)
+    return {
+        "found": found,
+        "answer": None,
+        "asked": asked,
+        "judged": judged,
+        "pages": pages_of(found.total, asked.size),
+    }

@@ -1,0 +1,44 @@
+"""The list of runs."""
+
+from flask import Blueprint, redirect, render_template, url_for
+from werkzeug.wrappers import Response
+
+from jarvis_workers.service import run_pages
+from jarvis_workers.web.context import context
+from jarvis_workers.web.finding_list import pages_of
+from jarvis_workers.web.queries import RunQuery, read_query
+from jarvis_workers.web.run_rows import KINDS, STATES, run_rows
+
+pages = Blueprint("runs", __name__)
+
+
+@pages.get("/")
+def start() -> Response:
+    """Redirect to the list."""
+    return redirect(url_for("runs.index"))
+
+
+@pages.get("/runs")
+def index() -> str:
+    """Show the runs, newest first, limited by state, kind and root."""
+    return render_template("runs.html", **_listed())
+
+
+@pages.get("/runs/rows")
+def rows() -> str:
+    """Return the table alone, which the page's script refreshes."""
+    return render_template("run_rows.html", **_listed())
+
+
+def _listed() -> dict[str, object]:
+    world, asked = context(), read_query(RunQuery)
+    found = run_pages.page_of_runs(world.store, asked.chosen(), asked.page, asked.size)
+    return {
+        "rows": run_rows(world, found.runs),
+        "total": found.total,
+        "asked": asked,
+        "pages": pages_of(found.total, asked.size),
+        "roots": run_pages.roots_of_runs(world.store),
+        "kinds": KINDS,
+        "states": STATES,
+    }

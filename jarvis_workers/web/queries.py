@@ -1,0 +1,71 @@
+"""The parameters of pages and of the API, with their bounds."""
+
+from typing import Annotated, Literal, TypeVar
+
+from flask import abort, request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from jarvis_workers.service.labels import parse_label_filters
+from jarvis_workers.service.run_pages import RunFilter
+
+__all__ = ["FindingQuery", "PageQuery", "RunQuery", "read_query"]
+
+PAGES_MAX = 100_000
+Text = Annotated[str, Field(max_length=400)]
+Word = Annotated[str, Field(max_length=64, pattern=r"^[\w.-]*$")]
+
+Query = TypeVar("Query", bound=BaseModel)
+
+
+class PageQuery(BaseModel):
+    """A page, numbered from 1, and its size."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    page: Annotated[int, Field(ge=1, le=PAGES_MAX)] = 1
+    size: Annotated[int, Field(ge=1, le=500)] = 50
+
+
+class RunQuery(PageQuery):
+    """A choice of runs; empty values do not limit it. `root` is the whole path, `label` is KEY=VALUE or KEY."""
+
+    state: Word = ""
+    kind: Word = ""
+    root: Annotated[str, Field(max_length=4096)] = ""
+    label: Annotated[str, Field(max_length=512)] = ""
+    size: Annotated[int, Field(ge=1, le=500)] = 25
+
+    def chosen(self) -> RunFilter:
+        """Return the filter of the store. Raises UsageError for an invalid label."""
+        return RunFilter(self.state, self.kind, self.root, parse_label_filters([self.label] if self.label else []))
+
+
+def _any(value: object) -> object:
+    return None if value == "" else value
+
+
+Severity = Annotated[Literal["high", "medium", "low"] | None, BeforeValidator(_any)]
+Status = Annotated[
+    Literal["confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed"] | None, BeforeValidator(_any)
+]
+Triage = Annotated[Literal["none", "true", "false", "wontfix", "later"] | None, BeforeValidator(_any)]
+
+
+class FindingQuery(PageQuery):
+    """A choice of findings; empty values do not limit it. `path` is a part of the file name."""
+
+    severity: Severity = None
+    status: Status = None
+    triage: Triage = None
+    rule: Word = ""
+    category: Word = ""
+    path: Text = ""
+
+
+def read_query(model: type[Query]) -> Query:
+    """Return the parameters in the address; an invalid one is answered with 400."""
+    try:
+        return model.model_validate(request.args.to_dict())
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        abort(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")

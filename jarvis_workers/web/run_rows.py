@@ -1,0 +1,76 @@
+"""What lists show of a run: its state, its progress or its findings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from jarvis_workers.service import runs
+from jarvis_workers.service.labels import BRANCH, COMMIT
+from jarvis_workers.store.values import Run, StageProgress
+from jarvis_workers.web.context import WebContext
+
+__all__ = ["KINDS", "STATES", "ListRow", "percent_done", "project_of", "run_rows", "state_of"]
+
+KINDS = ("sec.fast", "sec.agent", "agent")
+STATES = ("planning", "running", "paused", "cancelling", "done", "incomplete", "failed", "cancelled")
+COMMIT_DIGITS = 9
+PROJECT = "project"
+SHOWN_ELSEWHERE = (BRANCH, COMMIT, PROJECT)
+
+
+class ListRow(NamedTuple):
+    """A run of a list; `percent` is None for a run that has ended."""
+
+    run: Run
+    state: str
+    percent: int | None
+    stage: str
+    name: str
+    project: str
+    revision: str
+    labels: Mapping[str, str]
+
+
+def run_rows(world: WebContext, found: Sequence[Run]) -> list[ListRow]:
+    """Return the rows of runs."""
+    labels = runs.labels_of(world.store, [run.id for run in found])
+    return [_row(world, run, labels[run.id]) for run in found]
+
+
+def state_of(world: WebContext, run: Run) -> str:
+    """Return the state to show: "abandoned" if the command that executes the run is gone."""
+    return "abandoned" if runs.is_abandoned(world.store, run, world.settings.lease_seconds) else run.state
+
+
+def percent_done(stages: Iterable[StageProgress]) -> int:
+    """Return the share of a run that is done: the mean over its stages."""
+    shares = [_share(stage) for stage in stages]
+    return int(100 * sum(shares) / len(shares)) if shares else 0
+
+
+def project_of(run: Run, labels: Mapping[str, str]) -> str:
+    """Return the project of a run: its label "project", else the name of its root."""
+    return labels.get(PROJECT) or PurePosixPath(run.root).name or run.root
+
+
+def _row(world: WebContext, run: Run, labels: Mapping[str, str]) -> ListRow:
+    stages = [] if run.ended else runs.stages_of(world.store, run)
+    current = next((stage.name for stage in stages if stage.state == "open"), "")
+    parts = (labels.get(BRANCH, ""), labels.get(COMMIT, "")[:COMMIT_DIGITS])
+    return ListRow(
+        run,
+        state_of(world, run),
+        percent_done(stages) if stages else None,
+        current,
+        str(run.options.get("label") or ""),
+        project_of(run, labels),
+        " ".join(filter(None, parts)),
+        {key: value for key, value in labels.items() if key not in SHOWN_ELSEWHERE},
+    )
+
+
+def _share(stage: StageProgress) -> float:
+    if stage.state == "closed":
+        return 1.0
+    done, whole = (stage.weight_done, stage.weight) if stage.weight else (stage.done + stage.failed, stage.jobs)
+    return min(1.0, done / whole) if whole else 0.0

@@ -1,0 +1,110 @@
+"""Serve the application by waitress, a production server in pure Python."""
+
+import signal
+from collections.abc import Callable
+from ipaddress import ip_address
+from secrets import token_urlsafe
+from types import FrameType
+from typing import NoReturn
+
+from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service import wiring
+from jarvis_workers.service.reports.body_cache import BodyCache
+from jarvis_workers.service.triage.queue import current_user
+from jarvis_workers.settings import Settings
+from jarvis_workers.web.access.sign_in import TokenSignIn, sign_in_of
+from jarvis_workers.web.app import create_app
+from jarvis_workers.web.context import WebContext
+
+__all__ = ["check_address", "is_loopback", "serve"]
+
+THREADS = 8
+CONNECTIONS_MAX = 200
+HEADER_BYTES = 32 * 1024
+BODY_BYTES = 128 * 1024
+IDLE_SECONDS = 60
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or an interrupt; `tell` prints the address. Raises JarvisError."""
+    token = token_urlsafe(32)
+    sign_in, api_tokens = sign_in_of(settings.web, token, current_user())
+    with wiring.store_of(settings, THREADS) as store:
+        world = WebContext(
+            settings=settings,
+            store=store,
+            blobs=wiring.blobs_of(settings),
+            reports=BodyCache(),
+            sign_in=sign_in,
+            api_tokens=api_tokens,
+            hosts=trusted_hosts(settings, host),
+            read_only=read_only,
+        )
+        _listen(world, host, port, tell)
+
+
+def _listen(world: WebContext, host: str, port: int, tell: Callable[[str], None]) -> None:
+    try:
+        server = create_server(
+            create_app(world),
+            host=host,
+            port=port,
+            threads=THREADS,
+            connection_limit=CONNECTIONS_MAX,
+            max_request_header_size=HEADER_BYTES,
+            max_request_body_size=BODY_BYTES,
+            channel_timeout=IDLE_SECONDS,
+            ident="",
+        )
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from error
+    named = f"[{host}]" if ":" in host else host
+    address = f"http://{named}:{_port_of(server)}/"
+    tell(f"{address}?token={world.sign_in.token}" if isinstance(world.sign_in, TokenSignIn) else address)
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        server.run()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        server.close()
+
+
+def _port_of(server: BaseWSGIServer | MultiSocketServer) -> int:
+    """Return the port; a name such as localhost may have several addresses, each with its own socket."""
+    if isinstance(server, MultiSocketServer):
+        return int(server.effective_listen[0][1])
+    return int(server.socket.getsockname()[1]) if server.socket else 0
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_address(settings: Settings, host: str, *, insecure: bool) -> None:
+    """Raise UsageError for an address that others can reach, if one token in a link is all that protects it."""
+    if settings.web.auth == "token" and not is_loopback(host) and not insecure:
+        raise UsageError(
+            f"--host {host}: others could reach the page, and it has one token for all; set web.auth to basic or proxy "
+            "(docs/web.md), or add --allow-remote-token"
+        )
+
+
+def trusted_hosts(settings: Settings, host: str) -> tuple[str, ...]:
+    """Return the names under which the page may be reached; empty means any.
+
+    A page without passwords must check the name, since a site can point its own name to 127.0.0.1 (DNS rebinding).
+    """
+    if settings.web.auth != "token":
+        return settings.web.hosts
+    return (*LOCAL_NAMES, *settings.web.hosts, *([] if is_loopback(host) else [host]))
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(0)

@@ -1,0 +1,93 @@
+"""A store with runs that have reports, and the application over it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from jarvis_workers.service.reports.body_cache import BodyCache
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.submit import submit
+from jarvis_workers.settings import Settings
+from jarvis_workers.settings.schema import WebSettings
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.store import artifacts, runs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.web.access.sign_in import sign_in_of
+from jarvis_workers.web.app import create_app
+from jarvis_workers.web.context import WebContext
+from tests.issues import FACTS
+from tests.service.test_submit import asking
+
+TOKEN = "t" * 43
+LOCAL = ("localhost", "127.0.0.1")
+
+
+def issue(number: int, **facts: Any) -> dict[str, Any]:
+    """The JSON of a finding in line `number` of a.c."""
+    own = {"id": f"C{number:06x}", "gid": number, "line": number, "fingerprint": f"{number:016x}"}
+    return FACTS | own | facts
+
+
+def summary_of(issues: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    levels = ("high", "medium", "low")
+    counts = {name: sum(one["severity"] == name for one in issues) for name in levels}
+    return {"total": len(issues), "by_severity": counts, "scanned_files": 1}
+
+
+def add_report(store: Store, blobs: DirectoryBlobs, run_id: str, issues: Sequence[dict[str, Any]], **parts: Any) -> Run:
+    """End a run with a report."""
+    body = {
+        "summary": summary_of(issues) | parts.pop("summary", {}),
+        "issues": issues,
+        "dismissed": [],
+        "suppressed": [],
+    }
+    content = json.dumps(body | parts).encode()
+    with store.write() as session:
+        artifacts.save(session, run_id, [("report", blobs.put(content), len(content))])
+        runs.finish(session, run_id, "done")
+    return find_run(store, run_id)
+
+
+def submitted(store: Store, blobs: DirectoryBlobs, tree: Path, run_id: str = "one", **changes: Any) -> Run:
+    """A run over a tree with 99 lines of C."""
+    tree.mkdir(exist_ok=True)
+    (tree / "a.c").write_text("".join(f"int a{number};\n" for number in range(1, 100)))
+    request = asking(tree, run_id)
+    return find_run(store, submit(store, blobs, replace(request, **changes) if changes else request))
+
+
+def application(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> Flask:
+    """The application, with the settings of its access."""
+    web = web or WebSettings()
+    sign_in, api_tokens = sign_in_of(web, TOKEN, "ann")
+    world = WebContext(
+        settings=Settings(web=web),
+        store=store,
+        blobs=blobs,
+        reports=BodyCache(),
+        sign_in=sign_in,
+        api_tokens=api_tokens,
+        **{"hosts": LOCAL if web.auth == "token" else ()} | changes,
+    )
+    return create_app(world)
+
+
+def signed_in(app: Flask) -> FlaskClient:
+    """A client that has opened the printed address."""
+    client = app.test_client()
+    answer = client.get(f"/?token={TOKEN}")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    return client
+
+
+def csrf_token(client: FlaskClient, page: str) -> str:
+    """The CSRF token in the first form of a page."""
+    text = client.get(page).get_data(as_text=True)
+    return text.partition('name="csrf_token" value="')[2].partition('"')[0]
