@@ -59,6 +59,7 @@ COMMANDS = {
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
     "web": Command("jarvis_cli.web:app", "Serve runs, findings and triage as a web page."),
+    "metrics": Command("jarvis_cli.metrics:app", "Serve metrics to Prometheus."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
     "doctor": Command("jarvis_cli.doctor:app", "Check the installation."),
     "sandbox": Command("jarvis_cli.sandbox:app", "Run commands in a sandbox."),

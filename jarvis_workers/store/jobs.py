@@ -23,8 +23,11 @@ BACK_OFF_SECONDS = 1.0
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
-    """Plan jobs of a stage, or of the stage that a job names; jobs whose input is already planned are skipped."""
-    insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs])
+    """Plan jobs of a stage, or of the stage that a job names; jobs whose input is already planned are skipped.
+
+    A job is due from now on: `not_before` tells how long it has been waiting.
+    """
+    insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs], not_before=now(session))
 
 
 def plan_more(session: Session, planner: Claimed, jobs: Sequence[NewJob]) -> bool:
@@ -217,10 +220,7 @@ def _row(run_id: str, stage: str, job: NewJob) -> dict[str, Any]:
         "payload": job.payload,
         "weight": job.weight,
         "state": "pending",
-        **{
-            name: 0
-            for name in ("fence", "attempts", "crashes", "not_before", "files", "bytes", "not_checked", "cpu_seconds")
-        },
+        **{name: 0 for name in ("fence", "attempts", "crashes", "files", "bytes", "not_checked", "cpu_seconds")},
     }
 
 

@@ -37,6 +37,7 @@ CASES = (
     Case("runs list -h", 0, "Examples:"),
     Case("runs show -h", 0, "Examples:"),
     Case("runs prune -h", 0, "Usage: jarvis runs prune [OPTIONS] [RUN...]"),
+    Case("metrics -h", 0, "Examples:"),
     Case("worker start -h", 0, "-c, --concurrency NUMBER"),
     Case("worker flower -h", 0, "--port PORT"),
     Case("doctor -h", 0, "Examples:"),

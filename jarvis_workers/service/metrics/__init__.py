@@ -1,0 +1,1 @@
+"""Prometheus metrics and their endpoint; docs/metrics.md lists them. Needs the extra `metrics`."""

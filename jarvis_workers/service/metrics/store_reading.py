@@ -1,0 +1,105 @@
+"""Read everything that the metrics of the store show, within a bounded time.
+
+Findings are counted once per finished run and then remembered: a store may hold millions. What COUNTING_SECONDS leave
+uncounted after a start is counted by the next readings, the newest runs first.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jarvis_workers.sec.severity import severity_of
+from jarvis_workers.store import metric_queries as queries
+from jarvis_workers.store.engine import Store
+
+COUNTING_SECONDS = 1.0
+# Providers answer with any name; those beyond the first are summed as one.
+MODELS_MAX = 50
+OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReading:
+    """The state of the store at one time; `findings` are by kind of run and severity, `seconds` the time it took."""
+
+    jobs: Sequence[queries.JobCount]
+    queues: Sequence[queries.QueueDepth]
+    runs: Sequence[queries.RunCount]
+    models: Sequence[queries.ModelSum]
+    workers: Sequence[queries.WorkerCount]
+    findings: Mapping[tuple[str, str], int]
+    expired_leases: int
+    crashed_jobs: int
+    controller_seconds: float
+    seconds: float
+
+
+@dataclass
+class StoreReader:
+    """Reads the store repeatedly; `lease_seconds` is after how long a silent worker counts as gone."""
+
+    lease_seconds: float
+    clock: Callable[[], float] = time.monotonic
+    _counted: dict[tuple[str, float], Counter[tuple[str, str]]] = field(default_factory=dict)
+
+    def read(self, store: Store) -> StoreReading:
+        """Return the state of the store. Raises StoreError."""
+        began = self.clock()
+        with store.read() as session:
+            jobs, queues = queries.job_counts(session), queries.queue_depths(session)
+            runs, models = queries.run_counts(session), queries.model_sums(session)
+            workers = queries.worker_counts(session, self.lease_seconds)
+            expired, crashed = queries.expired_leases(session), queries.crashed_jobs(session)
+            controller = queries.controller_seconds(session)
+        return StoreReading(
+            jobs=jobs,
+            queues=queues,
+            runs=runs,
+            models=merge_rare(models),
+            workers=workers,
+            findings=self._findings(store),
+            expired_leases=expired,
+            crashed_jobs=crashed,
+            controller_seconds=controller,
+            seconds=self.clock() - began,
+        )
+
+    def _findings(self, store: Store) -> Mapping[tuple[str, str], int]:
+        give_up = self.clock() + COUNTING_SECONDS
+        with store.read() as session:
+            ended = {(run.id, run.ended_at): run for run in queries.ended_runs(session)}
+        self._counted = {key: found for key, found in self._counted.items() if key in ended}
+        for key in ended.keys() - self._counted.keys():
+            if self.clock() >= give_up:
+                break
+            with store.read() as session:
+                rules = queries.rule_counts(session, key[0])
+            self._counted[key] = _by_severity(ended[key], rules)
+        return sum(self._counted.values(), Counter[tuple[str, str]]())
+
+
+def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
+    """Return at most MODELS_MAX models; the usage of all others is that of a model OTHER."""
+    names = list(dict.fromkeys(one.model for one in models))
+    rare = set(names[MODELS_MAX:])
+    merged = [one for one in models if one.model not in rare]
+    for cached in (False, True):
+        others = [one for one in models if one.model in rare and one.cached is cached]
+        if others:
+            sums = [sum(values) for values in zip(*(one[2:] for one in others), strict=True)]
+            merged.append(queries.ModelSum(OTHER, cached, *sums))
+    return merged
+
+
+def _by_severity(run: queries.EndedRun, rules: Sequence[queries.RuleCount]) -> Counter[tuple[str, str]]:
+    """Count the findings of a run under its own severities and threshold of confidence."""
+    options = json.loads(run.options)
+    severities = (options.get("rules") or {}).get("severity") or {}
+    least = options.get("min_confidence") or 0.0
+    found = Counter[tuple[str, str]]()
+    for rule in rules:
+        if rule.confidence >= least:
+            found[run.kind, severities.get(rule.pattern) or severity_of(rule.confidence)] += rule.findings
+    return found

@@ -1,0 +1,215 @@
+"""Aggregates over the whole store for monitoring: jobs, queues, runs, model usage, findings, workers.
+
+Each query reads the store at most once, mostly through indexes: seconds at millions of jobs. They lock nothing.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sqlalchemy import Float, and_, case, cast, func, select
+from sqlmodel import Session
+
+from jarvis_workers.store.budgets import REASON as BUDGET_REASON
+from jarvis_workers.store.queues import QUEUES
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import (
+    ACTIVE_RUNS,
+    CANDIDATE,
+    ENDED_RUNS,
+    JOB,
+    LEASE,
+    LOST,
+    MODEL_CALL,
+    OPEN_JOBS,
+    RUN,
+    VERDICT,
+    WAITING_JOBS,
+    WORKER,
+)
+
+CLUSTER = "cluster"
+LOCAL_QUEUE = "local"
+DISMISSED = "dismissed"
+# The statement that autoscalers run for a queue: the same number as `QueueDepth.backlog`.
+BACKLOG = """\
+SELECT count(*) FROM job JOIN run ON run.id = job.run_id
+WHERE run.executor = 'cluster' AND run.state IN ('planning', 'running')
+AND job.state IN ('pending', 'sent', 'running') AND job.queue = '{queue}'
+"""
+
+
+class JobCount(NamedTuple):
+    """The number of jobs of a stage in a state, over all runs of a kind."""
+
+    kind: str
+    stage: str
+    state: str
+    jobs: int
+
+
+class QueueDepth(NamedTuple):
+    """The jobs of a queue that belong to active runs on the cluster, and the pools that serve it.
+
+    `oldest_seconds` is how long the job planned first among the waiting ones has been due, 0 without waiting jobs.
+    """
+
+    queue: str
+    waiting: int = 0
+    running: int = 0
+    oldest_seconds: float = 0.0
+
+    @property
+    def backlog(self) -> int:
+        """The number of jobs that are waiting or running."""
+        return self.waiting + self.running
+
+
+class RunCount(NamedTuple):
+    """The number of runs of a kind in a state; `budget` counts those that are paused by their budget."""
+
+    kind: str
+    state: str
+    runs: int
+    budget: int
+
+
+class ModelSum(NamedTuple):
+    """The usage of a model over all runs; calls that are `cached` were answered from the answer cache, at no cost."""
+
+    model: str
+    cached: bool
+    calls: int
+    prompt: int
+    prompt_cached: int
+    completion: int
+    cost: float
+
+
+class WorkerCount(NamedTuple):
+    """The living pools of a queue, and their slots; waiting commands count for the queue `local`."""
+
+    queue: str
+    workers: int
+    slots: int
+
+
+class EndedRun(NamedTuple):
+    """A finished run; `options` is JSON."""
+
+    id: str
+    kind: str
+    ended_at: float
+    options: str
+
+
+class RuleCount(NamedTuple):
+    """The number of findings of a rule with a confidence."""
+
+    pattern: str
+    confidence: float
+    findings: int
+
+
+def job_counts(session: Session) -> list[JobCount]:
+    """Return the number of jobs by kind, stage and state."""
+    by_run = select(JOB.c.run_id, JOB.c.stage, JOB.c.state, func.count().label("jobs"))
+    grouped = by_run.group_by(JOB.c.run_id, JOB.c.stage, JOB.c.state).subquery()
+    summed = select(RUN.c.kind, grouped.c.stage, grouped.c.state, func.sum(grouped.c.jobs))
+    rows = session.execute(
+        summed.join(RUN, RUN.c.id == grouped.c.run_id).group_by(RUN.c.kind, grouped.c.stage, grouped.c.state)
+    )
+    return [JobCount(kind, stage, state, int(jobs)) for kind, stage, state, jobs in rows]
+
+
+def queue_depths(session: Session) -> list[QueueDepth]:
+    """Return the depth of every queue of the cluster."""
+    ours = (RUN.c.executor == CLUSTER) & RUN.c.state.in_(ACTIVE_RUNS) & JOB.c.state.in_(OPEN_JOBS)
+    counted = select(JOB.c.queue, JOB.c.state, func.count(), func.min(JOB.c.id)).join(RUN, RUN.c.id == JOB.c.run_id)
+    rows = session.execute(counted.where(ours).group_by(JOB.c.queue, JOB.c.state)).all()
+    ages = _waiting_seconds(session, [row[3] for row in rows if row[1] in WAITING_JOBS])
+    return [
+        QueueDepth(
+            queue,
+            waiting=sum(jobs for name, state, jobs, _ in rows if name == queue and state in WAITING_JOBS),
+            running=sum(jobs for name, state, jobs, _ in rows if name == queue and state not in WAITING_JOBS),
+            oldest_seconds=max([ages.get(job, 0.0) for name, _, _, job in rows if name == queue], default=0.0),
+        )
+        for queue in QUEUES
+    ]
+
+
+def _waiting_seconds(session: Session, jobs: Iterable[int]) -> dict[int, float]:
+    """Return for how long jobs have been due; jobs of older versions have no time."""
+    chosen = select(JOB.c.id, (now(session) - JOB.c.not_before).label("age")).where(JOB.c.id.in_(list(jobs)))
+    return {job: max(0.0, float(age)) for job, age in session.execute(chosen.where(JOB.c.not_before > 0))}
+
+
+def backlog(session: Session, queue: str) -> int:
+    """Return the number of jobs of a queue that are waiting or running, by the statement for autoscalers."""
+    if queue not in QUEUES:
+        raise ValueError(queue)
+    return int(session.connection().exec_driver_sql(BACKLOG.format(queue=queue)).scalar_one())
+
+
+def run_counts(session: Session) -> list[RunCount]:
+    """Return the number of runs by kind and state."""
+    spent = func.sum(case(((RUN.c.state == "paused") & (RUN.c.reason == BUDGET_REASON), 1), else_=0))
+    counted = select(RUN.c.kind, RUN.c.state, func.count(), spent).group_by(RUN.c.kind, RUN.c.state)
+    return [RunCount(kind, state, int(runs), int(budget)) for kind, state, runs, budget in session.execute(counted)]
+
+
+def expired_leases(session: Session) -> int:
+    """Return the number of running jobs whose lease has expired, and that were not recovered yet."""
+    late = (JOB.c.state == "running") & (JOB.c.lease_until < now(session))
+    return int(session.execute(select(func.count()).select_from(JOB).where(late)).scalar_one())
+
+
+def crashed_jobs(session: Session) -> int:
+    """Return the number of jobs that lost at least one process or lease."""
+    return int(session.execute(select(func.count()).select_from(JOB).where(LOST)).scalar_one())
+
+
+def controller_seconds(session: Session) -> float:
+    """Return for how many seconds the lease of the controller has been expired; 0 if it is held or was released."""
+    silent = select(now(session) - LEASE.c.until).where(LEASE.c.name == "controller", LEASE.c.until > 0.0)
+    return max(0.0, float(session.execute(silent).scalar() or 0.0))
+
+
+def model_sums(session: Session) -> list[ModelSum]:
+    """Return the usage of each model, cached answers apart; the models with most calls first."""
+    is_cached = case((MODEL_CALL.c.tries == 0, 1), else_=0)
+    tokens = [func.sum(MODEL_CALL.c[name]) for name in ("prompt", "cached", "completion")]
+    counted = select(MODEL_CALL.c.model, is_cached.label("hit"), func.count(), *tokens)
+    summed = counted.add_columns(cast(func.sum(MODEL_CALL.c.cost), Float(53))).group_by(MODEL_CALL.c.model, "hit")
+    found = [
+        ModelSum(model, bool(hit), int(calls), int(prompt), int(cached), int(completion), float(cost))
+        for model, hit, calls, prompt, cached, completion, cost in session.execute(summed)
+    ]
+    return sorted(found, key=lambda one: (-one.calls, one.model, one.cached))
+
+
+def worker_counts(session: Session, lease_seconds: float) -> list[WorkerCount]:
+    """Return the living workers of every queue, and of waiting commands."""
+    fresh = WORKER.c.seen_at > now(session) - lease_seconds
+    counted = select(WORKER.c.queues, func.count(), func.sum(WORKER.c.slots)).where(fresh).group_by(WORKER.c.queues)
+    rows = {queues: (int(workers), int(slots)) for queues, workers, slots in session.execute(counted)}
+    commands = [rows[queues] for queues in rows if queues not in QUEUES]
+    local = (sum(workers for workers, _ in commands), sum(slots for _, slots in commands))
+    return [WorkerCount(queue, *rows.get(queue, (0, 0))) for queue in QUEUES] + [WorkerCount(LOCAL_QUEUE, *local)]
+
+
+def ended_runs(session: Session) -> list[EndedRun]:
+    """Return the finished runs, the newest first."""
+    columns = [RUN.c[name] for name in EndedRun._fields]
+    ended = select(*columns).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at.is_not(None))
+    return [EndedRun(*row) for row in session.execute(ended.order_by(RUN.c.ended_at.desc(), RUN.c.id))]
+
+
+def rule_counts(session: Session, run_id: str) -> list[RuleCount]:
+    """Return the findings of a finished run by rule and confidence, without suppressed and dismissed candidates."""
+    verdict = and_(VERDICT.c.run_id == CANDIDATE.c.run_id, VERDICT.c.gid == CANDIDATE.c.gid)
+    shown = (CANDIDATE.c.run_id == run_id) & CANDIDATE.c.gid.is_not(None) & CANDIDATE.c.suppressed.is_(None)
+    counted: Any = select(CANDIDATE.c.pattern, CANDIDATE.c.confidence, func.count())
+    counted = counted.outerjoin(VERDICT, verdict).where(shown, func.coalesce(VERDICT.c.status, "") != DISMISSED)
+    rows = session.execute(counted.group_by(CANDIDATE.c.pattern, CANDIDATE.c.confidence))
+    return [RuleCount(pattern, float(confidence), int(found)) for pattern, confidence, found in rows]
