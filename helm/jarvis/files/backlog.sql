@@ -1,0 +1,1 @@
+SELECT count(*) FROM job JOIN run ON run.id = job.run_id WHERE run.executor = 'cluster' AND job.queue IN (@QUEUES@) AND (job.state = 'running' OR (job.state IN ('pending', 'sent') AND run.state IN ('planning', 'running')))
