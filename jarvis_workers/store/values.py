@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, Self
 
 AGENT_QUEUE = "agent"
+JOB_STATES = ("pending", "sent", "running", "done", "failed", "cancelled")
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 
 

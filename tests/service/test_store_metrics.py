@@ -88,6 +88,7 @@ def test_values_are_those_of_the_store(used: Store) -> None:
         families = scraped(address)
 
     assert value(families, "jarvis_store_up") == 1
+    assert value(families, "jarvis_jobs", kind="sec.fast", stage="scan", state="failed") == 0
     assert value(families, "jarvis_queue_backlog_jobs", queue="scan") == 3
     assert value(families, "jarvis_queue_backlog_jobs", queue="agent") == 0
     assert value(families, "jarvis_runs", kind="sec.fast", state="done") == 1

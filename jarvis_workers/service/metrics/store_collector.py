@@ -17,7 +17,8 @@ from jarvis_workers.errors import StoreError
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.service.metrics.store_reading import StoreReader, StoreReading
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.metric_queries import ModelSum
+from jarvis_workers.store.metric_queries import JobCount, ModelSum
+from jarvis_workers.store.values import JOB_STATES
 
 CACHE_SECONDS = 5.0
 # A reading is used for at least this multiple of the time that it took, so that it costs the database little.
@@ -43,6 +44,14 @@ def _tokens(one: ModelSum) -> Iterator[Sample]:
         yield (one.model, "completion"), one.completion
 
 
+def _in_all_states(counts: Iterable[JobCount]) -> Iterator[Sample]:
+    """Yield a sample for every state of a stage: alerts compare it with an earlier one, which must exist."""
+    jobs = {(one.kind, one.stage, one.state): one.jobs for one in counts}
+    for kind, stage in sorted({(kind, stage) for kind, stage, _ in jobs}):
+        for state in JOB_STATES:
+            yield (kind, stage, state), jobs.get((kind, stage, state), 0)
+
+
 UP = ("jarvis_store_up", "Whether the results store responds: 1 or 0.")
 METRICS = (
     StoreMetric(
@@ -52,7 +61,7 @@ METRICS = (
         "jarvis_jobs",
         "Jobs of the runs in the store.",
         ("kind", "stage", "state"),
-        lambda read: [((one.kind, one.stage, one.state), one.jobs) for one in read.jobs],
+        lambda read: _in_all_states(read.jobs),
     ),
     StoreMetric(
         "jarvis_queue_waiting_jobs",
