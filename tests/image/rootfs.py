@@ -87,7 +87,21 @@ class Image:
         """
         words = [*(self.entry if entry else ()), *args]
         mounts = [str(self.root), str(data), str(source), str(uid)]
-        return ["unshare", "--mount", "--propagation", "private", "sh", "-c", CONTAINED, "sh", *mounts, *words]
+        return [
+            "unshare",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            CONTAINED,
+            "sh",
+            *mounts,
+            *words,
+        ]
 
     def copy(self, root: Path) -> "Image":
         subprocess.run(["cp", "-a", "--reflink=auto", self.root, root], check=True)
