@@ -21,6 +21,7 @@ from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.errors import JarvisError, StoreError
 from jarvis_workers.pipeline.controller import Controller
+from jarvis_workers.snapshots.resources import storage_environment
 from jarvis_workers.store import crash_attribution, events, jobs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
@@ -145,7 +146,8 @@ class PoolSupervisor:
                 raise JarvisError(f"{says}; see its messages above")
         self._record_death(pool, how)
         if pool.child is None:
-            pool.child = Child(POOL_MODULE, [], self.context.environ, self.context.errors)
+            storage = storage_environment(pool.config.blobs_url, self.context.environ)
+            pool.child = Child(POOL_MODULE, [], self.context.environ, self.context.errors, storage=storage)
             pool.started = self.context.clock()
             with suppress(ChildDied):
                 pool.child.send(pool.config.line())

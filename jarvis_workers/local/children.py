@@ -10,6 +10,7 @@ from typing import IO, Any
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import Died
 from jarvis_workers.pipeline.wire import decode_outcome, to_line
+from jarvis_workers.snapshots.resources import storage_environment
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.toolchain.children import Child, ChildDied
 
@@ -36,6 +37,7 @@ class LocalChildren:
         self._worker_id = worker_id
         self._where = to_line(dict(where))
         self._environ = environ
+        self._storage = storage_environment(where["blobs"], environ)
         self._errors = errors
         self._named = 0
         self.selector = selectors.DefaultSelector()
@@ -56,7 +58,7 @@ class LocalChildren:
         slot.job, slot.since = job, now
         try:
             if slot.child is None:
-                slot.child = Child(CHILD_MODULE, [], self._environ, self._errors)
+                slot.child = Child(CHILD_MODULE, [], self._environ, self._errors, storage=self._storage)
                 self.selector.register(slot.child, selectors.EVENT_READ, slot)
                 slot.child.send(self._where)
             slot.child.send(to_line({"job": job.id, **request}))

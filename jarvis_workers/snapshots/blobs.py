@@ -69,7 +69,7 @@ class Blobs(Protocol):
         """Remove temporary files of interrupted writes that are older than `before`."""
 
     def check_access(self) -> None:
-        """Write a test blob and delete it. Raises StoreError or SnapshotError on failure."""
+        """Write a test blob, read it and delete it. Raises StoreError or SnapshotError on failure."""
 
 
 def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:

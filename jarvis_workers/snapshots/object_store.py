@@ -1,34 +1,58 @@
 """An object store or directory at an fsspec URL: put, open, list and delete blobs."""
 
+import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
-
-import fsspec
 
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.extras import advice, extra_of
+from jarvis_workers.redact import redact
+from jarvis_workers.snapshots.object_clients import DEFAULT_LIMITS, OBJECT_STORES, RequestLimits, connect
 
-CLIENT_ERRORS = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
+CLIENT_ERRORS = (
+    ("botocore.exceptions", "BotoCoreError"),
+    ("botocore.parsers", "ResponseParserError"),
+    ("aiohttp", "ClientError"),
+    ("google.auth.exceptions", "GoogleAuthError"),
+)
+# The time of the last write in what the clients say of an object: of S3, GCS, local files, memory.
+TIMES = ("LastModified", "mtime", "updated", "created")
 FRESH_SECONDS = 12 * 3600.0
+NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class ObjectStore:
-    """Blobs as files; outside a `reaching` block the methods raise the client's own errors."""
+    """Blobs as files; outside a `reaching` block the methods raise the client's own errors.
 
-    def __init__(self, url: str) -> None:
+    A forked process connects anew, as the client has a thread. It must not close the inherited client: they share its
+    sockets and poll set.
+    """
+
+    def __init__(self, url: str, limits: RequestLimits = DEFAULT_LIMITS) -> None:
         """Raise SettingsError for a URL that cannot be used; only its path is shown, as it may contain a password."""
         scheme = url.partition("://")[0]
         try:
-            self._files, self._root = _connect(url)
+            files, self._root = connect(url, limits)
         except ImportError as error:
             raise SettingsError(f"blobs URL {scheme}://…: {_missing(error)}") from error
         except ValueError as error:
             raise SettingsError(f"blobs URL {scheme}://…: {error}") from error
         self.shown = f"{scheme}://{self._root.lstrip('/')}"
+        self._url, self._limits, self._clients = url, limits, {os.getpid(): files}
+        self._has_directories = scheme not in OBJECT_STORES
+
+    @property
+    def _files(self) -> Any:
+        pid = os.getpid()
+        if pid not in self._clients:
+            self._clients[pid] = connect(self._url, self._limits)[0]
+        return self._clients[pid]
 
     def put(self, name: str, content: bytes | Path) -> None:
         """Write bytes or a file, unless a fresh copy exists."""
@@ -36,7 +60,8 @@ class ObjectStore:
         if self._is_fresh(name, size):
             return
         place = self._place(name)
-        self._files.makedirs(self._files._parent(place), exist_ok=True)
+        if self._has_directories:
+            self._files.makedirs(self._files._parent(place), exist_ok=True)
         if isinstance(content, Path):
             self._files.put_file(str(content), place)
         else:
@@ -53,13 +78,13 @@ class ObjectStore:
     def listed(self) -> Iterator[tuple[str, int, float]]:
         """Yield name, size and time of the last write (seconds since 1970) of each blob."""
         for place, facts in self._files.find(self._root, detail=True).items():
-            yield place.rsplit("/", 1)[-1], facts["size"], self._modified(place)
+            yield place.rsplit("/", 1)[-1], facts["size"], self._written_at(place, facts)
 
     def delete(self, name: str, unless_written_since: float | None) -> bool:
         """Delete a blob; return False if it was written since the given time."""
         place = self._place(name)
         try:
-            if unless_written_since is not None and self._modified(place) >= unless_written_since:
+            if unless_written_since is not None and self._written_at(place) >= unless_written_since:
                 return False
             self._files.rm_file(place)
         except FileNotFoundError:
@@ -72,27 +97,24 @@ class ObjectStore:
         try:
             yield
         except _access_errors() as error:
-            raise family(f"{self.shown}: {' '.join(str(error).split()) or type(error).__name__}") from error
+            raise family(f"{self.shown}: {_message(error)}") from error
 
     def _place(self, name: str) -> str:
         return f"{self._root}/{name[:2]}/{name[2:4]}/{name}"
 
-    def _modified(self, place: str) -> float:
-        return float(self._files.modified(place).timestamp())
+    def _written_at(self, place: str, facts: Mapping[str, Any] = NO_FACTS) -> float:
+        """Return the time of the last write, if possible without a further request."""
+        written = next((facts[name] for name in TIMES if facts.get(name)), None) or self._files.modified(place)
+        return float(written.timestamp() if isinstance(written, datetime) else written)
 
     def _is_fresh(self, name: str, size: int) -> bool:
         """Return whether a recent copy exists; old ones are rewritten, as object stores cannot touch their times."""
         place = self._place(name)
         try:
-            whole = self._files.info(place)["size"] == size
-            return whole and self._modified(place) > time.time() - FRESH_SECONDS
+            facts = self._files.info(place)
+            return facts["size"] == size and self._written_at(place, facts) > time.time() - FRESH_SECONDS
         except FileNotFoundError:
             return False
-
-
-def _connect(url: str) -> tuple[Any, str]:
-    files, root = fsspec.core.url_to_fs(url)
-    return files, root.rstrip("/")
 
 
 def _missing(error: ImportError) -> str:
@@ -106,3 +128,9 @@ def _access_errors() -> tuple[type[Exception], ...]:
     """Return OSError and the client errors that are not subclasses of it, such as missing credentials."""
     loaded = [(sys.modules[module], name) for module, name in CLIENT_ERRORS if module in sys.modules]
     return OSError, *(getattr(module, name) for module, name in loaded)
+
+
+def _message(error: Exception) -> str:
+    """Return the client's message in one line; a message without text is named by its type."""
+    words = [redact(word) if "://" in word else word for word in str(error).split()]
+    return " ".join(words) or type(error).__name__

@@ -6,7 +6,8 @@ is not thread-safe.
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -79,6 +80,16 @@ class Reader:
         parts = b"".join(self._part(number) for number in range(first, -(-(offset + length) // PART_BYTES)))
         start = offset - first * PART_BYTES
         return [read_line(line) for line in parts[start : start + length].splitlines()]
+
+    def fetch(self, entries: Iterable[Entry]) -> None:
+        """Open the shards of some files, so that an unavailable blob store is not taken for a fault of a file.
+
+        Raises SnapshotError if the store cannot be reached; a damaged shard is reported by `read`, file by file.
+        """
+        shards = sorted({entry.shard for entry in entries if entry.size and entry.shard < len(self.index.shards)})
+        for shard in shards[:OPEN_BLOBS]:
+            with suppress(SnapshotDamaged):
+                self._descriptor(self.index.shards[shard])
 
     def read(self, entry: Entry) -> bytes:
         """Return the content of a file. Raises SnapshotDamaged if it does not match its hash."""

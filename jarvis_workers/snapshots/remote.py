@@ -78,10 +78,14 @@ class RemoteBlobs:
         self._cached.sweep(before)
 
     def check_access(self) -> None:
-        name = self.put(b"written to see whether it can be: " + token_hex(16).encode())
-        found = self.has(name)
-        self.delete(name)
-        if not found:
+        content = b"written to see whether it can be: " + token_hex(16).encode()
+        name = self.put(content)
+        try:
+            with self._objects.reaching(SnapshotError), self._objects.open(name) as stream:
+                found = stream.read()
+        finally:
+            self.delete(name)
+        if found != content:
             raise SnapshotError(f"{self._objects.shown}: a written blob cannot be read back")
 
     def _fetch(self, name: str) -> None:

@@ -1,5 +1,6 @@
 """The local resources of steps: blobs, cached results per file, compiled patterns."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +9,14 @@ from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 
 CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
+# The variables of the clients of object stores, by scheme: prefixes of their names, and those of every client.
+CLIENT_PREFIXES: Mapping[str, tuple[str, ...]] = {
+    "s3": ("AWS_",),
+    "s3a": ("AWS_",),
+    "gs": ("GOOGLE_", "GCE_METADATA_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST"),
+    "gcs": ("GOOGLE_", "GCE_METADATA_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST"),
+}
+NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class Resources(NamedTuple):
@@ -34,3 +43,11 @@ def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES
     from jarvis_workers.snapshots.remote import RemoteBlobs  # noqa: PLC0415 - fsspec takes 0.1 s
 
     return RemoteBlobs(url_or_path, cache_dir, cache_bytes)
+
+
+def storage_environment(url_or_path: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a child needs to open the blobs: addresses and credentials of an object store."""
+    prefixes = CLIENT_PREFIXES.get(url_or_path.partition("://")[0])
+    if prefixes is None:
+        return {}
+    return {name: value for name, value in environ.items() if name.startswith(prefixes) or name.upper() in NETWORK}

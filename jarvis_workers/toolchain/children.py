@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import IO
 
 from jarvis_workers.errors import JarvisError
@@ -28,6 +29,7 @@ KEPT = (
 )
 KEPT_PREFIXES = ("COVERAGE_",)
 READ_BYTES = 1 << 18
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class ChildDied(JarvisError):
@@ -40,11 +42,22 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 class Child:
-    """A running module. Each line sent must fit into a pipe (64 KB)."""
+    """A running module. Each line sent must fit into a pipe (64 KB).
 
-    def __init__(self, module: str, arguments: Sequence[str], environ: Mapping[str, str], errors: IO[bytes]) -> None:
+    Of `environ` it sees what `child_environment` selects, and all of `storage`, the variables of its blob store.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        errors: IO[bytes],
+        *,
+        storage: Mapping[str, str] = NOTHING,
+    ) -> None:
         command = [sys.executable, "-P", "-m", module, *arguments]
-        pipe, seen = subprocess.PIPE, child_environment(environ)
+        pipe, seen = subprocess.PIPE, {**child_environment(environ), **storage}
         try:
             self._process = subprocess.Popen(
                 command, stdin=pipe, stdout=pipe, stderr=errors, env=seen, start_new_session=True, bufsize=0

@@ -145,7 +145,7 @@ def test_a_missing_client_is_named_with_its_extra(tmp_path: Path, monkeypatch: p
     with pytest.raises(
         SettingsError, match=r'^blobs URL s3://…: s3fs is not installed; .* extra "s3" of jarvis-workers'
     ):
-        open_blobs("s3://user:secret@bucket/blobs", tmp_path)
+        open_blobs("s3://bucket/blobs", tmp_path)
 
 
 def test_access_is_checked_by_writing_and_leaves_nothing(tmp_path: Path) -> None:

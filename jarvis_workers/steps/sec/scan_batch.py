@@ -82,6 +82,7 @@ def decide(work: ScanWork, resources: Resources) -> Commit:
         for key, entry in files:
             if key not in recalled:
                 todo.setdefault(key, entry)
+        reader.fetch(todo.values())
         scans = watch.scanner if watch else scanner
         fresh = scan_files(reader, scans, todo, work.limits, careful=work.careful, watch=watch)
     known.put(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})

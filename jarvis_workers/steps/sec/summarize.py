@@ -97,6 +97,7 @@ def decide(work: SummarizeWork, resources: Resources) -> Commit:
         for key, entry in files:
             if key not in recalled:
                 todo.setdefault(key, entry)
+        reader.fetch(todo.values())
         task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _to_json, _from_json)
         fresh = each_file(todo, task, work.limits, careful=work.careful)
     outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}

@@ -1,0 +1,91 @@
+"""Open the fsspec client of an object store, with timeouts and a bounded number of retries.
+
+Credentials come from the standard variables and files of the provider, never from the URL, which is shown in messages.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+import fsspec
+
+# In object stores directories need not be created; the clients would create a missing bucket instead.
+OBJECT_STORES = ("s3", "s3a", "gs", "gcs")
+PARAMETERS = ("endpoint_url", "region", "addressing_style")
+STYLES = ("auto", "path", "virtual")
+
+
+class RequestLimits(NamedTuple):
+    """Timeouts of a request, and its number of attempts; between them are pauses of at most 1, 2 and 4 seconds."""
+
+    connect_seconds: float = 5
+    read_seconds: float = 10
+    attempts: int = 4
+
+
+DEFAULT_LIMITS = RequestLimits()
+
+
+def connect(
+    url: str, limits: RequestLimits = DEFAULT_LIMITS, environ: Mapping[str, str] = os.environ
+) -> tuple[Any, str]:
+    """Return the fsspec file system of a URL, and the path in it. No request is sent.
+
+    Raises ValueError for a URL that cannot be used, ImportError if the client is not installed.
+    """
+    scheme, _, place = url.partition("://")
+    if scheme in OBJECT_STORES and "@" in place.partition("/")[0]:
+        raise ValueError("credentials do not belong into the URL; see docs/sources.md for where to put them")
+    if scheme in ("s3", "s3a"):
+        return _s3(place, limits, environ)
+    files, root = fsspec.core.url_to_fs(url)
+    return files, root.rstrip("/")
+
+
+def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[Any, str]:
+    path, _, query = place.partition("?")
+    options = _parameters(query)
+    endpoint = options.get("endpoint_url") or environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL")
+    region = options.get("region") or environ.get("AWS_REGION")
+    if not path.partition("/")[0]:
+        raise ValueError("no bucket; expected s3://BUCKET/PREFIX")
+    if endpoint:
+        _check_endpoint(endpoint)
+    config: dict[str, Any] = {
+        "connect_timeout": limits.connect_seconds,
+        "read_timeout": limits.read_seconds,
+        "retries": {"mode": "standard", "total_max_attempts": limits.attempts},
+        # Other servers rarely have a DNS name for each bucket.
+        "s3": {"addressing_style": options.get("addressing_style", "path" if endpoint else "auto")},
+    }
+    from s3fs import S3FileSystem  # noqa: PLC0415  (an extra)
+
+    files = S3FileSystem(
+        endpoint_url=endpoint,
+        client_kwargs={"region_name": region} if region else {},
+        config_kwargs=config,
+        use_listings_cache=False,
+    )
+    # The client of s3fs retries on top of the retries of botocore: their numbers would multiply.
+    files.retries = 1
+    return files, path.rstrip("/")
+
+
+def _parameters(query: str) -> dict[str, str]:
+    try:
+        options = dict(parse_qsl(query, strict_parsing=True)) if query else {}
+    except ValueError:
+        raise ValueError("its part after ? should be NAME=VALUE, separated by &") from None
+    for name in options:
+        if name not in PARAMETERS:
+            raise ValueError(f'unknown parameter "{name[:40]}"; expected {", ".join(PARAMETERS)}')
+    if options.get("addressing_style", STYLES[0]) not in STYLES:
+        raise ValueError(f"addressing_style should be {', '.join(STYLES)}")
+    return options
+
+
+def _check_endpoint(endpoint: str) -> None:
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+        raise ValueError("the endpoint URL should be https://HOST[:PORT] or http://…, without credentials")
