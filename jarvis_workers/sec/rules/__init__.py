@@ -10,88 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.sec.rules.families import (
-    alloc_sizes,
-    bounds,
-    ciphers,
-    commands,
-    conversions,
-    copies,
-    credentials,
-    endings,
-    endless,
-    environment,
-    file_races,
-    flow,
-    formats,
-    frees,
-    hidden_code,
-    leaks,
-    locks,
-    logins,
-    mismatches,
-    nulls,
-    outputs,
-    permissions,
-    queries,
-    randomness,
-    realloc,
-    reentrancy,
-    results,
-    rust,
-    rust_borders,
-    rust_memory,
-    rust_results,
-    streams,
-    temporary,
-    threads,
-    uninitialized,
-    wrong_checks,
-)
 from jarvis_workers.sec.rules.rule import Rule
 
 __all__ = ["RULES", "RULES_BY_PATTERN", "Rule", "rules_fingerprint"]
-
-FAMILIES = (
-    alloc_sizes,
-    bounds,
-    endings,
-    copies,
-    formats,
-    realloc,
-    nulls,
-    frees,
-    mismatches,
-    uninitialized,
-    commands,
-    environment,
-    randomness,
-    reentrancy,
-    permissions,
-    temporary,
-    file_races,
-    credentials,
-    logins,
-    ciphers,
-    queries,
-    streams,
-    endless,
-    results,
-    outputs,
-    wrong_checks,
-    hidden_code,
-    conversions,
-    leaks,
-    threads,
-    locks,
-    rust,
-    rust_memory,
-    rust_borders,
-    rust_results,
-    flow,
-)
-RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES for rule in family.RULES)
-RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}
 
 
 def _modules(package: str) -> list[str]:
@@ -104,6 +25,12 @@ def _modules(package: str) -> list[str]:
     return sorted(["__init__.py", *(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg)])
 
 
+# The rows of `flow_*` are collected by the family `flow`.
+FAMILIES = [name[:-3] for name in _modules(f"{__name__}.families") if not name.startswith(("__", "flow_"))]
+RULES: tuple[Rule, ...] = tuple(
+    rule for family in FAMILIES for rule in import_module(f"{__name__}.families.{family}").RULES
+)
+RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}
 # The contents of these files determine the result of a scan.
 DECIDING_FILES: Mapping[str, Sequence[str]] = {
     "jarvis_workers": ("paths.py", "private_files.py"),

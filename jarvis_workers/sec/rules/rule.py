@@ -133,7 +133,6 @@ class Rule(NamedTuple):
     """
 
     pattern: str
-    language: str
     category: str
     cwe: int
     confidence: float
@@ -144,6 +143,7 @@ class Rule(NamedTuple):
     verification: str
     bad: str
     good: str
+    language: str = "c/cpp"
     calls: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ class Rule(NamedTuple):
     supersedes: tuple[str, ...] = ()
 
 
-flow_rule = partial(Rule, language="c/cpp", check=None)
+flow_rule = partial(Rule, check=None)
 
 
 def title_of(message: str) -> str:

@@ -157,7 +157,6 @@ def _varies(scope: BufferSizes, name: bytes) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "alloc_size_overflow",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=680,
         confidence=PRODUCT,
@@ -174,7 +173,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "alloca_unbounded",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=789,
         confidence=0.7,
@@ -189,7 +187,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "vla_usage",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=789,
         confidence=0.55,

@@ -225,7 +225,6 @@ def _ended_behind(site: Site, shape: Shape, target: bytes) -> float | None:
 RULES: tuple[Rule, ...] = (
     Rule(
         "boundary_funcs",
-        language="c/cpp",
         category="buffer_overflow",
         cwe=805,
         confidence=CONFIDENCE,

@@ -135,7 +135,6 @@ def _is_listed(site: Site) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "weak_cipher",
-        language="c/cpp",
         category="crypto",
         cwe=327,
         confidence=0.6,
@@ -153,7 +152,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "weak_hash",
-        language="c/cpp",
         category="crypto",
         cwe=328,
         confidence=0.5,

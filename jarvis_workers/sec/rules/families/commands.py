@@ -71,7 +71,6 @@ def _is_of_caller(scope: Scope, name: bytes) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "command_execution",
-        language="c/cpp",
         category="input_validation",
         cwe=78,
         confidence=0.75,

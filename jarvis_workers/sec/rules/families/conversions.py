@@ -69,7 +69,6 @@ def _is_bounded(site: Site) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "errno_unchecked",
-        language="c/cpp",
         category="error_handling",
         cwe=391,
         confidence=0.55,

@@ -156,7 +156,6 @@ def _all_hold(capacities: list[Amount], size: int) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "unsafe_api",
-        language="c/cpp",
         category="unsafe_api",
         cwe=120,
         confidence=0.8,
@@ -173,7 +172,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "atoi_family",
-        language="c/cpp",
         category="input_validation",
         cwe=20,
         confidence=0.5,

@@ -166,7 +166,6 @@ def _entropy(value: bytes) -> float:
 
 HARDCODED = Rule(
     "hardcoded_secret",
-    language="c/cpp",
     category="crypto",
     cwe=798,
     confidence=CONFIDENCE,

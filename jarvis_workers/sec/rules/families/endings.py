@@ -115,7 +115,6 @@ def _uses_length(site: Site) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "strncpy_no_nul",
-        language="c/cpp",
         category="buffer_overflow",
         cwe=170,
         confidence=CONFIDENCE,

@@ -168,7 +168,6 @@ def _wraps_around(loop: bytes, name: bytes) -> float | None:
 RULES: tuple[Rule, ...] = (
     Rule(
         "endless_loop",
-        language="c/cpp",
         category="error_handling",
         cwe=835,
         confidence=0.5,

@@ -98,7 +98,6 @@ def _harm(site: Site, use: Use, known: _Known) -> float | None:
 RULES: tuple[Rule, ...] = (
     Rule(
         "getenv_unchecked",
-        language="c/cpp",
         category="input_validation",
         cwe=20,
         confidence=CONFIDENCE,

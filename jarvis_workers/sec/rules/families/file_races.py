@@ -80,7 +80,6 @@ def _is_safe(site: Site, use: Use) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "check_then_use",
-        language="c/cpp",
         category="concurrency",
         cwe=367,
         confidence=CONFIDENCE,

@@ -101,7 +101,6 @@ def _brings_less(site: Site, number: int) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "scanf_no_width",
-        language="c/cpp",
         category="input_validation",
         cwe=120,
         confidence=0.8,
@@ -116,7 +115,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "format_string",
-        language="c/cpp",
         category="input_validation",
         cwe=134,
         confidence=0.75,

@@ -304,7 +304,6 @@ RELEASES = tuple(sorted(name.decode() for name in RELEASING - {b"delete"}))
 RULES: tuple[Rule, ...] = (
     Rule(
         "uaf_suspect",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=416,
         confidence=0.75,
@@ -320,7 +319,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "double_free_and_free_non_heap",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=415,
         confidence=0.75,

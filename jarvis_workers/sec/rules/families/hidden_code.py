@@ -88,7 +88,6 @@ def _comment_edges(site: Site) -> frozenset[int]:
 RULES: tuple[Rule, ...] = (
     Rule(
         "trojan_source",
-        language="c/cpp",
         category="unsafe_usage",
         cwe=94,
         confidence=CONFIDENCE,

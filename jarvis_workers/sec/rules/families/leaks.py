@@ -212,7 +212,6 @@ def _weight(way: Way, story: _Story, site: Site) -> float:
 RULES: tuple[Rule, ...] = (
     Rule(
         "error_path_leak",
-        language="c/cpp",
         category="resource_leak",
         cwe=772,
         confidence=CONFIDENCE,

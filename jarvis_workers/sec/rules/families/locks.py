@@ -216,7 +216,6 @@ def _first_places(text: bytes) -> dict[bytes, int]:
 RULES: tuple[Rule, ...] = (
     Rule(
         "deadlock_patterns",
-        language="c/cpp",
         category="concurrency",
         cwe=833,
         confidence=CONFIDENCE,

@@ -126,7 +126,6 @@ def _arrays(source: SourceText) -> dict[bytes, bytes]:
 RULES: tuple[Rule, ...] = (
     Rule(
         "hardcoded_login",
-        language="c/cpp",
         category="crypto",
         cwe=798,
         confidence=0.7,

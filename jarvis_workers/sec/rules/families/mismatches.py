@@ -139,7 +139,6 @@ def _given(text: bytes, name: bytes) -> list[bytes]:
 RULES: tuple[Rule, ...] = (
     Rule(
         "malloc_free_mismatch",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=762,
         confidence=0.85,

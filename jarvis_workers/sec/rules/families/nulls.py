@@ -284,7 +284,6 @@ def _cast(site: Site) -> Site | None:
 RULES: tuple[Rule, ...] = (
     Rule(
         "malloc_no_null_check",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=690,
         confidence=0.65,
@@ -300,7 +299,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "possible_null_deref",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=476,
         confidence=0.65,

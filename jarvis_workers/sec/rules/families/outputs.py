@@ -96,7 +96,6 @@ def _is_looked_at(name: bytes, before: bytes) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "result_checked_elsewhere",
-        language="c/cpp",
         category="error_handling",
         cwe=252,
         confidence=0.45,

@@ -115,7 +115,6 @@ def _macro(site: Site, name: bytes) -> bytes:
 RULES: tuple[Rule, ...] = (
     Rule(
         "open_permissive_perms",
-        language="c/cpp",
         category="insecure_permissions",
         cwe=732,
         confidence=CONFIDENCE,

@@ -82,7 +82,6 @@ def _bare(held: bytes, at: int) -> float:
 RULES: tuple[Rule, ...] = (
     Rule(
         "sql_built",
-        language="c/cpp",
         category="input_validation",
         cwe=89,
         confidence=0.65,

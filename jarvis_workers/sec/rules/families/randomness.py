@@ -89,7 +89,6 @@ def _statement(site: Site) -> bytes:
 RULES: tuple[Rule, ...] = (
     Rule(
         "rand_insecure",
-        language="c/cpp",
         category="crypto",
         cwe=338,
         confidence=CONFIDENCE,

@@ -79,7 +79,6 @@ def _is_longer(target: bytes, pointer: bytes) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "realloc_assign_back",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=401,
         confidence=0.8,

@@ -207,7 +207,6 @@ def _is_unchecked(site: Site) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "strtok_nonreentrant",
-        language="c/cpp",
         category="thread_safety",
         cwe=663,
         confidence=0.45,
@@ -224,7 +223,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "time_apis_not_threadsafe",
-        language="c/cpp",
         category="thread_safety",
         cwe=663,
         confidence=0.45,
@@ -241,7 +239,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "inet_legacy",
-        language="c/cpp",
         category="network_api",
         cwe=477,
         confidence=0.5,

@@ -182,7 +182,6 @@ def _was_written(site: Site) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "unchecked_io",
-        language="c/cpp",
         category="error_handling",
         cwe=252,
         confidence=IO,
@@ -197,7 +196,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "pthread_returns_unchecked",
-        language="c/cpp",
         category="error_handling",
         cwe=252,
         confidence=THREADS,

@@ -65,7 +65,6 @@ def _is_buffer(scope: Scope, name: bytes) -> float | None:
 RULES: tuple[Rule, ...] = (
     Rule(
         "cin_no_width",
-        language="c/cpp",
         category="input_validation",
         cwe=120,
         confidence=0.85,

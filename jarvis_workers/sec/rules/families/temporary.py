@@ -88,7 +88,6 @@ def check_literal(site: Site) -> float | None:
 RULES: tuple[Rule, ...] = (
     Rule(
         "insecure_tmpfile",
-        language="c/cpp",
         category="insecure_permissions",
         cwe=377,
         confidence=0.8,
@@ -103,7 +102,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "predictable_tmpfile",
-        language="c/cpp",
         category="insecure_permissions",
         cwe=377,
         confidence=0.6,

@@ -155,7 +155,6 @@ def _is_forgotten(site: Site, handle: bytes, function: Function) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "cond_wait_no_loop",
-        language="c/cpp",
         category="concurrency",
         cwe=662,
         confidence=WAIT,
@@ -184,7 +183,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "thread_leak_no_join",
-        language="c/cpp",
         category="concurrency",
         cwe=772,
         confidence=THREAD,

@@ -99,7 +99,6 @@ def _is_set_later(site: Site, name: bytes, at: int) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         "uninitialized_ptr_use",
-        language="c/cpp",
         category="memory_mgmt",
         cwe=457,
         confidence=0.85,

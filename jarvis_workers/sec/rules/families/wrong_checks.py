@@ -177,7 +177,6 @@ def _squeezed(expression: bytes) -> bytes:
 RULES: tuple[Rule, ...] = (
     Rule(
         "wrong_result_check",
-        language="c/cpp",
         category="error_handling",
         cwe=253,
         confidence=0.6,
