@@ -17,7 +17,13 @@ from tests.cli.commands import COPY, SYSTEM, UNSAFE
 SCHEMA = json.loads((Path(__file__).parents[1] / "data" / "sarif-schema-2.1.0.json").read_text())
 TWINS = "void g(char *a, char *b) {\n  strcpy(a, b);\n  strcpy(a, b);\n\n  strcpy( a,  b );\n}\n"
 FILES = {"a.c": COPY + SYSTEM, "src/twins.c": TWINS, "again/twins.c": TWINS, "src/lib.rs": UNSAFE, "h.hpp": SYSTEM}
-STARTS = {"text": "tree/", "sarif": '{"$schema":', "junit": "<?xml", "json": "{\n", "markdown": "# ", "html": "<!"}
+STARTS = {"text": "tree/", "sarif": '{"$schema":', "junit": "<?xml", "json": "{\n", "markdown": "# ", "html": "<!"} | {
+    "gcc": "a.c:1:",
+    "github": "::error file=",
+    "gitlab-sast": '{"version":',
+    "codequality": '[\n{"type":"issue"',
+    "csv": "id,file,",
+}
 
 
 @pytest.fixture

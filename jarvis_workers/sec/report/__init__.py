@@ -7,6 +7,11 @@ from typing import Any
 from jarvis_workers.sec.report.body import build, every_issue, gather
 from jarvis_workers.sec.report.json import json_line
 from jarvis_workers.sec.report.lazy import (
+    render_codequality,
+    render_csv,
+    render_gcc,
+    render_github,
+    render_gitlab_sast,
     render_html,
     render_json,
     render_junit,
@@ -27,6 +32,11 @@ __all__ = [
     "format_of",
     "gather",
     "json_line",
+    "render_codequality",
+    "render_csv",
+    "render_gcc",
+    "render_github",
+    "render_gitlab_sast",
     "render_html",
     "render_json",
     "render_junit",
@@ -44,6 +54,11 @@ FORMATS: Mapping[str, Renderer] = {
     "sarif": render_sarif,
     "html": render_html,
     "junit": render_junit,
+    "gcc": render_gcc,
+    "github": render_github,
+    "gitlab-sast": render_gitlab_sast,
+    "codequality": render_codequality,
+    "csv": render_csv,
 }
 # Formats that show the code around findings, from `body.excerpts`.
 QUOTING = frozenset({"html"})
@@ -51,6 +66,9 @@ QUOTING = frozenset({"html"})
 WORDED = frozenset({"html", "json", "markdown", "text"})
 # The first matching suffix counts.
 SUFFIXES = {
+    # The names that GitLab's documentation uses.
+    "gl-sast-report.json": "gitlab-sast",
+    "gl-code-quality-report.json": "codequality",
     ".sarif.json": "sarif",
     ".sarif": "sarif",
     ".json": "json",
@@ -60,6 +78,7 @@ SUFFIXES = {
     ".html": "html",
     ".htm": "html",
     ".xml": "junit",
+    ".csv": "csv",
 }
 
 

@@ -4,6 +4,7 @@ Undecided findings and those for review are errors, too: a build must not pass f
 A dismissed finding is a passing test with the reason; a suppressed one is skipped.
 Build servers compare test cases by class and name and drop duplicates: a name contains no line number, and equal
 names are distinguished by an ordinal.  They also reject a file with a single character that XML forbids.
+Paths begin at the top of the repository.
 """
 
 import re
@@ -15,6 +16,7 @@ from typing import Any
 from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
+from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
@@ -27,6 +29,7 @@ EVERYTHING = "every file was checked"
 
 def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a suite for the scan itself, with the properties of the run, and one for each rule that fired."""
+    body = below(run.get("path_prefix", ""), body)
     summary, issues = body.summary, body.findings
     gaps = _not_checked(summary)
     cases = len(gaps) or 1

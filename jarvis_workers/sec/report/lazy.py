@@ -9,6 +9,31 @@ from jarvis_workers.sec.report_document import ReportBody
 Part = Mapping[str, Any]
 
 
+def render_codequality(body: ReportBody, run: Part) -> Iterator[str]:
+    """Render Code Climate issues; see `codequality`."""
+    return _render("codequality", body, run)
+
+
+def render_csv(body: ReportBody, run: Part) -> Iterator[str]:
+    """Render CSV; see `csv`."""
+    return _render("csv", body, run)
+
+
+def render_gcc(body: ReportBody, run: Part) -> Iterator[str]:
+    """Render compiler warnings; see `gcc`."""
+    return _render("gcc", body, run)
+
+
+def render_github(body: ReportBody, run: Part) -> Iterator[str]:
+    """Render workflow commands; see `github`."""
+    return _render("github", body, run)
+
+
+def render_gitlab_sast(body: ReportBody, run: Part) -> Iterator[str]:
+    """Render GitLab's SAST report; see `gitlab_sast`."""
+    return _render("gitlab_sast", body, run)
+
+
 def render_html(body: ReportBody, run: Part) -> Iterator[str]:
     """Render HTML; see `html.page`."""
     return _render("html", body, run)

@@ -60,7 +60,7 @@ def render_sarif(
     yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in told], weaknesses)})
     if weaknesses:
         yield f',\n"taxonomies":{dense([taxonomy(weaknesses)])}'
-    yield ',\n"results":['
+    yield ',\n"columnKind":"unicodeCodePoints",\n"results":['
     before = "\n"
     for one in listed:
         yield f"{before}{dense(result(one, rules))}"

@@ -69,13 +69,12 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
     """Return a SARIF result; `rules` is the index of each rule."""
     issue, ordinal = found
     known_by = f"{issue.fingerprint}:{ordinal}"
-    region = {"startLine": max(1, issue.line), "snippet": {"text": issue.evidence}}
     written: Part = {
         "ruleId": issue.pattern,
         "ruleIndex": rules[issue.pattern],
         **_weight(issue),
-        "message": message(_message_text(issue)),
-        "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": region}}],
+        "message": message(message_text(issue)),
+        "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
         # GitHub uses the first name only; the second is for consumers of our fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": round(issue.score / BEST_SCORE * 100, 1),
@@ -88,6 +87,13 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
     if suppressions := list(_suppressions(issue)):
         written["suppressions"] = suppressions
     return written
+
+
+def _region(issue: Issue) -> Part:
+    """Return the line; the column counts characters, as `columnKind` of the run says. The snippet is the whole line."""
+    line = max(1, issue.line)
+    column = {"startColumn": issue.column} if issue.column else {}
+    return {"startLine": line, **column, "endLine": line, "snippet": {"text": issue.evidence}}
 
 
 def _properties(issue: Issue) -> Part:
@@ -105,7 +111,7 @@ def _weight(issue: Issue) -> Part:
     return {"level": "warning" if issue.status == "confirmed" and level == "note" else level}
 
 
-def _message_text(issue: Issue) -> str:
+def message_text(issue: Issue) -> str:
     """Return the text that a service shows first: that of the verdict, if any, before that of the rule."""
     rule = f"{issue.description} {issue.suggestion}"
     if issue.status in UNKNOWN:

@@ -19,7 +19,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
 from jarvis_workers.sec.report.fired_rules import rules_of
-from jarvis_workers.sec.report.i18n import Words, words_of
+from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
@@ -247,6 +247,11 @@ def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line
         yield (Span(say("NOT CHECKED: {files}, or not in full", files=say.count(len(gaps), "file")), "alarm"),)
         for name in _names([f"{gap.file}: {gap.reason}" for gap in gaps], options, say):
             yield (Span(f"{INDENT}{name}"),)
+
+
+def total_line(summary: Summary, say: Words = ENGLISH) -> str:
+    """Return the number of findings, or that there is none, and of files."""
+    return "".join(span.text for span in _total(summary, say))
 
 
 def _total(summary: Summary, say: Words) -> Line:

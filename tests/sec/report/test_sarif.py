@@ -86,6 +86,13 @@ def prints(run):
     return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
 
 
+def test_a_region_has_the_column_in_characters():
+    run = sarif(body_of(COPY._replace(column=5)))
+
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert places(run)[0]["region"]["startColumn"] == 5
+
+
 def test_a_result_says_everything_about_its_finding():
     (result,) = sarif(body_of(COPY))["results"]
 
@@ -99,7 +106,7 @@ def test_a_result_says_everything_about_its_finding():
             {
                 "physicalLocation": {
                     "artifactLocation": {"uri": "src/list.c", "uriBaseId": "%SRCROOT%"},
-                    "region": {"startLine": 40, "snippet": {"text": "strcpy(d, s);"}},
+                    "region": {"startLine": 40, "endLine": 40, "snippet": {"text": "strcpy(d, s);"}},
                 }
             }
         ],

@@ -1,0 +1,33 @@
+"""Render a report as compiler warnings, which editors, reviewdog and build servers parse.
+
+    src/list.c:40:5: warning: Unbounded string copy (high, CWE-120) [unsafe_api]
+
+Every finding is a `warning`: an `error` would mean that compilation failed, a `note` belongs to the line before it.
+What was not checked is a warning of the rule `not-checked`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name
+from jarvis_workers.sec.report_document import Issue, ReportBody
+
+
+def render_gcc(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one line per finding that counts, in the order of the report."""
+    body = from_repository(body, run)
+    rules = rules_by_name(body.issues)
+    for issue in body.issues:
+        yield _line(issue.file, issue.line, issue.column, _message(issue, rules[issue.pattern].title), issue.pattern)
+    for gap in gaps_of(body.summary):
+        yield _line(gap.file, 1, None, f"not checked: {gap.reason}", "not-checked")
+
+
+def _message(issue: Issue, title: str) -> str:
+    weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
+    return f"{headline(issue, title)} ({issue.severity}{weakness})"
+
+
+def _line(file: str, line: int, column: int | None, message: str, rule: str) -> str:
+    return f"{plain(file)}:{max(1, line)}:{column or 1}: warning: {plain(message)} [{plain(rule)}]\n"
