@@ -1,13 +1,15 @@
 """Pages of runs for lists that are longer than a screen."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from jarvis_workers.store import run_pages
+from jarvis_workers.store import model_usage, run_pages
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.model_usage import RunUsage
 from jarvis_workers.store.run_pages import RunFilter as RunFilter
 from jarvis_workers.store.runs import Run
 
-__all__ = ["RunFilter", "RunPage", "newest_before", "page_of_runs", "roots_of_runs"]
+__all__ = ["RunFilter", "RunPage", "newest_before", "page_of_runs", "roots_of_runs", "usage_of_runs"]
 
 ROOTS_MAX = 200
 
@@ -31,6 +33,12 @@ def roots_of_runs(store: Store) -> list[tuple[str, int]]:
     """Return the scanned roots with their number of runs, those with the latest runs first."""
     with store.read() as session:
         return run_pages.roots(session, ROOTS_MAX)
+
+
+def usage_of_runs(store: Store, found: Sequence[Run]) -> dict[str, RunUsage]:
+    """Return what those of the runs that asked a model have used, by run."""
+    with store.read() as session:
+        return model_usage.by_run(session, [run.id for run in found])
 
 
 def newest_before(store: Store, run: Run) -> Run | None:

@@ -1,10 +1,12 @@
 """Usage statistics of the model calls of a run, by stage and by latency, for reports. Rows: `transcripts`."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from sqlalchemy import Float, cast, func, select
 from sqlmodel import Session
 
+from jarvis_workers.store.sql import in_pieces
 from jarvis_workers.store.tables import JOB, MODEL_CALL
 
 # Upper bounds of the latency histogram in seconds; the last bucket is unbounded.
@@ -25,6 +27,25 @@ def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
         }
         for row in session.execute(joined.group_by(JOB.c.stage).order_by(JOB.c.stage))
     }
+
+
+class RunUsage(NamedTuple):
+    """The usage of a run: answers, tokens, dollars."""
+
+    calls: int
+    tokens: int
+    cost: float
+
+
+def by_run(session: Session, run_ids: Collection[str]) -> dict[str, RunUsage]:
+    """Return the usage of each of the runs that asked a model."""
+    tokens = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
+    columns = MODEL_CALL.c.run_id, func.count(), tokens, cast(func.sum(MODEL_CALL.c.cost), Float(53))
+    found: dict[str, RunUsage] = {}
+    for some in in_pieces(run_ids):
+        rows = session.execute(select(*columns).where(MODEL_CALL.c.run_id.in_(some)).group_by(MODEL_CALL.c.run_id))
+        found |= {row[0]: RunUsage(row[1], int(row[2]), float(row[3])) for row in rows}
+    return found
 
 
 def latency(session: Session, run_id: str) -> list[dict[str, Any]]:

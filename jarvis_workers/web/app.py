@@ -1,18 +1,23 @@
 """The web application: its configuration, its pages and its errors."""
 
 import secrets
+from importlib.metadata import version
 
-from flask import Flask, Response, jsonify, render_template, request
+from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask_openapi3.models.info import Info
+from flask_openapi3.openapi import OpenAPI
 from flask_wtf.csrf import CSRFError, CSRFProtect
+from pydantic import ValidationError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
 from jarvis_workers.errors import JarvisError, SnapshotError, StoreError, UsageError
 from jarvis_workers.sec.report.html.page import asset
 from jarvis_workers.web.access.guard import API, ProxyAwareSessions, guard
+from jarvis_workers.web.api.routes import SECURITY, routes
 from jarvis_workers.web.context import EXTENSION, RunMissing, WebContext
 from jarvis_workers.web.formats import install_formats
-from jarvis_workers.web.pages import conversation, findings, run, runs
+from jarvis_workers.web.pages import comparison, conversation, findings, run, run_actions, runs, trend
 
 __all__ = ["create_app"]
 
@@ -20,12 +25,19 @@ BODY_BYTES = 64 * 1024
 FIELDS_MAX = 20
 STYLE_SECONDS = 3600
 COOKIE = "jarvis_session"
-PAGES = (runs.pages, run.pages, findings.pages, conversation.pages)
+DESCRIPTION = "Runs, findings and triage. Send an API token as a bearer token; docs/web.md says how to make one."
+PAGES = (runs.pages, run.pages, findings.pages, conversation.pages, run_actions.pages, comparison.pages, trend.pages)
 
 
-def create_app(world: WebContext, secret: bytes | None = None) -> Flask:
+def create_app(world: WebContext, secret: bytes | None = None) -> OpenAPI:
     """Return the application; `secret` signs the sessions, by default a random one for this process."""
-    app = Flask(__name__)
+    app = OpenAPI(
+        __name__,
+        info=Info(title="Jarvis Workers", version=version("jarvis-workers"), description=DESCRIPTION),
+        security_schemes=SECURITY,
+        validation_error_callback=_invalid,
+        doc_ui=False,
+    )
     app.config.update(
         SECRET_KEY=secret or secrets.token_bytes(32),
         SESSION_COOKIE_NAME=COOKIE,
@@ -47,13 +59,19 @@ def create_app(world: WebContext, secret: bytes | None = None) -> Flask:
     _add_errors(app)
     for pages in PAGES:
         app.register_blueprint(pages)
+    csrf.exempt(routes)
+    app.register_api(routes)
 
-    @app.get("/healthz", endpoint="health")
+    @app.get("/api/v1/openapi.json", endpoint="openapi", doc_ui=False)
+    def describe() -> Response:
+        return jsonify(app.api_doc)
+
+    @app.get("/healthz", endpoint="health", doc_ui=False)
     def health() -> Response:
         world.store.now()
         return Response("ok\n", mimetype="text/plain")
 
-    @app.get("/style/report.css", endpoint="report_style")
+    @app.get("/style/report.css", endpoint="report_style", doc_ui=False)
     def report_style() -> Response:
         return Response(asset("report.css"), mimetype="text/css", headers={"Cache-Control": f"max-age={STYLE_SECONDS}"})
 
@@ -72,6 +90,12 @@ def _add_errors(app: Flask) -> None:
     @app.errorhandler(JarvisError)
     def explain(error: JarvisError) -> AnyResponse | tuple[str, int]:
         return _answer(str(error), _status_of(error))
+
+
+def _invalid(error: ValidationError) -> Response:
+    """Answer an invalid request of the API; the offending input is not repeated."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    return make_response({"error": f"{'.'.join(map(str, first['loc']))}: {first['msg']}"}, 400)
 
 
 def _status_of(error: JarvisError) -> int:

@@ -1,14 +1,16 @@
 """What every request needs: the store, the reports, and the user."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from flask import current_app, g
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.service.background_runs import BackgroundRuns
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.body_cache import BodyCache
+from jarvis_workers.service.reports.totals import TotalsCache
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
@@ -31,11 +33,13 @@ class WebContext:
     settings: Settings
     store: Store
     blobs: Blobs
-    reports: BodyCache
+    background: BackgroundRuns
     sign_in: SignIn
     api_tokens: ApiTokens
     hosts: tuple[str, ...] = ()
     read_only: bool = False
+    reports: BodyCache = field(default_factory=BodyCache)
+    totals: TotalsCache = field(default_factory=TotalsCache)
 
     def body(self, run: Run) -> ReportBody:
         """Return the report of a run; it is empty for runs of kinds without findings."""

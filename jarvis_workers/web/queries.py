@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from jarvis_workers.service.labels import parse_label_filters
 from jarvis_workers.service.run_pages import RunFilter
 
-__all__ = ["FindingQuery", "PageQuery", "RunQuery", "read_query"]
+__all__ = ["DiffQuery", "FindingQuery", "GateQuery", "PageQuery", "RunQuery", "TrendQuery", "read_query"]
 
 PAGES_MAX = 100_000
 Text = Annotated[str, Field(max_length=400)]
@@ -60,6 +60,28 @@ class FindingQuery(PageQuery):
     rule: Word = ""
     category: Word = ""
     path: Text = ""
+
+
+class DiffQuery(PageQuery):
+    """Two runs to compare."""
+
+    before: Annotated[str, Field(max_length=32, pattern=r"^[\w-]*$")] = ""
+    after: Annotated[str, Field(max_length=32, pattern=r"^[\w-]*$")] = ""
+
+
+class TrendQuery(BaseModel):
+    """A source, by its whole path, and how many of its newest runs; or a project."""
+
+    root: Annotated[str, Field(max_length=4096)] = ""
+    project: Annotated[str, Field(max_length=256)] = ""
+    runs: Annotated[int, Field(ge=2, le=200)] = 50
+
+
+class GateQuery(BaseModel):
+    """A gate: the least severity that fails, and the run whose findings are known; "last" is the one before."""
+
+    fail_on: Literal["high", "medium", "low"] = "high"
+    baseline: Annotated[str, Field(max_length=32, pattern=r"^[\w-]*$")] = ""
 
 
 def read_query(model: type[Query]) -> Query:

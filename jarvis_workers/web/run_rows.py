@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from jarvis_workers.service import runs
 from jarvis_workers.service.labels import BRANCH, COMMIT
+from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.context import WebContext
 
@@ -29,12 +30,15 @@ class ListRow(NamedTuple):
     project: str
     revision: str
     labels: Mapping[str, str]
+    other_labels: Mapping[str, str]
+    totals: ReportTotals | None = None
 
 
 def run_rows(world: WebContext, found: Sequence[Run]) -> list[ListRow]:
     """Return the rows of runs."""
     labels = runs.labels_of(world.store, [run.id for run in found])
-    return [_row(world, run, labels[run.id]) for run in found]
+    totals = world.totals.read(world.store, world.blobs, found)
+    return [_row(world, run, labels[run.id])._replace(totals=totals.get(run.id)) for run in found]
 
 
 def state_of(world: WebContext, run: Run) -> str:
@@ -65,6 +69,7 @@ def _row(world: WebContext, run: Run, labels: Mapping[str, str]) -> ListRow:
         str(run.options.get("label") or ""),
         project_of(run, labels),
         " ".join(filter(None, parts)),
+        labels,
         {key: value for key, value in labels.items() if key not in SHOWN_ELSEWHERE},
     )
 

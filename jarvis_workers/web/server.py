@@ -11,7 +11,7 @@ from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.reports.body_cache import BodyCache
+from jarvis_workers.service.background_runs import BackgroundRuns
 from jarvis_workers.service.triage.queue import current_user
 from jarvis_workers.settings import Settings
 from jarvis_workers.web.access.sign_in import TokenSignIn, sign_in_of
@@ -33,17 +33,21 @@ def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Ca
     token = token_urlsafe(32)
     sign_in, api_tokens = sign_in_of(settings.web, token, current_user())
     with wiring.store_of(settings, THREADS) as store:
+        background = BackgroundRuns(settings, store)
         world = WebContext(
             settings=settings,
             store=store,
             blobs=wiring.blobs_of(settings),
-            reports=BodyCache(),
+            background=background,
             sign_in=sign_in,
             api_tokens=api_tokens,
             hosts=trusted_hosts(settings, host),
             read_only=read_only,
         )
-        _listen(world, host, port, tell)
+        try:
+            _listen(world, host, port, tell)
+        finally:
+            background.close()
 
 
 def _listen(world: WebContext, host: str, port: int, tell: Callable[[str], None]) -> None:

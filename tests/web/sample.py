@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from jarvis_workers.service.reports.body_cache import BodyCache
+from jarvis_workers.service.background_runs import BackgroundRuns
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
@@ -67,11 +67,12 @@ def application(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = N
     """The application, with the settings of its access."""
     web = web or WebSettings()
     sign_in, api_tokens = sign_in_of(web, TOKEN, "ann")
+    settings = Settings(web=web, data_dir=blobs.root.parent, processes=1)
     world = WebContext(
-        settings=Settings(web=web),
+        settings=settings,
         store=store,
         blobs=blobs,
-        reports=BodyCache(),
+        background=BackgroundRuns(settings, store),
         sign_in=sign_in,
         api_tokens=api_tokens,
         **{"hosts": LOCAL if web.auth == "token" else ()} | changes,

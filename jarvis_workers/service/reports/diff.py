@@ -4,7 +4,7 @@ A missing finding is fixed only if the later scan searched for it: with its rule
 no longer exists.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
@@ -26,6 +26,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 Part = Mapping[str, Any]
+ReadBody = Callable[[Store, Blobs, Run], ReportBody]
 
 
 class ReportSide(NamedTuple):
@@ -41,9 +42,9 @@ class ReportSide(NamedTuple):
         return self.looked.state
 
 
-def difference(store: Store, blobs: Blobs, before: Run, after: Run) -> Sides:
-    """Compare the reports of two runs. Raises UsageError for a run that has no findings to compare."""
-    return compare_reports(report_of_run(store, blobs, before), report_of_run(store, blobs, after))
+def difference(store: Store, blobs: Blobs, before: Run, after: Run, read: ReadBody = read_body) -> Sides:
+    """Compare the reports of two runs; `read` may be a cache. Raises UsageError for runs without findings."""
+    return compare_reports(report_of_run(store, blobs, before, read), report_of_run(store, blobs, after, read))
 
 
 def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
@@ -54,11 +55,11 @@ def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
     return Sides(before.part, after.part, found, notes)
 
 
-def report_of_run(store: Store, blobs: Blobs, run: Run) -> ReportSide:
+def report_of_run(store: Store, blobs: Blobs, run: Run, read: ReadBody = read_body) -> ReportSide:
     """Return the report of a run. Raises UsageError for a run that has no findings to compare."""
     if all(stage.name != REPORT for stage in stages_of(run.kind)):
         raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
-    body = read_body(store, blobs, run)
+    body = read(store, blobs, run)
     if body.summary.baseline:
         raise UsageError(f"run {run.id} lists only findings new to its own baseline; compare runs without --baseline")
     return ReportSide(body, run_part(store, run), _looked(blobs, run))

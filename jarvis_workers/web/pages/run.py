@@ -73,7 +73,8 @@ def _progress(run: Run) -> dict[str, Any]:
         "percent": percent_done(stages),
         "part": reports.run_part(world.store, run),
         "summary": world.body(run).summary if run.kind.startswith("sec.") else None,
-        "is_local": runs.is_local(run),
+        "failed": sum(stage.failed for stage in stages),
+        "labels": runs.labels_of(world.store, [run.id])[run.id],
     }
 
 

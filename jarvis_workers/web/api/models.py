@@ -1,0 +1,180 @@
+"""The values of the JSON API, from which its OpenAPI description is made."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "ActionPath",
+    "ApiError",
+    "DiffOut",
+    "FindingDetail",
+    "FindingList",
+    "FindingOut",
+    "FindingPath",
+    "GateOut",
+    "RunDetail",
+    "RunList",
+    "RunOut",
+    "RunPath",
+    "StageOut",
+    "TrendOut",
+    "TriageIn",
+    "TriageOut",
+]
+
+RunName = Annotated[str, Field(max_length=32, pattern=r"^[\w-]+$", description='Id of a run, or "last".')]
+FindingName = Annotated[str, Field(max_length=64, pattern=r"^\w+$", description="Id or fingerprint of a finding.")]
+
+
+class ApiError(BaseModel):
+    """What is wrong."""
+
+    error: str
+
+
+class RunPath(BaseModel):
+    run_id: RunName
+
+
+class ActionPath(RunPath):
+    action: Literal["cancel", "resume", "retry"]
+
+
+class FindingPath(RunPath):
+    finding_id: FindingName
+
+
+class RunOut(BaseModel):
+    """A run; times are seconds since 1970, `percent` is None for one that has ended."""
+
+    id: str
+    kind: str
+    state: str
+    reason: str | None
+    root: str
+    project: str
+    name: str
+    labels: dict[str, str]
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+    percent: int | None
+    findings: dict[str, int] | None = Field(description="Number of findings by severity, of an ended scan.")
+    not_checked: int | None
+
+
+class RunList(BaseModel):
+    """A page of runs, newest first, and the number on all pages."""
+
+    total: int
+    page: int
+    runs: list[RunOut]
+
+
+class StageOut(BaseModel):
+    """A stage with its counts; `cost` is in dollars."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    state: str
+    jobs: int
+    done: int
+    failed: int
+    running: int
+    files: int
+    not_checked: int
+    tokens: int
+    cost: float
+
+
+class RunDetail(RunOut):
+    """A run with its stages and the summary of its report."""
+
+    stages: list[StageOut]
+    summary: dict[str, Any]
+
+
+class TriageIn(BaseModel):
+    """A verdict on a finding; false and wontfix need a reason."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdict: Literal["true", "false", "wontfix", "later"]
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+
+class TriageOut(BaseModel):
+    """The triage verdict on a fingerprint, valid for all runs."""
+
+    verdict: str
+    reason: str
+    by: str
+    at: float | None
+
+
+class FindingOut(BaseModel):
+    """A finding, and its triage verdict."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    severity: str
+    status: str
+    pattern: str
+    category: str
+    file: str
+    line: int
+    evidence: str
+    confidence: float
+    score: float
+    cwe: int
+    fingerprint: str
+    triage: TriageOut | None = None
+
+
+class FindingList(BaseModel):
+    """A page of findings, worst first, and the number on all pages."""
+
+    total: int
+    page: int
+    findings: list[FindingOut]
+
+
+class FindingDetail(BaseModel):
+    """A finding as in the JSON report, with the code around it."""
+
+    finding: dict[str, Any]
+    triage: TriageOut | None
+    code: list[dict[str, Any]]
+    conversation: int | None
+
+
+class GateOut(BaseModel):
+    """Whether a run passes: `outcome` is passed, failed or incomplete. At most 100 findings are listed."""
+
+    outcome: str
+    reason: str
+    number: int
+    baseline: str | None
+    findings: list[FindingOut]
+
+
+class DiffOut(BaseModel):
+    """The difference of two runs; each list has one page."""
+
+    before: str
+    after: str
+    counts: dict[str, int]
+    notes: list[str]
+    new: list[FindingOut]
+    changed: list[FindingOut]
+    fixed: list[FindingOut]
+    not_checked: list[FindingOut]
+
+
+class TrendOut(BaseModel):
+    """The runs of a source or project, oldest first."""
+
+    runs: list[RunOut]

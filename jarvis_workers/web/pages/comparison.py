@@ -1,0 +1,42 @@
+"""The comparison of two runs."""
+
+from flask import Blueprint, render_template
+
+from jarvis_workers.sec.report.diff import status_of
+from jarvis_workers.sec.report_document import Issue
+from jarvis_workers.service import run_pages
+from jarvis_workers.service.reports.diff import difference
+from jarvis_workers.service.run_pages import RunFilter
+from jarvis_workers.web.context import context, exact_run
+from jarvis_workers.web.finding_list import pages_of
+from jarvis_workers.web.queries import DiffQuery, read_query
+from jarvis_workers.web.run_rows import run_rows
+
+pages = Blueprint("comparison", __name__, url_prefix="/compare")
+
+CHOICES_MAX = 100
+TITLES = {"new": "New", "changed": "Verdict changed", "fixed": "Fixed", "not_checked": "Not checked in the later run"}
+
+
+@pages.get("")
+def show() -> str:
+    """Compare two runs; without `before`, a run with the complete one of the same source before it."""
+    world, asked = context(), read_query(DiffQuery)
+    found = run_pages.page_of_runs(world.store, RunFilter(), 1, CHOICES_MAX).runs
+    rows = run_rows(world, [run for run in found if run.kind.startswith("sec.")])
+    after = exact_run(asked.after) if asked.after else None
+    before = exact_run(asked.before) if asked.before else after and run_pages.newest_before(world.store, after)
+    facts = {"rows": rows, "asked": asked, "before": before, "after": after, "titles": TITLES}
+    if before is None or after is None:
+        return render_template("comparison.html", sides=None, lists={}, pages=1, **facts)
+    sides = difference(world.store, world.blobs, before, after, world.reports.read)
+    lists: dict[str, list[tuple[Issue, str]]] = {
+        "new": [(one, "") for one in sides.found.new],
+        "changed": [(one.issue, f"{one.was} → {one.now}") for one in sides.found.changed],
+        "fixed": [(one, status_of(one)) for one in sides.found.fixed],
+        "not_checked": [(one.issue, one.reason) for one in sides.found.not_checked],
+    }
+    start = (asked.page - 1) * asked.size
+    longest = max(map(len, lists.values()))
+    shown = {name: found[start : start + asked.size] for name, found in lists.items()}
+    return render_template("comparison.html", sides=sides, lists=shown, pages=pages_of(longest, asked.size), **facts)
