@@ -1,0 +1,1 @@
+"""Tests of what docs/operate.md describes: backup and restore, upgrades."""
