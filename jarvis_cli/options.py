@@ -68,6 +68,15 @@ Label = Annotated[
         rich_help_panel=EXECUTION,
     ),
 ]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Unique name of the run; the same command, started again, goes on with it.",
+        rich_help_panel=EXECUTION,
+    ),
+]
 Lang = Annotated[
     Spoken | None,
     typer.Option(

@@ -1,5 +1,6 @@
 """Execute a scan, and its verification by agents, locally or on a cluster."""
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,20 +11,23 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.baseline_source import Part, baseline_of, unchanged_of
 from jarvis_cli.following import follow
+from jarvis_cli.named_run import begin_or_go_on
 from jarvis_cli.output import deliver
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable
+from jarvis_workers.paths import shown
 from jarvis_workers.service import wiring
-from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scratchdata import with_data_directory
-from jarvis_workers.service.sources import SourceTree, open_source
+from jarvis_workers.service.sources import SourceTree, is_address, open_source
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
@@ -49,11 +53,34 @@ class ScanCommand:
     since: str | None = None
     agents: JudgeOptions | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    name: str | None = None
 
     @property
     def without_agents(self) -> "ScanCommand":
-        """Return the same without agents, labels and remark, for the scan of a baseline."""
-        return replace(self, agents=None, labels={}).with_remark(None)
+        """Return the same without agents, labels, name and remark, for the scan of a baseline."""
+        return replace(self, agents=None, labels={}, name=None).with_remark(None)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the run."""
+        return "sec.agent" if self.agents else "sec.fast"
+
+    def run_name(self, settings: Settings) -> RunName | None:
+        """Return the name of the run with the hash of this command, None if it is not named."""
+        if self.name is None:
+            return None
+        root = self.target.root if is_address(self.target.root) else os.path.realpath(self.target.root)
+        facts = {
+            "where": settings.place,
+            "kind": self.kind,
+            "source": [root, *map(shown, self.target.paths)],
+            "globs": self.globs,
+            "scan": settings.scan.model_dump(mode="json", exclude_defaults=True),
+            "rules": self.given.rules.facts.encode(),
+            "triage": [self.given.triage.stored, self.given.triage.named, self.given.triage.learns],
+            "compared": [self.baseline, self.since],
+        }
+        return RunName(self.name, request_hash(self.agents or self.given.options, **facts))
 
     def with_remark(self, remark: str | None) -> "ScanCommand":
         """Return the same with a remark, which is repeated in the report."""
@@ -98,7 +125,20 @@ def scan_here(
                 run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
             return run_locally(local, run_id, screen, resumable=resumable)
 
-    return scan(_compared(settings, store, command, scan), command)
+    def begin() -> Run:
+        return scan(_compared(settings, store, command, scan), command)
+
+    def go_on(earlier: Run) -> Run:
+        if earlier.ended:
+            return earlier
+        with (
+            follow(screen, store, grows=True) as show,
+            wiring.executor_of(settings, store, tell=screen.tell, show=show) as local,
+        ):
+            resume(store, earlier, local.executor, settings.lease_seconds, budget=_budget(settings, command))
+            return run_locally(local, earlier.id, screen)
+
+    return begin_or_go_on(store, command.run_name(settings), screen, begin=begin, go_on=go_on)
 
 
 def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery | None, quiet: bool) -> int:
@@ -120,7 +160,16 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery |
             def scan(part: Part) -> Run:
                 return wait_for_workers(settings, store, begin(part, command.without_agents), screen)
 
-            run_id = begin(_compared(settings, store, command, scan), command)
+            def begin_anew() -> str:
+                return begin(_compared(settings, store, command, scan), command)
+
+            def go_on(earlier: Run) -> str:
+                if earlier.state == "paused":
+                    budget = _budget(settings, command)
+                    resume(store, earlier, earlier.executor, settings.lease_seconds, budget=budget)
+                return earlier.id
+
+            run_id = begin_or_go_on(store, command.run_name(settings), screen, begin=begin_anew, go_on=go_on)
             if asked is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
@@ -161,11 +210,15 @@ def _compared(settings: Settings, store: Store, command: ScanCommand, scan: Call
 
 
 def _request(settings: Settings, source: SourceTree, command: ScanCommand, executor: str) -> RunRequest[ScanInput]:
-    kind, agents = "sec.agent" if command.agents else "sec.fast", command.agents
-    given = replace(command.given, options=agents) if agents else command.given
+    given = replace(command.given, options=command.agents) if command.agents else command.given
     selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
     return replace(
-        wiring.request_for(settings, source, kind, executor, given, labels=command.labels),
-        budget=budget_of(settings, *agents.model_groups) if agents else None,
+        wiring.request_for(settings, source, command.kind, executor, given, labels=command.labels),
+        budget=_budget(settings, command),
+        name=command.run_name(settings),
         selection=replace(selection, paths=command.target.paths),
     )
+
+
+def _budget(settings: Settings, command: ScanCommand) -> RunBudget | None:
+    return budget_of(settings, *command.agents.model_groups) if command.agents else None

@@ -20,6 +20,7 @@ from jarvis_cli.options import (
     FormJson,
     Label,
     Lang,
+    Name,
     Output,
     Quiet,
     Where,
@@ -129,6 +130,7 @@ class ScanOptions:
         bool, _option(EXECUTION, "--cache/--no-cache", help="Do not reuse cached results of unchanged files.")
     ] = True
     label: Label = None
+    name: Name = None
     where: Where = None
     detach: Detach = False
 
@@ -137,7 +139,7 @@ class ScanOptions:
         """Whether a scan needs neither the store nor the rule book."""
         rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned
         compared = self.baseline or self.since or self.triage
-        return not (rules or compared or self.profile or self.detach)
+        return not (rules or compared or self.profile or self.detach or self.name)
 
 
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:

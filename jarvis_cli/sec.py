@@ -180,6 +180,7 @@ def _read(
     from jarvis_cli.scan import ScanCommand  # noqa: PLC0415
     from jarvis_cli.triage_actions import triage_of_options  # noqa: PLC0415
     from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
+    from jarvis_workers.service.named_runs import check_name  # noqa: PLC0415
     from jarvis_workers.service.scan_input import ScanInput  # noqa: PLC0415
     from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.options import SecOptions  # noqa: PLC0415
@@ -191,7 +192,10 @@ def _read(
     scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language_of(options.lang))
     given = ScanInput(scan_options, rules=chosen, triage=triage)
     labels = parse_labels(options.label or ())
-    command = ScanCommand(_target(options), _globs(options), given, options.baseline, options.since, labels=labels)
+    name = check_name(options.name) if options.name is not None else None
+    command = ScanCommand(
+        _target(options), _globs(options), given, options.baseline, options.since, labels=labels, name=name
+    )
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
     return settings, command, asked

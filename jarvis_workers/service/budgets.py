@@ -4,7 +4,8 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.ratelimit.budget import RunBudget, read_budget
+from jarvis_workers.ratelimit.budget import RunBudget as RunBudget
+from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import budgets
 from jarvis_workers.store.budgets import REASON

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.ratelimit.budget import RunBudget
+    from jarvis_workers.service.named_runs import RunName
     from jarvis_workers.store.engine import Store
 
 BATCHES_PER_PROCESS = 4
@@ -55,7 +56,7 @@ class RunRequest(Generic[Given]):
     """A run to submit. `run_id` is new; `executor` executes it; `root` is its display name if it differs from `path`.
 
     The `skipped_stages`, which must be optional, are left out. The `source_url` is a template of links to the source.
-    The run can be found by its `labels`.
+    The run can be found by its `labels`, and a command that is started again finds it by its `name`.
     """
 
     run_id: str
@@ -70,6 +71,7 @@ class RunRequest(Generic[Given]):
     budget: "RunBudget | None" = None
     source_url: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    name: "RunName | None" = None
 
 
 def check_found(request: RunRequest[RunInput], snapshot: Snapshot) -> None:

@@ -2,24 +2,29 @@
 
 from collections.abc import Callable
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_without
+from jarvis_workers.service.named_runs import NameTaken, RunName
 from jarvis_workers.service.request import RunInput as RunInput
 from jarvis_workers.service.request import RunRequest as RunRequest
 from jarvis_workers.service.request import check_found, check_path, run_of
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
-from jarvis_workers.store import artifacts, budgets, jobs, run_labels, runs, workers
+from jarvis_workers.store import artifacts, budgets, jobs, run_labels, run_names, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
 
 
 def submit(
     store: Store, blobs: Blobs, request: RunRequest[RunInput], on_progress: Callable[[int, int], None] | None = None
 ) -> str:
-    """Pack the tree and insert the run; return its id. Raises UsageError if there is nothing to do."""
+    """Pack the tree and insert the run; return its id. Raises UsageError if there is nothing to do, NameTaken."""
     check_path(request.path)
     names = [stage.name for stage in stages_without(request.kind, request.skipped_stages)]
     owner = f"submit:{request.run_id}"
@@ -40,11 +45,18 @@ def submit(
         workers.touch_existing(session, request.executor.removeprefix(LOCAL))
         runs.add(session, run, _facts(snapshot), names)
         run_labels.add(session, request.run_id, request.labels)
+        if request.name:
+            _name_run(session, request.run_id, request.name)
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
         request.given.insert(session, request.run_id)
         if request.budget:
             budgets.put(session, request.run_id, request.budget)
     return request.run_id
+
+
+def _name_run(session: "Session", run_id: str, name: RunName) -> None:
+    if not run_names.add(session, name.name, run_names.NamedRun(run_id, name.request_hash)):
+        raise NameTaken(f'--name: "{name.name}" was taken by another command at the same time; try again')
 
 
 def _facts(snapshot: Snapshot) -> SnapshotFacts:

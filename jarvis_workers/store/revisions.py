@@ -15,5 +15,6 @@ REVISIONS = (
     "0012",
     "0013",
     "0014",
+    "0015",
 )
 VERSION_TABLE = "alembic_version"

@@ -61,6 +61,16 @@ class RunLabelRow(SQLModel, table=True):
     value: str = Field(max_length=256)
 
 
+class RunNameRow(SQLModel, table=True):
+    """The name of a run, unique in the store; `request_hash` identifies what was asked for under this name."""
+
+    __tablename__ = "run_name"
+    __table_args__ = (UniqueConstraint("run_id", name="uq_run_name_run"),)
+    name: str = Field(primary_key=True, max_length=63)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)
+    request_hash: str = Field(max_length=64)
+
+
 class StageRow(SQLModel, table=True):
     """A phase of a run, open until the controller has found that it has no open jobs."""
 
@@ -297,7 +307,7 @@ def table(row: type[SQLModel]) -> Table:
 
 
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
-RUN_LABEL = table(RunLabelRow)
+RUN_LABEL, RUN_NAME = table(RunLabelRow), table(RunNameRow)
 SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)

@@ -1,0 +1,33 @@
+"""Begin a run, or go on with the run of the same name."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from jarvis_cli.status_output import Display
+from jarvis_workers.service.handles import Store
+from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
+from jarvis_workers.store.values import Run
+
+T = TypeVar("T")
+
+
+def begin_or_go_on(
+    store: Store, name: RunName | None, screen: Display, *, begin: Callable[[], T], go_on: Callable[[Run], T]
+) -> T:
+    """Go on with the run that has this name, also if another command submits it meanwhile; else begin one."""
+    if earlier := _named(store, name, screen):
+        return go_on(earlier)
+    try:
+        return begin()
+    except NameTaken:
+        earlier = _named(store, name, screen)
+        if earlier is None:
+            raise
+        return go_on(earlier)
+
+
+def _named(store: Store, name: RunName | None, screen: Display) -> Run | None:
+    run = find_named(store, name) if name else None
+    if name and run:
+        screen.tell(f'"{name.name}" is run {run.id}, which {"has ended" if run.ended else "goes on"}')
+    return run

@@ -1,0 +1,69 @@
+"""Names of runs: a command that is started again under the same name goes on with its run, and submits no other.
+
+A name belongs to one request. Which request that is, is decided by its hash; the same name with another request is an
+error. Sizes of batches and the number of processes differ between machines, and are left out.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.options import RunOptions
+from jarvis_workers.store import run_names, runs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Run
+
+__all__ = ["NameTaken", "RunName", "check_name", "find_named", "request_hash"]
+
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+SHOWN_MAX = 80
+OF_THE_MACHINE = frozenset({"batch_bytes", "batch_files", "processes", "remark"})
+
+
+class NameTaken(UsageError):
+    """Another command has just submitted a run with this name."""
+
+
+@dataclass(frozen=True)
+class RunName:
+    """The name of a run to submit, and the hash of its request."""
+
+    name: str
+    request_hash: str
+
+
+def check_name(name: str) -> str:
+    """Return a name given by a user. Raises UsageError."""
+    if not NAME.fullmatch(name):
+        shown = plain(name if len(name) <= SHOWN_MAX else f"{name[:SHOWN_MAX]}…")
+        raise UsageError(f'--name: "{shown}" should be letters, digits, "-", "_" and ".", at most 63')
+    return name
+
+
+def request_hash(options: RunOptions, **facts: Any) -> str:
+    """Return the hash of a request: its facts, and the options that have other values than by default."""
+    defaults = type(options)().encode()
+    chosen = {
+        name: value
+        for name, value in options.encode().items()
+        if name not in OF_THE_MACHINE and value != defaults.get(name)
+    }
+    return hashlib.sha256(json.dumps([chosen, facts], sort_keys=True, default=str).encode()).hexdigest()
+
+
+def find_named(store: Store, name: RunName) -> Run | None:
+    """Return the run with this name, None if there is none. Raises UsageError if it is that of another request."""
+    with store.read() as session:
+        found = run_names.find(session, name.name)
+        run = runs.get(session, found.run_id) if found else None
+    if run is None or found is None:
+        return None
+    if found.request_hash != name.request_hash:
+        raise UsageError(
+            f'--name: "{name.name}" is run {run.id}, of another source or with other options; choose another name'
+        )
+    return run
