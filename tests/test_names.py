@@ -28,22 +28,6 @@ def test_a_module_name_is_unique_in_its_package() -> None:
     assert {key: sorted(files) for key, files in places.items() if len(files) > 1} == {}
 
 
-def test_only_what_re_exports_lists_its_names() -> None:
-    """A leading underscore marks what is private; `__all__` is for packages and for names from other modules."""
-    assert [file.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("[!_]*.py") if _lists_own_names(file)] == []
-
-
-def _lists_own_names(file: Path) -> bool:
-    tree = ast.parse(file.read_text())
-    imported = {
-        name.asname or name.name for node in tree.body if isinstance(node, ast.ImportFrom) for name in node.names
-    }
-    listed = [
-        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "__all__"
-    ]
-    return any(not imported & set(ast.literal_eval(names)) for names in listed)
-
-
 def _classes(tree: ast.Module) -> list[str]:
     """Return the classes at the top of a module, those of an `if` or `try` once."""
     return sorted({node.name for top in tree.body for node in _tops(top) if isinstance(node, ast.ClassDef)})

@@ -1,7 +1,7 @@
-"""Drivers of conversations: perform effects (model requests, tool calls, notifications) and record the results.
+"""The driver of conversations: perform effects (model requests, tool calls, notifications) and record the results.
 
-There is a blocking and an asynchronous driver. No effect is performed twice: recorded results are replayed from the
-transcript, and listeners are notified only of new events.
+No effect is performed twice: recorded results are replayed from the transcript, and listeners are notified only of new
+events.
 """
 
 import time
@@ -13,7 +13,7 @@ from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript
 from jarvis_workers.errors import ModelError
-from jarvis_workers.platforms.protocol import Hear, Platform
+from jarvis_workers.platforms.protocol import Platform
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import ToolOutcome
@@ -37,23 +37,7 @@ class AgentWorld:
     tools: Toolbox
     transcript: Transcript | None = None
     bus: EventBus = field(default_factory=EventBus)
-    hear: Hear | None = None
     files: Files | None = None
-
-
-def drive(talk: Conversation[T], world: AgentWorld) -> T:
-    """Drive a conversation to its end, blocking, and return its result or raise its exception."""
-    try:
-        want = next(talk)
-        while True:
-            try:
-                answer = _answer(want, world)
-            except ModelError as error:
-                want = talk.throw(error)
-            else:
-                want = talk.send(answer)
-    except StopIteration as end:
-        return cast(T, end.value)
 
 
 async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
@@ -69,20 +53,6 @@ async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
                 want = talk.send(answer)
     except StopIteration as end:
         return cast(T, end.value)
-
-
-def _answer(want: Want, world: AgentWorld) -> Answer:
-    known, answer = _known(want, world)
-    if known:
-        return answer
-    record = world.transcript
-    if record and _begins(want, record):
-        record.sync()
-    answer = world.platform.ask(want.request, world.hear) if isinstance(want, Ask) else _do(want, world)
-    if record:
-        record.add(want, answer)
-        record.sync()
-    return answer
 
 
 async def _answer_async(want: Want, world: AgentWorld) -> Answer:

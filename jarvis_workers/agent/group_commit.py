@@ -28,8 +28,7 @@ class Journal(Generic[T]):
         self._wake = threading.Condition()
         self._pending: list[T] = []
         self._due: list[T] = []
-        self._waiting: list[Future[None]] = []
-        self._waiting_in: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
+        self._waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
@@ -46,20 +45,12 @@ class Journal(Generic[T]):
         with self._wake:
             self._pending.append(item)
 
-    def wait(self) -> Future[None]:
-        """Return a future that is done once everything appended so far is saved."""
-        future: Future[None] = Future()
-        with self._wake:
-            self._waiting.append(future)
-            self._call()
-        return future
-
-    def wait_in_loop(self) -> "asyncio.Future[None]":
+    def wait(self) -> "asyncio.Future[None]":
         """Return a future of the running event loop that is done once everything appended so far is saved."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         with self._wake:
-            self._waiting_in[loop].append(future)
+            self._waiting[loop].append(future)
             self._call()
         return future
 
@@ -71,17 +62,14 @@ class Journal(Generic[T]):
     def _run(self) -> None:
         while True:
             with self._wake:
-                self._wake.wait_for(lambda: self._waiting or self._waiting_in or self._is_closed)
+                self._wake.wait_for(lambda: self._waiting or self._is_closed)
                 items, self._due = self._due, []
-                waiting, self._waiting = self._waiting, []
-                loops, self._waiting_in = self._waiting_in, defaultdict(list)
-                is_last = self._is_closed and not waiting and not loops
+                waiting, self._waiting = self._waiting, defaultdict(list)
+                is_last = self._is_closed and not waiting
             failure = self._save(items)
-            if failure and not waiting and not loops:
+            if failure and not waiting:
                 warning("records lost", records=len(items), error=f"{type(failure).__name__}: {failure}")
-            for future in waiting:
-                future.set_exception(failure) if failure else future.set_result(None)
-            for loop, futures in loops.items():
+            for loop, futures in waiting.items():
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(_settle, futures, failure)
             if is_last:

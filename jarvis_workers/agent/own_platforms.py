@@ -17,7 +17,7 @@ from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.platforms.protocol import Hear, Message, ModelRequest, Reply, TokenUsage
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage
 from jarvis_workers.platforms.registry import Maker
 from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.telemetry import warning
@@ -42,14 +42,12 @@ class Adapted:
         self.name, self.model, self.profile = name, group.model, GENERIC
         self._kind = kind
 
-    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
+    def _ask(self, request: ModelRequest) -> Reply:
         began = time.monotonic()
         try:
             text = call_foreign(self._chat, f"platform {self.name}", request)
         except ForeignError as error:
             raise ModelUnavailable(str(error)) from error
-        if hear:
-            hear(text)
         used = TokenUsage(sum(estimate(message.content) for message in request.messages), estimate(text))
         seconds = round(time.monotonic() - began, 3)
         return Reply(text, finish="stop", usage=used, seconds=seconds, model=self.model)
@@ -57,7 +55,7 @@ class Adapted:
     async def ask_async(self, request: ModelRequest) -> Reply:
         try:
             async with asyncio.timeout(request.seconds):
-                return await in_thread(self.ask, request)
+                return await in_thread(self._ask, request)
         except TimeoutError as error:
             raise ModelUnavailable(f"platform {self.name} gave no answer within {request.seconds:.3g} s") from error
 

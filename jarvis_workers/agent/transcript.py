@@ -33,10 +33,6 @@ class Log(Protocol):
         """Append a line without waiting."""
         ...
 
-    def sync(self) -> None:
-        """Block until all lines are durable."""
-        ...
-
     async def sync_async(self) -> None:
         """Wait until all lines are durable, without blocking the event loop."""
         ...
@@ -86,10 +82,6 @@ class Transcript:
             record = self._known.popleft()
         self._expect(record, "result", want.name)
         return ToolOutcome(**record["outcome"])
-
-    def sync(self) -> None:
-        """Block until all records are durable."""
-        self._log.sync()
 
     async def sync_async(self) -> None:
         await self._log.sync_async()

@@ -15,13 +15,13 @@ from collections.abc import Callable
 
 from jarvis_workers.conversations.budget import RunAllowance
 from jarvis_workers.conversations.resources import AgentSetup
-from jarvis_workers.errors import ModelUnavailable, StepFailed
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import plain
 from jarvis_workers.platforms.answer_cache import AnswerStore, CachedPlatform
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, TokenUsage
+from jarvis_workers.platforms.protocol import ModelRequest, Platform, Reply, TokenUsage
 from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.ratelimit.budget import Unit, amount_of
 from jarvis_workers.store.transcripts import ModelCall
@@ -61,14 +61,11 @@ class PlatformStack:
 
 
 class _Layer:
-    """A decorator of a platform, usable in an event loop only."""
+    """A decorator of a platform."""
 
     def __init__(self, platform: Platform) -> None:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform = platform
-
-    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        raise ModelUnavailable("a job's conversation can only be used in its event loop")
 
 
 class VotingPlatform(_Layer):

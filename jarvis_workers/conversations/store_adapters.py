@@ -53,11 +53,8 @@ class StoredLog:
         self._journal.append(TranscriptLine(self.job_id, self._fence, self._count, line))
         self._count += 1
 
-    def sync(self) -> None:
-        self._journal.wait().result()
-
     async def sync_async(self) -> None:
-        await self._journal.wait_in_loop()
+        await self._journal.wait()
 
     def keep(self, count: int) -> None:
         del self._lines[count:]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, ToolCall, record_of, reply_from
+from jarvis_workers.platforms.protocol import ModelRequest, Platform, Reply, ToolCall, record_of, reply_from
 from jarvis_workers.platforms.request import RequestWriter
 
 
@@ -46,15 +46,6 @@ class CachedPlatform:
         self._known_so_far = True
         self.keys: set[str] = set()
         self._writer = RequestWriter(platform.model, platform.profile)
-
-    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        body, key = self._writer.write(request)
-        known = self._recall(key) if self._known_so_far else None
-        if known is not None:
-            if hear:
-                hear(known.content)
-            return known
-        return self._keep(key, self._platform.ask(replace(request, body=body), hear))
 
     async def ask_async(self, request: ModelRequest) -> Reply:
         body, key = self._writer.write(request)

@@ -1,7 +1,6 @@
 """A platform for all servers with the chat.completions API; their differences are in their profiles.
 
 A request waits for a slot of the rate limiter, is retried while that is worthwhile, and returns a reply with its cost.
-Interactive callers get a stream, workers do not.
 """
 
 import time
@@ -12,10 +11,10 @@ from dataclasses import dataclass, replace
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices, Profile
-from jarvis_workers.platforms.protocol import Hear, ModelRequest, Reply
-from jarvis_workers.platforms.replies import decode, gather
-from jarvis_workers.platforms.request import RequestWriter, streamed
-from jarvis_workers.platforms.retry import LEAST_SECONDS, RetryDeadline, retry_request, retry_request_async
+from jarvis_workers.platforms.protocol import ModelRequest, Reply
+from jarvis_workers.platforms.replies import decode
+from jarvis_workers.platforms.request import RequestWriter
+from jarvis_workers.platforms.retry import LEAST_SECONDS, RetryDeadline, retry_request
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
 from jarvis_workers.platforms.transport import RequestRefused, Wire
 from jarvis_workers.ratelimit.policy import Limiter, RequestPermit
@@ -39,32 +38,12 @@ class Compatible:
         self.name, self.model, self.profile = name, model, terms.profile
         self._wire, self._gate, self._terms = wire, gate, terms
 
-    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        patience = self._patience(request)
-        body = self._written(request)
-
-        def once(seconds: float) -> Reply:
-            with self._gate.slot(patience.left, estimate_request(request)) as permit, _report_429(permit):
-                if hear is None:
-                    reply = decode(self._wire.send(body, _left(patience, seconds)))
-                else:
-                    reply = gather(self._wire.stream(streamed(body, self.profile), _left(patience, seconds)), hear)
-                reply = with_estimated_usage(reply, request)
-                permit.on_success(reply.usage.total)
-                return reply
-
-        try:
-            reply = retry_request(once, patience)
-        except TimeoutError as error:
-            raise _no_slot(patience) from error
-        return self._finish(reply, patience)
-
     async def ask_async(self, request: ModelRequest) -> Reply:
         patience = self._patience(request)
         body = self._written(request)
 
         async def once(seconds: float) -> Reply:
-            async with self._gate.slot_async(patience.left, estimate_request(request)) as permit:
+            async with self._gate.slot(patience.left, estimate_request(request)) as permit:
                 with _report_429(permit):
                     answer = decode(await self._wire.send_async(body, _left(patience, seconds)))
                     reply = with_estimated_usage(answer, request)
@@ -72,7 +51,7 @@ class Compatible:
                     return reply
 
         try:
-            reply = await retry_request_async(once, patience)
+            reply = await retry_request(once, patience)
         except TimeoutError as error:
             raise _no_slot(patience) from error
         return self._finish(reply, patience)

@@ -4,7 +4,7 @@ The openai library reads the whole body of an error response before it raises.
 """
 
 import time
-from contextlib import aclosing, closing, suppress
+from contextlib import aclosing, suppress
 from typing import Any
 
 # Error messages show only a few hundred characters.
@@ -14,27 +14,9 @@ OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 
 def bounded_client(kind: Any, http: Any) -> Any:
-    """Return a subclass of `kind`, a blocking client class of the library `http`, that bounds error bodies."""
+    """Return a subclass of `kind`, an asyncio client class of the library `http`, that bounds error bodies."""
 
     class BoundedClient(kind):  # type: ignore[misc]
-        def send(self, request: Any, **how: Any) -> Any:
-            response = super().send(request, **how)
-            if response.is_success or not how.get("stream"):
-                return response
-            start = _Start(request)
-            with closing(response), suppress(http.HTTPError):
-                for piece in response.iter_bytes():
-                    if start.add(piece):
-                        break
-            return start.of(response, http)
-
-    return BoundedClient
-
-
-def bounded_async_client(kind: Any, http: Any) -> Any:
-    """Return the same for an asyncio client class."""
-
-    class BoundedAsyncClient(kind):  # type: ignore[misc]
         async def send(self, request: Any, **how: Any) -> Any:
             response = await super().send(request, **how)
             if response.is_success or not how.get("stream"):
@@ -47,7 +29,7 @@ def bounded_async_client(kind: Any, http: Any) -> Any:
                             break
             return start.of(response, http)
 
-    return BoundedAsyncClient
+    return BoundedClient
 
 
 class _Start:

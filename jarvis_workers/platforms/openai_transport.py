@@ -9,16 +9,12 @@ server is removed here.
 import asyncio
 import gc
 import importlib
-import json
-import os
-import threading
-import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
-from jarvis_workers.platforms.errorbodies import bounded_async_client, bounded_client
+from jarvis_workers.platforms.errorbodies import bounded_client
 from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
 from jarvis_workers.redact import redact_server_text, without
 
@@ -28,29 +24,14 @@ SAID = 300
 MOST_BYTES = 16 << 20
 TOO_LARGE = f"the answer is larger than {MOST_BYTES >> 20} MB"
 
-Place = tuple[str, int]
 LoopPlace = tuple[asyncio.AbstractEventLoop, str, int]
-T = TypeVar("T")
 
 
 class Clients:
     """The clients of this process, created on demand; clients of an event loop are closed with it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pid = os.getpid()
-        self._blocking: dict[Place, Any] = {}
         self._in_loop: dict[LoopPlace, tuple[Any, AsyncGenerator[Any, None]]] = {}
-
-    def blocking(self, base_url: str, most: int) -> Any:
-        """Return the blocking client, which is shared by all threads."""
-        place = (base_url, most)
-        with self._lock:
-            if self._pid != os.getpid():
-                self._pid, self._blocking = os.getpid(), {}
-            if place not in self._blocking:
-                self._blocking[place] = _make(base_url, most, ("OpenAI", "DefaultHttpxClient"), bounded_client)
-            return self._blocking[place]
 
     async def of_loop(self, base_url: str, most: int) -> Any:
         """Return the client of the running event loop."""
@@ -62,7 +43,7 @@ class Clients:
 
     async def _open(self, place: LoopPlace) -> AsyncGenerator[Any, None]:
         """Yield a client; the event loop closes it when it shuts down open async generators."""
-        client = _make(*place[1:], ("AsyncOpenAI", "DefaultAioHttpClient"), bounded_async_client)
+        client = _make(*place[1:])
         try:
             yield client
         finally:
@@ -76,20 +57,6 @@ class Sdk:
     def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int) -> None:
         self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
         self._url = base_url + PATH  # the full URL, since otherwise the library parses it twice
-
-    def send(self, body: bytes, seconds: float) -> bytes:
-        openai, http = _libraries()
-        deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _BoundedResponse()
-        try:
-            # streamed, so that reading can stop early
-            with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
-                for piece in _until(deadline, answer.iter_bytes()):
-                    found.add(piece)
-            return self._cleared(found.whole)
-        except openai.OpenAIError as error:
-            raise self._ours(error) from None
-        except http.HTTPError as error:
-            raise self._cut(error) from None
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
@@ -109,33 +76,17 @@ class Sdk:
         except TimeoutError as error:
             raise Unreachable(f"no answer within {seconds:.3g} s") from error
 
-    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
-        openai, http = _libraries()
-        try:
-            with self._blocking().post(self._url, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
-                yield from map(self._cleared_piece, _until(time.monotonic() + seconds, pieces))
-        except openai.OpenAIError as error:
-            raise self._ours(error) from None
-        except (http.HTTPError, json.JSONDecodeError) as error:
-            raise self._cut(error) from None
-
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
         """Return the body, headers and timeout of a request, as arguments for the library."""
         timeout = _libraries()[1].Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
         headers = {"Authorization": f"Bearer {self._key}"}
         return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
 
-    def _blocking(self) -> Any:
-        return self._clients.blocking(self.base_url, self._most)
-
     def _cleared(self, body: bytes) -> bytes:
         """Return an answer with the API key removed."""
         if self._key.encode() not in body:
             return body
         return without(body.decode("utf-8", "surrogateescape"), self._key).encode("utf-8", "surrogateescape")
-
-    def _cleared_piece(self, piece: Any) -> Any:
-        return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
 
     def _cut(self, error: Exception) -> Unreachable:
         return Unreachable(redact_server_text(f"the response was truncated: {error}", self._key)[:SAID])
@@ -169,12 +120,11 @@ class _BoundedResponse:
         return b"".join(self._pieces)
 
 
-def _make(base_url: str, most: int, kinds: tuple[str, str], bounded: Callable[[Any, Any], Any]) -> Any:
+def _make(base_url: str, most: int) -> Any:
     openai, http = _libraries()
-    make, transport = (getattr(openai, kind) for kind in kinds)
     limits = http.Limits(max_connections=most, max_keepalive_connections=most)
-    client = bounded(transport, http)(limits=limits, follow_redirects=False, verify=_trusted())
-    return make(api_key="none", base_url=base_url, max_retries=0, http_client=client)
+    client = bounded_client(openai.DefaultAioHttpClient, http)(limits=limits, follow_redirects=False, verify=_trusted())
+    return openai.AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0, http_client=client)
 
 
 @cache
@@ -189,11 +139,3 @@ def _libraries() -> tuple[Any, Any]:
 def _trusted() -> Any:
     """Return the TLS context, created once: it takes most of the time that creating a client takes."""
     return _libraries()[1].create_ssl_context()
-
-
-def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
-    """Yield pieces until the deadline: a server that trickles data never hits a read timeout."""
-    for piece in pieces:
-        yield piece
-        if time.monotonic() > deadline:
-            raise Unreachable("the response did not complete in time")

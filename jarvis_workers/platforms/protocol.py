@@ -3,7 +3,7 @@
 This module is independent of the wire format: `request.py` serializes requests, `replies.py` parses replies.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from jarvis_workers.platforms.profiles import Profile
 
 Role = Literal["system", "user", "assistant", "tool"]
-Hear = Callable[[str], None]
 WHOLE = frozenset({"stop", "tool_calls", "function_call"})
 
 
@@ -110,18 +109,14 @@ class Reply:
 
 
 class Platform(Protocol):
-    """A model provider, as seen by the agent loop. Both methods raise ModelError."""
+    """A model provider, as seen by the agent loop."""
 
     name: str
     model: str
     profile: "Profile"
 
-    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        """Return the answer; `hear` is called with each piece of its text."""
-        ...
-
     async def ask_async(self, request: ModelRequest) -> Reply:
-        """Return the answer without blocking the event loop."""
+        """Return the answer without blocking the event loop; raises ModelError."""
         ...
 
 

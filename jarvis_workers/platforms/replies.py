@@ -1,15 +1,15 @@
-"""Parse chat.completions responses, whole or streamed.
+"""Parse chat.completions responses.
 
 Responses are untrusted: a value of the wrong type raises BrokenAnswer, which is retried; missing values (usage, finish
 reason) stay empty in the reply, and the agent loop deals with them.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jarvis_workers.errors import BrokenAnswer
-from jarvis_workers.platforms.protocol import Hear, Reply, TokenUsage, ToolCall
+from jarvis_workers.platforms.protocol import Reply, TokenUsage, ToolCall
 from jarvis_workers.redact import redact_server_text
 
 THOUGHTS = ("reasoning_content", "reasoning")
@@ -33,66 +33,6 @@ def decode(body: bytes) -> Reply:
         usage=_usage(answer.get("usage")),
         model=_text(answer.get("model")),
     )
-
-
-def gather(pieces: Iterable[Mapping[str, Any]], hear: Hear) -> Reply:
-    """Assemble a streamed response, passing each piece of its text to `hear`. Raises BrokenAnswer."""
-    building = _Building()
-    for piece in pieces:
-        hear(building.add(_mapping(piece)))
-    return building.reply()
-
-
-class _Building:
-    """A streamed response being assembled."""
-
-    def __init__(self) -> None:
-        self.content: list[str] = []
-        self.thoughts: list[str] = []
-        self.calls: dict[int, list[str]] = {}
-        self.finish: str | None = None
-        self.usage, self.model = TokenUsage(), ""
-
-    def add(self, piece: Mapping[str, Any]) -> str:
-        """Add a piece and return its text."""
-        if piece.get("usage"):
-            self.usage = _usage(piece["usage"])
-        self.model = _text(piece.get("model")) or self.model
-        choices = _sequence(piece.get("choices"))
-        if not choices:
-            return ""
-        choice = _mapping(choices[0])
-        delta = _mapping(choice.get("delta") or {})
-        self.finish = _optional(choice.get("finish_reason")) or self.finish
-        self.thoughts.append(_thoughts(delta) or "")
-        for call in _sequence(delta.get("tool_calls")):
-            self._add_call(_mapping(call))
-        text = _text(delta.get("content"))
-        self.content.append(text)
-        return text
-
-    def reply(self) -> Reply:
-        calls = (
-            ToolCall(known or f"call_{place}", name, arguments)
-            for place, (known, name, arguments) in self.calls.items()
-        )
-        return Reply(
-            content="".join(self.content),
-            calls=tuple(calls),
-            reasoning="".join(self.thoughts) or None,
-            finish=self.finish,
-            usage=self.usage,
-            model=self.model,
-        )
-
-    def _add_call(self, piece: Mapping[str, Any]) -> None:
-        index = piece.get("index")
-        place = index if isinstance(index, int) else len(self.calls)
-        function = _mapping(piece.get("function") or {})
-        call = self.calls.setdefault(place, ["", "", ""])
-        call[0] = call[0] or _text(piece.get("id"))
-        call[1] += _text(function.get("name"))
-        call[2] += _text(function.get("arguments"))
 
 
 def _choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:

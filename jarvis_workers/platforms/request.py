@@ -80,12 +80,6 @@ class RequestWriter:
         return b"]," + _json(tail)[1:]
 
 
-def streamed(body: bytes, profile: Profile) -> bytes:
-    """Return the request changed to ask for a streamed response."""
-    options = {"stream": True} | ({"stream_options": {"include_usage": True}} if profile.stream_usage else {})
-    return body[:-1] + b"," + _json(options)[1:]
-
-
 def _message(message: Message, thoughts: str | None) -> dict[str, Any]:
     """Return a message as JSON; its reasoning goes into the field named `thoughts`, or is dropped if that is None."""
     body: dict[str, Any] = {"role": message.role, "content": message.content}

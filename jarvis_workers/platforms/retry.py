@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from tenacity.stop import stop_base
 from tenacity.wait import wait_base
 
@@ -69,16 +69,11 @@ def is_worth_another(error: BaseException) -> bool:
     return isinstance(error, Unreachable | BrokenAnswer)
 
 
-def retry_request(attempt: Callable[[float], T], patience: RetryDeadline) -> T:
-    """Call `attempt` until it succeeds or is not worth retrying; raises ModelError."""
-    try:
-        return Retrying(**patience.options())(lambda: attempt(patience.begin()))
-    except PROBLEMS as error:
-        raise final_error(error, patience) from error
+async def retry_request(attempt: Callable[[float], Awaitable[T]], patience: RetryDeadline) -> T:
+    """Call `attempt` until it succeeds or is not worth retrying; raises ModelError.
 
-
-async def retry_request_async(attempt: Callable[[float], Awaitable[T]], patience: RetryDeadline) -> T:
-    """Do the same with asyncio. The first attempt bypasses the retry library, as most requests succeed at once."""
+    The first attempt bypasses the retry library, as most requests succeed at once.
+    """
     try:
         return await attempt(patience.begin())
     except PROBLEMS as error:

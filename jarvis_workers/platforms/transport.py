@@ -4,8 +4,8 @@ RequestRefused is an error response, with its status and Retry-After; Unreachabl
 arrived. `retry.py` decides which of them are retried.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 
 class RequestRefused(Exception):
@@ -21,18 +21,10 @@ class Unreachable(Exception):
 
 
 class Wire(Protocol):
-    """A client of one server. All methods raise RequestRefused or Unreachable."""
-
-    def send(self, body: bytes, seconds: float) -> bytes:
-        """Send a request and return the body of the response."""
-        ...
+    """A client of one server."""
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
-        """Send a request with asyncio and return the body of the response."""
-        ...
-
-    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
-        """Send a request whose body asks for streaming; yield the events of the response."""
+        """Send a request and return the body of the response; raises RequestRefused or Unreachable."""
         ...
 
 

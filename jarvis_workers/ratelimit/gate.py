@@ -52,7 +52,7 @@ class Allowance(Protocol):
 
 
 class FairQueue:
-    """FIFO queue in front of an allowance, for threads and event loops; `slot`, `slot_async` raise TimeoutError."""
+    """FIFO queue in front of an allowance, shared by event loops; `slot` raises TimeoutError."""
 
     def __init__(self, allowance: Allowance, now: Callable[[], float] = time.monotonic) -> None:
         self._allowance, self._now = allowance, now
@@ -60,23 +60,9 @@ class FairQueue:
         self._waiting: deque[_Waiter] = deque()
         self._calibration = Calibration()
 
-    @contextmanager
-    def slot(self, seconds: float, tokens: int = 0) -> Iterator["Permit"]:
-        """Wait for a permit for at most `seconds` and hold it during the block; `tokens` is an estimate."""
-        waiter = self._enqueue((wake := threading.Event()).set, seconds, tokens)
-        try:
-            while not waiter.permit:
-                wake.wait(self._timeout(waiter))
-                wake.clear()
-                self._check(waiter)
-                self._requeue_if_late(waiter)
-            yield waiter.permit
-        finally:
-            self._leave(waiter)
-
     @asynccontextmanager
-    async def slot_async(self, seconds: float, tokens: int = 0) -> AsyncIterator["Permit"]:
-        """Like `slot`, in an event loop."""
+    async def slot(self, seconds: float, tokens: int = 0) -> AsyncIterator["Permit"]:
+        """Wait for a permit for at most `seconds` and hold it during the block; `tokens` is an estimate."""
         waiter = self._enqueue(_waker(wake := asyncio.Event()), seconds, tokens)
         try:
             while not waiter.permit:

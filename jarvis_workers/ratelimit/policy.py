@@ -5,7 +5,7 @@ little earlier or later than they were sent, and its counting window is unknown.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -86,14 +86,10 @@ class RequestPermit(Protocol):
 
 
 class Limiter(Protocol):
-    """Admits the requests to one model; both forms raise TimeoutError."""
+    """Admits the requests to one model; raises TimeoutError."""
 
-    def slot(self, seconds: float, tokens: int = 0) -> AbstractContextManager[RequestPermit]:
+    def slot(self, seconds: float, tokens: int = 0) -> AbstractAsyncContextManager[RequestPermit]:
         """Wait at most `seconds` to send a request of about `tokens` tokens; it is in flight during the block."""
-        ...
-
-    def slot_async(self, seconds: float, tokens: int = 0) -> AbstractAsyncContextManager[RequestPermit]:
-        """Like `slot`, in an event loop."""
         ...
 
 

@@ -3,7 +3,6 @@
 The strongest tier supported by the machine is used; if it supports neither A nor B, no command is run at all.
 """
 
-import asyncio
 import functools
 import os
 import socket
@@ -131,22 +130,6 @@ class Sandbox:
                 stream.sendall(pack_order(order))
                 while chunk := stream.recv(CHUNK_BYTES):
                     answer += chunk
-            except OSError as error:
-                raise self._line.broken() from error
-        return self._read(bytes(answer))
-
-    async def run_async(
-        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = NO_LIMITS_SAID
-    ) -> CommandOutcome:
-        """Run a command to completion without blocking the event loop; cancelling kills the command."""
-        loop, order, answer = asyncio.get_running_loop(), self._order(argv, stdin, limits), bytearray()
-        with self._line.run() as stream:
-            stream.setblocking(False)
-            try:
-                async with asyncio.timeout(limits.wall_seconds + PATIENCE_SECONDS):
-                    await loop.sock_sendall(stream, pack_order(order))
-                    while chunk := await loop.sock_recv(stream, CHUNK_BYTES):
-                        answer += chunk
             except OSError as error:
                 raise self._line.broken() from error
         return self._read(bytes(answer))

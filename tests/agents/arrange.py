@@ -1,12 +1,14 @@
 """What the tests of agents share: a platform over a scripted server, a tool that looks, an agent, and its run."""
 
+import asyncio
 import importlib.util
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld, drive
-from jarvis_workers.agent.effects import Definition, TaskResult
+from jarvis_workers.agent.drivers import AgentWorld, drive_async
+from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
@@ -16,9 +18,10 @@ from jarvis_workers.agent.transcript import Log, Transcript
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile
-from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, TokenUsage, ToolCall
+from jarvis_workers.platforms.protocol import ModelRequest, Platform, Reply, TokenUsage, ToolCall
 from jarvis_workers.platforms.transport import Wire
 from jarvis_workers.ratelimit.gate import LocalLimiter
+from jarvis_workers.ratelimit.policy import Limiter, RequestPermit
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 from tests.agents.plainwire import PlainWire
@@ -27,6 +30,34 @@ from tests.servers import missing
 NATIVE, TEXT = PROFILES["deepseek"], PROFILES["generic"]
 MARKS = make_marks(b"secret", "input")
 SLOTS = 1000
+T = TypeVar("T")
+
+
+def drive(conversation: Conversation[T], world: AgentWorld) -> T:
+    """Lead a conversation to its end in an event loop of its own."""
+    return asyncio.run(drive_async(conversation, world))
+
+
+def ask(platform: Platform, request: ModelRequest) -> Reply:
+    """Ask a platform in an event loop of its own."""
+    return asyncio.run(platform.ask_async(request))
+
+
+def send(wire: Wire, body: bytes, seconds: float) -> bytes:
+    """Send a request in an event loop of its own."""
+    return asyncio.run(wire.send_async(body, seconds))
+
+
+@contextmanager
+def slot(gate: Limiter, seconds: float, tokens: int = 0) -> Iterator[RequestPermit]:
+    """Hold a slot during the block, in a thread without an event loop."""
+    with asyncio.Runner() as runner:
+        waiting = gate.slot(seconds, tokens)
+        permit = runner.run(waiting.__aenter__())
+        try:
+            yield permit
+        finally:
+            runner.run(waiting.__aexit__(None, None, None))
 
 
 def wire_to(url: str, kind: str = "plain") -> Wire:
@@ -91,16 +122,13 @@ class Scripted:
         self.replies = list(replies)
         self.requests: list[ModelRequest] = []
 
-    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         self.requests.append(request)
         assert self.replies, f"nothing is left to answer {request.messages[-1]}"
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
         return reply
-
-    async def ask_async(self, request: ModelRequest) -> Reply:
-        return self.ask(request)
 
 
 def text(content: str, **about: Any) -> Reply:
@@ -126,9 +154,6 @@ class Lines:
 
     def append(self, line: bytes) -> None:
         self.all.append(line)
-
-    def sync(self) -> None:
-        pass
 
     async def sync_async(self) -> None:
         pass

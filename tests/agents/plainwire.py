@@ -2,9 +2,6 @@
 
 import asyncio
 import http.client
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
@@ -16,22 +13,14 @@ class PlainWire:
     def __init__(self, base_url: str) -> None:
         self._parts = urlsplit(base_url)
 
-    def send(self, body: bytes, seconds: float) -> bytes:
+    def _send(self, body: bytes, seconds: float) -> bytes:
         try:
             return self._post(body, seconds).read()
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
-        return await asyncio.to_thread(self.send, body, seconds)
-
-    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
-        try:
-            for line in self._post(body, seconds):
-                if line.startswith(b"data: ") and not line.startswith(b"data: [DONE]"):
-                    yield json.loads(line[6:])
-        except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
-            raise Unreachable(f"{type(error).__name__}: {error}") from error
+        return await asyncio.to_thread(self._send, body, seconds)
 
     def _post(self, body: bytes, seconds: float) -> http.client.HTTPResponse:
         client = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=seconds)

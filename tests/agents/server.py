@@ -1,4 +1,4 @@
-"""A model server for tests: real HTTP, chat.completions, whole and streamed, following a scenario.
+"""A model server for tests: real HTTP, chat.completions, following a scenario.
 
 A scenario is a list of steps, one a request, in order. A step may expect something of its request, and answers or
 misbehaves. A step that is not used, a request that no step is left for and an expectation that fails end the test.
@@ -8,7 +8,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +17,6 @@ from typing import Any
 Body = Mapping[str, Any]
 Expect = Callable[[Body], object]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-PIECE = 7
 PAGE = b"x" * 65536
 HELD_SECONDS = 60.0
 
@@ -193,33 +192,6 @@ def completion(step: Step, number: int) -> dict[str, Any]:
     }
 
 
-def pieces(step: Step, number: int) -> Iterator[dict[str, Any]]:
-    """Yield the body of a streamed answer."""
-
-    def piece(delta: Mapping[str, Any], reason: str | None = None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {
-            "id": f"chat-{number}",
-            "object": "chat.completion.chunk",
-            "created": 1,
-            "model": "scripted",
-            "choices": [choice],
-        }
-
-    yield piece({"role": "assistant", "content": "", **step.extra})
-    content = step.content or ""
-    for at in range(0, len(content), PIECE):
-        yield piece({"content": content[at : at + PIECE]})
-    for place, call in enumerate(step.calls):
-        whole = _call(place, number, *call)
-        text = whole["function"]["arguments"]
-        yield piece({"tool_calls": [{**whole, "index": place, "function": {"name": call[0], "arguments": ""}}]})
-        for at in range(0, len(text), PIECE):
-            yield piece({"tool_calls": [{"index": place, "function": {"arguments": text[at : at + PIECE]}}]})
-    yield piece({}, step.reason)
-    yield {**piece({}), "choices": [], "usage": dict(step.usage)}
-
-
 def _call(place: int, number: int, name: str, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{number}_{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
@@ -242,17 +214,15 @@ class _Handler(BaseHTTPRequestHandler):
         if step.waits:
             step.waits.wait(HELD_SECONDS)
         with suppress(ConnectionError):
-            self._answer(step, number, streamed=bool(request.get("stream")))
+            self._answer(step, number)
 
-    def _answer(self, step: Step, number: int, *, streamed: bool) -> None:
+    def _answer(self, step: Step, number: int) -> None:
         if step.misbehaves == "hang":
             self.script.over.wait()
         if step.misbehaves in ("hang", "reset"):
             return self._cut()
         if step.status != 200:
             return self._send_error(step)
-        if streamed:
-            return self._stream(step, number)
         body = json.dumps(completion(step, number))
         if step.misbehaves == "garble":
             return self._send(200, body[: len(body) // 2], {})
@@ -290,22 +260,6 @@ class _Handler(BaseHTTPRequestHandler):
         while not self.script.over.is_set():
             self.wfile.write(PAGE)
             self.script.sent += len(PAGE)
-
-    def _stream(self, step: Step, number: int) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("connection", "close")
-        self.end_headers()
-        self.close_connection = True
-        for place, piece in enumerate(pieces(step, number)):
-            if step.misbehaves and place == 2:
-                return self._cut() if step.misbehaves == "cut" else self._write("data: {\n\n")
-            self._write(f"data: {json.dumps(piece)}\n\n")
-        self._write("data: [DONE]\n\n")
-
-    def _write(self, text: str) -> None:
-        self.wfile.write(text.encode())
-        self.wfile.flush()
 
     def _cut(self) -> None:
         """Close so that the other side sees a reset."""

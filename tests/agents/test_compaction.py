@@ -6,14 +6,27 @@ from itertools import pairwise
 import pytest
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld, drive
+from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.platforms.answer_cache import CachedPlatform
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
 from jarvis_workers.platforms.request import RequestWriter
-from tests.agents.arrange import MARKS, NATIVE, TEXT, Kept, Scripted, agent_of, call, look, platform_of, run, text
+from tests.agents.arrange import (
+    MARKS,
+    NATIVE,
+    TEXT,
+    Kept,
+    Scripted,
+    agent_of,
+    call,
+    drive,
+    look,
+    platform_of,
+    run,
+    text,
+)
 from tests.agents.server import ModelServer, calls, says
 
 ROUNDS = 12

@@ -121,28 +121,3 @@ def test_the_asyncio_driver_meets_faults_the_same_way(fault: str, wire: str) -> 
 
     with ModelServer(FAULTS[fault], *(() if fault in ONCE else (says("done"),))) as server:
         assert asyncio.run(converse(server)) == ONCE.get(fault, "done")
-
-
-@pytest.mark.parametrize("fault", ["bad json", "cut", "500"])
-@pytest.mark.parametrize("wire", WIRES)
-def test_a_stream_that_breaks_is_asked_for_again(fault: str, wire: str) -> None:
-    heard: list[str] = []
-    with ModelServer(FAULTS[fault], says("all of it")) as server:
-        agent = agent_of()
-        request = agent.request()
-        reply = platform_of(server.url, wire=wire).ask(request, heard.append)
-
-    assert (reply.content, reply.finish, reply.tries) == ("all of it", "stop", 2)
-    assert "".join(heard).endswith("all of it")
-    assert reply.usage.total == 120
-
-
-@pytest.mark.parametrize("wire", WIRES)
-def test_a_stream_without_a_reason_to_end_is_cut_off(wire: str) -> None:
-    with ModelServer(Step("so far", finish="none"), calls("look", at="a")) as server:
-        platform = platform_of(server.url, wire=wire)
-        cut = platform.ask(agent_of().request(), lambda _: None)
-        whole = platform.ask(agent_of().request(), lambda _: None)
-
-    assert (cut.finish, cut.is_whole) == (None, False)
-    assert [(made.name, made.arguments) for made in whole.calls] == [("look", '{"at": "a"}')]

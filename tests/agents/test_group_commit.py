@@ -17,7 +17,7 @@ COUNT = 50
 async def append_all(journal: Journal[int]) -> None:
     async def one(number: int) -> None:
         journal.append(number)
-        await journal.wait_in_loop()
+        await journal.wait()
 
     await asyncio.gather(*map(one, range(COUNT)))
 
@@ -33,13 +33,13 @@ def test_what_comes_together_is_saved_together_and_in_order() -> None:
     assert len(saved) < COUNT / 2
 
 
-def test_threads_share_it_as_well() -> None:
+def test_event_loops_of_several_threads_share_it() -> None:
     saved: list[int] = []
     journal = Journal(saved.extend)
 
     def one(number: int) -> bool:
         journal.append(number)
-        journal.wait().result()
+        asyncio.run(wait(journal))
         return number in saved
 
     with ThreadPoolExecutor(8) as pool:
@@ -80,13 +80,13 @@ def test_what_goes_wrong_is_told_to_all_who_wait_and_what_may_yet_be_saved_stays
     fails.set()
     journal.append("first")
     with pytest.raises(type(error), match=str(error)):
-        journal.wait().result()
+        asyncio.run(wait(journal))
     journal.append("second")
     with pytest.raises(type(error), match=str(error)):
         asyncio.run(wait(journal))
     fails.clear()
     journal.append("third")
-    journal.wait().result()
+    asyncio.run(wait(journal))
     journal.close()
 
     assert saved == kept
@@ -103,18 +103,21 @@ def test_what_nobody_waits_for_yet_does_not_go_down_with_what_fails() -> None:
             raise ValueError("a fault of ours")
         saved.extend(items)
 
+    async def append_in_turn() -> None:
+        journal.append("first")
+        first = journal.wait()
+        await asyncio.to_thread(begun.wait)
+        journal.append("refused")
+        refused = journal.wait()
+        journal.append("mine")
+        free.set()
+        await first
+        with pytest.raises(ValueError, match="a fault of ours"):
+            await refused
+        await journal.wait()
+
     journal = Journal(save)
-    journal.append("first")
-    first = journal.wait()
-    begun.wait()
-    journal.append("refused")
-    refused = journal.wait()
-    journal.append("mine")
-    free.set()
-    first.result()
-    with pytest.raises(ValueError, match="a fault of ours"):
-        refused.result()
-    journal.wait().result()
+    asyncio.run(append_in_turn())
     journal.close()
 
     assert saved == ["first", "mine"]
@@ -132,4 +135,4 @@ def test_what_cannot_be_saved_at_the_end_is_told_in_the_log(caplog: pytest.LogCa
 
 
 async def wait(journal: Journal[str]) -> None:
-    await journal.wait_in_loop()
+    await journal.wait()

@@ -15,7 +15,7 @@ from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
 from jarvis_workers.errors import BrokenAnswer
 from jarvis_workers.platforms.protocol import Reply
-from jarvis_workers.platforms.replies import decode, gather
+from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.tools.tool import BadCall, read_arguments
 
@@ -78,12 +78,6 @@ FORM = ReportForm(list[Item])
 def test_an_answer_of_any_form_is_a_reply_or_broken(value: Any) -> None:
     with suppress(BrokenAnswer):
         assert isinstance(decode(json.dumps(value).encode()), Reply)
-
-
-@given(st.lists(values | answers, max_size=5))
-def test_pieces_of_any_form_are_a_reply_or_broken(pieces: list[Any]) -> None:
-    with suppress(BrokenAnswer):
-        assert isinstance(gather(pieces, str.strip), Reply)
 
 
 @given(texts)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.drivers import AgentWorld, drive, drive_async
+from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.transcript import UNKNOWN, Transcript, read_line
 from jarvis_workers.errors import UsageError
-from tests.agents.arrange import Lines, Scripted, agent_of, call, heard, look, platform_of, run, text
+from tests.agents.arrange import Lines, Scripted, agent_of, call, drive, heard, look, platform_of, run, text
 from tests.agents.logfile import LogFile
 from tests.agents.mortal import do
 from tests.agents.server import ModelServer, Step, calls, says

@@ -8,10 +8,8 @@ import json
 import resource
 import sys
 import threading
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 from sqlalchemy import select
@@ -49,15 +47,9 @@ class Keeping:
         self._wire = wire
         self.bodies: list[bytes] = []
 
-    def send(self, body: bytes, seconds: float) -> bytes:
-        return self._wire.send(body, seconds)
-
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         self.bodies.append(body)
         return await self._wire.send_async(body, seconds)
-
-    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
-        return self._wire.stream(body, seconds)
 
 
 class Command:

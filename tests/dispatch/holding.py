@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.ratelimit.policy import ModelKey, RateLimitPolicy
+from tests.agents.arrange import slot
 
 MODEL = ModelKey("http://there/v1", "m")
 PATIENCE = 60.0
@@ -21,7 +22,7 @@ def main(url: str, holder: str, most: int, wanted: int, lease: float) -> None:
     threading.Thread(target=limits.run, daemon=True).start()
     with ExitStack() as held:
         for _ in range(wanted):
-            held.enter_context(gate.slot(PATIENCE))
+            held.enter_context(slot(gate, PATIENCE))
             print("in", flush=True)
         threading.Event().wait()
 

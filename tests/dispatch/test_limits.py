@@ -19,6 +19,7 @@ from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
+from tests.agents.arrange import slot
 from tests.bench import rounds
 from tests.bench.strictserver import strict_server
 from tests.chaos.commands import until
@@ -109,7 +110,7 @@ def ask_many(gate: Limiter, many: int, seconds: float, *seen: Requests) -> threa
     """Ask in a loop of its own, all at once."""
 
     async def one() -> None:
-        async with gate.slot_async(PATIENCE) as turn:
+        async with gate.slot(PATIENCE) as turn:
             with ExitStack() as on:
                 for requests in seen:
                     on.enter_context(requests.one())
@@ -128,7 +129,7 @@ def taken(gate: Limiter, stack: ExitStack, wanted: int) -> int:
     """Take as many slots as there are at once, at most `wanted`; return how many."""
     for number in range(wanted):
         try:
-            stack.enter_context(gate.slot(0.5 if number else 2.5 * LEASE))
+            stack.enter_context(slot(gate, 0.5 if number else 2.5 * LEASE))
         except TimeoutError:
             return number
     return wanted
@@ -150,12 +151,12 @@ def test_rate_limit_holds_for_all_processes_together(join: Join) -> None:
 def test_what_one_has_to_spare_the_other_gets(join: Join) -> None:
     busy, idle = join().gate(8), join().gate(8)
     with ExitStack() as held:
-        with idle.slot(PATIENCE):
+        with slot(idle, PATIENCE):
             assert taken(busy, held, 7) == 7
         assert taken(busy, held, 1) == 1
-        with pytest.raises(TimeoutError), idle.slot(0.2):
+        with pytest.raises(TimeoutError), slot(idle, 0.2):
             pass
-    with idle.slot(PATIENCE):
+    with slot(idle, PATIENCE):
         pass
 
 
@@ -174,7 +175,7 @@ def test_who_comes_late_gets_its_part_of_one_that_always_has_enough_to_do(join: 
 @pytest.mark.slow
 def test_rate_limit_falls_by_a_429_in_a_process_that_always_has_enough_to_do(join: Join) -> None:
     requests, gate = Requests(), join().gate(8)
-    with gate.slot(PATIENCE) as turn:
+    with slot(gate, PATIENCE) as turn:
         busy = ask_many(gate, 150, 0.05, requests)
         until(lambda: requests.now == 7)
         turn.on_throttled(0.5)
@@ -193,7 +194,7 @@ def test_slots_of_a_process_that_was_killed_are_free_after_a_lease(server: Redis
         assert taken(mine, held, 6) == 2
         process.kill()
         killed = time.monotonic()
-        with mine.slot(PATIENCE):
+        with slot(mine, PATIENCE):
             assert time.monotonic() - killed >= 0.5 * LEASE
         assert taken(mine, held, 6) == 4
 
@@ -217,11 +218,11 @@ def test_a_redis_that_forgot_all_gives_nobody_more_than_he_had_for_a_lease(serve
         assert taken(mine, held, 6) == 2
         server.flush()
         newcomer = join().gate(6)
-        with pytest.raises(TimeoutError), newcomer.slot(1.5 * LEASE):
+        with pytest.raises(TimeoutError), slot(newcomer, 1.5 * LEASE):
             pass
         assert taken_now(mine) == 0
         held.close()
-        with newcomer.slot(PATIENCE):
+        with slot(newcomer, PATIENCE):
             pass
 
 
@@ -233,7 +234,7 @@ def test_slots_that_were_dead_when_redis_forgot_all_are_free_a_lease_later(serve
         process.kill()
         server.flush()
         forgot = time.monotonic()
-        with mine.slot(PATIENCE):
+        with slot(mine, PATIENCE):
             assert time.monotonic() - forgot >= 0.9 * LEASE
 
 
@@ -256,7 +257,7 @@ def test_while_redis_is_away_all_wait_without_haste_and_go_on_when_it_is_back(se
 def test_who_waits_for_a_redis_that_is_away_gives_up_when_its_time_is_over(server: Redis, join: Join) -> None:
     gate = join().gate(4)
     server.kill()
-    with pytest.raises(TimeoutError), gate.slot(0.3):
+    with pytest.raises(TimeoutError), slot(gate, 0.3):
         pass
 
 
@@ -288,26 +289,26 @@ def test_rate_limit_and_concurrency_limit_hold_together(join: Join) -> None:
 @pytest.mark.slow
 def test_rate_limit_of_tokens_is_shared_and_corrected_by_what_is_reported(join: Join) -> None:
     gates = [join().gate(tokens_per_minute=60_000) for _ in range(2)]
-    with gates[0].slot(PATIENCE, tokens=100) as turn:
+    with slot(gates[0], PATIENCE, tokens=100) as turn:
         turn.on_success(1_500)
-    with gates[0].slot(PATIENCE, tokens=100):
+    with slot(gates[0], PATIENCE, tokens=100):
         told = time.monotonic()
-    with gates[1].slot(PATIENCE, tokens=100):
+    with slot(gates[1], PATIENCE, tokens=100):
         assert time.monotonic() >= told
-    with pytest.raises(TimeoutError), gates[1].slot(0.05, tokens=100):
+    with pytest.raises(TimeoutError), slot(gates[1], 0.05, tokens=100):
         pass
 
 
 def test_retry_after_holds_for_all(join: Join) -> None:
     gates = [join().gate(8) for _ in range(2)]
     ready(*gates)
-    with gates[0].slot(PATIENCE) as turn:
+    with slot(gates[0], PATIENCE) as turn:
         turn.on_throttled(1.5)
         told = time.monotonic()
-        with pytest.raises(TimeoutError), gates[0].slot(0):
+        with pytest.raises(TimeoutError), slot(gates[0], 0):
             pass
     until(lambda: taken_now(gates[1]) == 0)
-    with gates[1].slot(PATIENCE):
+    with slot(gates[1], PATIENCE):
         assert time.monotonic() - told >= 1.4
 
 
@@ -317,12 +318,12 @@ def test_where_nothing_but_429s_comes_all_wait_twice_as_long_each_time(join: Joi
     ready(*gates)
     began = time.monotonic()
     for gate in (*gates, gates[0]):
-        with gate.slot(PATIENCE) as turn:
+        with slot(gate, PATIENCE) as turn:
             turn.on_throttled(0.2)
         until(lambda: taken_now(gates[1]) == 0)
-    with gates[1].slot(PATIENCE):
+    with slot(gates[1], PATIENCE):
         assert time.monotonic() - began >= 0.2 + 0.4 + 0.8
-    with gates[1].slot(PATIENCE) as turn:
+    with slot(gates[1], PATIENCE) as turn:
         turn.on_success(0)
 
 
@@ -330,12 +331,12 @@ def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Joi
     mine, other = join().gate(16), join().gate(16)
     with ExitStack() as held:
         assert taken(mine, held, 15) == 15
-        with mine.slot(PATIENCE) as turn:
+        with slot(mine, PATIENCE) as turn:
             turn.on_throttled(0.0)
     with ExitStack() as held:
         assert taken(other, held, 16) == 8
     for _ in range(300):
-        with mine.slot(PATIENCE) as turn:
+        with slot(mine, PATIENCE) as turn:
             turn.on_success(0)
     with ExitStack() as held:
         assert taken(other, held, 16) == 16
@@ -345,7 +346,7 @@ def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Joi
 def test_without_a_rate_limit_nobody_asks_redis(server: Redis, join: Join) -> None:
     member = join()
     server.kill()
-    with member.gate().slot(0):
+    with slot(member.gate(), 0):
         assert isinstance(member.gate(), LocalLimiter)
     assert member.limits.calls == 0
 
@@ -353,7 +354,7 @@ def test_without_a_rate_limit_nobody_asks_redis(server: Redis, join: Join) -> No
 def test_what_redis_keeps_tells_neither_address_nor_model(server: Redis, join: Join) -> None:
     limits = join().limits
     gate = limits.limiter(ModelKey("http://me:sk-secret@there/v1", "secret-model"), RateLimitPolicy(2))
-    with gate.slot(PATIENCE), redis.Redis.from_url(server.url) as client:
+    with slot(gate, PATIENCE), redis.Redis.from_url(server.url) as client:
         kept = [key + client.get(key) for key in client.scan_iter()]
     assert len(kept) == 1
     assert kept[0].startswith(KEY.encode())
@@ -387,7 +388,7 @@ def test_the_conversations_of_two_workers_share_what_is_allowed(
 def taken_now(gate: Limiter) -> int:
     """Take a slot if there is one right now; return how many."""
     try:
-        with gate.slot(0):
+        with slot(gate, 0):
             return 1
     except TimeoutError:
         return 0
@@ -396,7 +397,7 @@ def taken_now(gate: Limiter) -> int:
 def ready(*gates: Limiter) -> None:
     """Wait until Redis gives slots to all, and give them back."""
     for gate in gates:
-        with gate.slot(PATIENCE):
+        with slot(gate, PATIENCE):
             pass
 
 

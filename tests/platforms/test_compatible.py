@@ -1,6 +1,5 @@
 """Servers that speak chat.completions: what is sent to each, what is read back, what it costs."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -11,13 +10,13 @@ from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile, profile_for
 from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall, ToolSpec
-from jarvis_workers.platforms.replies import decode, gather
+from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import PER_MESSAGE, estimate, estimate_request
 from jarvis_workers.platforms.transport import RequestRefused, seconds_to_wait
 from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.ratelimit.token_calibration import Calibration
-from tests.agents.arrange import platform_of
+from tests.agents.arrange import ask, platform_of, slot
 from tests.agents.server import ModelServer, Step, fails, late, says
 
 TOOLS = (ToolSpec("look", "Look.", {"type": "object", "properties": {}}),)
@@ -176,28 +175,9 @@ def test_what_is_no_answer_is_broken(body: bytes) -> None:
         decode(body)
 
 
-def test_pieces_of_several_calls_are_put_together() -> None:
-    def piece(*calls: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-        return {"choices": [{"delta": {"tool_calls": list(calls)}, "finish_reason": finish}]}
-
-    reply = gather(
-        [
-            piece({"index": 0, "id": "a", "function": {"name": "one", "arguments": ""}}),
-            piece({"index": 1, "id": "b", "function": {"name": "two", "arguments": "{"}}),
-            piece({"index": 0, "function": {"arguments": "{}"}}, {"index": 1, "function": {"arguments": "}"}}),
-            {"choices": [{"delta": {"reasoning": "hm"}}]},
-            piece(finish="tool_calls"),
-        ],
-        lambda _: None,
-    )
-
-    assert reply.calls == (ToolCall("a", "one", "{}"), ToolCall("b", "two", "{}"))
-    assert (reply.finish, reply.reasoning) == ("tool_calls", "hm")
-
-
 def test_a_reply_knows_its_cost() -> None:
     with ModelServer(says("hello")) as server:
-        reply = platform_of(server.url, prices=Prices(input=2, output=10)).ask(ONE)
+        reply = ask(platform_of(server.url, prices=Prices(input=2, output=10)), ONE)
 
     assert reply.cost == pytest.approx((100 * 2 + 20 * 10) / 1e6)
     assert reply.model == "scripted"
@@ -208,13 +188,13 @@ def test_a_reply_knows_its_cost() -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
 def test_a_refusal_is_no_reason_to_retry(status: int) -> None:
     with ModelServer(fails(status)) as server, pytest.raises(ModelRefused, match=f"said {status}"):
-        platform_of(server.url).ask(ONE)
+        ask(platform_of(server.url), ONE)
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 def test_a_temporary_error_is_a_reason_to_retry(status: int) -> None:
     with ModelServer(fails(status, retry_after="0"), says("hello")) as server:
-        reply = platform_of(server.url).ask(ONE)
+        reply = ask(platform_of(server.url), ONE)
 
     assert (reply.content, reply.tries) == ("hello", 2)
 
@@ -224,17 +204,17 @@ def test_retry_ends_after_the_allowed_number() -> None:
         ModelServer(*[fails(500, retry_after="0")] * 3) as server,
         pytest.raises(ModelUnavailable, match="asked 3 times"),
     ):
-        platform_of(server.url).ask(ModelRequest(ONE.messages, seconds=60, retries=2))
+        ask(platform_of(server.url), ModelRequest(ONE.messages, seconds=60, retries=2))
 
 
 def test_no_retry_begins_without_time_for_its_answer() -> None:
     with ModelServer(fails(429, retry_after="3600")) as server, pytest.raises(ModelUnavailable, match="429"):
-        platform_of(server.url).ask(ONE)
+        ask(platform_of(server.url), ONE)
 
 
 def test_retry_after_of_a_server_is_waited_for() -> None:
     with ModelServer(fails(429, retry_after_ms="300"), says("hello")) as server:
-        reply = platform_of(server.url).ask(ONE)
+        reply = ask(platform_of(server.url), ONE)
 
     assert 0.3 <= reply.seconds < 60
 
@@ -257,40 +237,26 @@ def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: flo
 
 def test_a_request_without_a_slot_ends_by_timeout() -> None:
     gate = LocalLimiter(1)
-    with ModelServer() as server, gate.slot(1):
+    with ModelServer() as server, slot(gate, 1):
         platform = Compatible("openai", "m", wire=_never(), gate=gate, terms=Terms(PROFILES["openai"], Prices()))
         with pytest.raises(ModelUnavailable, match="too many concurrent requests"):
-            platform.ask(ModelRequest(ONE.messages, seconds=0.1))
+            ask(platform, ModelRequest(ONE.messages, seconds=0.1))
         assert server.requests == []
 
 
 def _never() -> Any:
     class Never:
-        def send(self, body: bytes, seconds: float) -> bytes:
+        async def send_async(self, body: bytes, seconds: float) -> bytes:
             raise RequestRefused(500, "never")
 
     return Never()
 
 
-def test_what_is_streamed_is_heard_as_it_comes() -> None:
-    pieces: list[str] = []
-    with ModelServer(says("hello, whoever listens")) as server:
-        reply = platform_of(server.url).ask(ONE, pieces.append)
-
-    assert len([piece for piece in pieces if piece]) > 2
-    assert reply.content == "".join(pieces) == "hello, whoever listens"
-    assert reply.usage == TokenUsage(100, 20)
-
-
 @pytest.mark.parametrize("usage", [{}, {"prompt_tokens": -900, "completion_tokens": -5}, {"prompt_tokens": "many"}])
-@pytest.mark.parametrize("how", ["ask", "ask_async", "stream"])
-def test_tokens_that_a_server_does_not_report_are_estimated(how: str, usage: dict[str, Any]) -> None:
+def test_tokens_that_a_server_does_not_report_are_estimated(usage: dict[str, Any]) -> None:
     with ModelServer(says("an answer of some words", usage=usage)) as server:
         platform = platform_of(server.url, prices=Prices(input=1.0, output=2.0))
-        if how == "ask_async":
-            reply = asyncio.run(platform.ask_async(ONE))
-        else:
-            reply = platform.ask(ONE, (lambda _: None) if how == "stream" else None)
+        reply = ask(platform, ONE)
 
     assert reply.usage == TokenUsage(estimate_request(ONE), PER_MESSAGE + estimate("an answer of some words"))
     assert reply.cost == (reply.usage.prompt + 2 * reply.usage.completion) / 1_000_000 > 0
@@ -303,15 +269,15 @@ def test_the_scripted_server_fails_a_step_that_is_not_used() -> None:
 
 def test_the_scripted_server_fails_a_request_too_many_and_one_not_expected() -> None:
     with pytest.raises(AssertionError, match="one too many"), ModelServer() as server, pytest.raises(ModelRefused):
-        platform_of(server.url).ask(ONE)
+        ask(platform_of(server.url), ONE)
     picky = says("x").expecting(lambda body: body["model"] == "other")
     with pytest.raises(AssertionError, match="not what was expected"), ModelServer(picky) as server:
-        platform_of(server.url).ask(ONE)
+        ask(platform_of(server.url), ONE)
 
 
 def test_a_late_answer_is_an_answer() -> None:
     with ModelServer(late(0.3, says("hello"))) as server:
-        assert platform_of(server.url).ask(ONE).seconds >= 0.3
+        assert ask(platform_of(server.url), ONE).seconds >= 0.3
 
 
 @pytest.mark.parametrize(
@@ -347,4 +313,4 @@ def test_reports_correct_the_estimate() -> None:
 
 def test_steps_may_bring_what_servers_bring() -> None:
     with ModelServer(Step("hello", extra={"reasoning_content": "hm"})) as server:
-        assert platform_of(server.url).ask(ONE).reasoning == "hm"
+        assert ask(platform_of(server.url), ONE).reasoning == "hm"

@@ -17,6 +17,7 @@ from jarvis_workers.platforms.protocol import Message, ModelRequest, ToolCall, T
 from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.transport import RequestRefused, Unreachable
 from jarvis_workers.ratelimit.gate import LocalLimiter
+from tests.agents.arrange import ask, send
 from tests.agents.server import ModelServer, fails, hangs, late, never_ends, repeats_headers, says
 from tests.servers import missing
 
@@ -25,7 +26,6 @@ BODY = b'{"model":"m","messages":[{"role":"user","content":"hello"}]}'
 
 # What is read of an error, and what the kernel takes meanwhile.
 ENOUGH_BYTES = 24 << 20
-STREAMED = BODY[:-1] + b',"stream":true}'
 
 
 @pytest.fixture(autouse=True)
@@ -47,20 +47,17 @@ def sdk(clients: Clients, server: ModelServer, key: str = "key") -> Sdk:
 
 def test_keys_go_with_the_request_and_the_client_is_shared(clients: Clients) -> None:
     with ModelServer(says("a"), says("b"), says("c")) as server:
-        sdk(clients, server, "one").send(BODY, 30)
-        sdk(clients, server, "two").send(BODY, 30)
-        asyncio.run(sdk(clients, server, "three").send_async(BODY, 30))
-        shared = clients.blocking(server.url, 10)
+        for key in ("one", "two", "three"):
+            send(sdk(clients, server, key), BODY, 30)
 
         assert [headers["authorization"] for headers in server.headers] == ["Bearer one", "Bearer two", "Bearer three"]
-        assert clients.blocking(server.url, 10) is shared
-        assert clients.blocking("http://other/v1", 10) is not shared
 
 
 def test_each_loop_has_its_own_client(clients: Clients) -> None:
     async def client() -> object:
         one, again = await clients.of_loop(HERE, 10), await clients.of_loop(HERE, 10)
         assert one is again
+        assert await clients.of_loop("http://other/v1", 10) is not one
         return one
 
     assert asyncio.run(client()) is not asyncio.run(client())
@@ -77,25 +74,20 @@ def test_the_client_of_a_loop_is_closed_when_the_loop_ends(clients: Clients) -> 
 
 def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
     with ModelServer(fails(500), fails(429, retry_after="7")) as server:
-        with pytest.raises(RequestRefused) as blocking:
-            sdk(clients, server).send(BODY, 30)
-        with pytest.raises(RequestRefused) as in_loop:
-            asyncio.run(sdk(clients, server).send_async(BODY, 30))
+        with pytest.raises(RequestRefused) as first:
+            send(sdk(clients, server), BODY, 30)
+        with pytest.raises(RequestRefused) as second:
+            send(sdk(clients, server), BODY, 30)
 
-    assert (blocking.value.status, blocking.value.again) == (500, None)
-    assert (in_loop.value.status, in_loop.value.again) == (429, 7)
+    assert (first.value.status, first.value.again) == (500, None)
+    assert (second.value.status, second.value.again) == (429, 7)
 
 
 @pytest.mark.timing
 def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
     began = time.monotonic()
-    with ModelServer(forever=lambda _: hangs()) as server:
-        with pytest.raises(Unreachable):
-            sdk(clients, server).send(BODY, 0.3)
-        with pytest.raises(Unreachable):
-            asyncio.run(sdk(clients, server).send_async(BODY, 0.3))
-        with pytest.raises(Unreachable):
-            list(sdk(clients, server).stream(STREAMED, 0.3))
+    with ModelServer(forever=lambda _: hangs()) as server, pytest.raises(Unreachable):
+        send(sdk(clients, server), BODY, 0.3)
 
     # It would hang for ever; the library may have to be imported first, beside others.
     assert time.monotonic() - began < 30
@@ -104,10 +96,8 @@ def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
 def test_where_nobody_listens_that_is_what_is_told(clients: Clients) -> None:
     wire = Sdk(clients, "http://127.0.0.1:9/v1", key="key", max_connections=10)
 
-    with pytest.raises(Unreachable, match="Connection refused"):
-        wire.send(BODY, 30)
     with pytest.raises(Unreachable, match="Connect call failed"):
-        asyncio.run(wire.send_async(BODY, 30))
+        send(wire, BODY, 30)
 
 
 def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -> None:
@@ -120,17 +110,12 @@ def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -
         tools=(ToolSpec("look", "Look.", {"type": "object", "properties": {}}),),
     )
     profile = PROFILES["deepseek"]
-    with ModelServer(says("x"), says("y")) as server:
+    with ModelServer(says("x")) as server:
         terms = Terms(profile, Prices())
         platform = Compatible("openai", "m", wire=sdk(clients, server), gate=LocalLimiter(5), terms=terms)
-        platform.ask(request)
-        platform.ask(request, lambda _: None)
+        ask(platform, request)
 
-        plain, streamed = server.requests
-        assert plain["messages"][1]["reasoning_content"] == "hm"
-        assert streamed["messages"] == plain["messages"]
-        assert (plain.get("stream"), streamed["stream"]) in ((None, True), (False, True))
-        assert streamed["stream_options"] == {"include_usage": True}
+        assert server.requests[0]["messages"][1]["reasoning_content"] == "hm"
 
 
 def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
@@ -138,36 +123,26 @@ def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
         terms = Terms(PROFILES["openai"], Prices())
         platform = Compatible("openai", "m", wire=sdk(clients, server), gate=LocalLimiter(5), terms=terms)
         with pytest.raises(ModelUnavailable):
-            asyncio.run(platform.ask_async(ModelRequest((Message("user", "x"),), seconds=0.2)))
+            ask(platform, ModelRequest((Message("user", "x"),), seconds=0.2))
 
 
 def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
     huge = says("x" * (17 << 20))
-    with ModelServer(huge, huge, says("after")) as server:
+    with ModelServer(huge, says("after")) as server:
         wire = sdk(clients, server)
         with pytest.raises(Unreachable, match="larger than 16 MB"):
-            wire.send(BODY, 30)
-        with pytest.raises(Unreachable, match="larger than 16 MB"):
-            asyncio.run(wire.send_async(BODY, 30))
-        assert decode(wire.send(BODY, 30)).content == "after"
+            send(wire, BODY, 30)
+        assert decode(send(wire, BODY, 30)).content == "after"
 
 
-@pytest.mark.parametrize("how", ["send", "send_async", "stream"])
-def test_an_error_whose_body_never_ends_is_left_with_its_status(clients: Clients, how: str) -> None:
+def test_an_error_whose_body_never_ends_is_left_with_its_status(clients: Clients) -> None:
     with ModelServer(never_ends(500, retry_after="7"), says("after")) as server:
         wire = sdk(clients, server)
         with pytest.raises(RequestRefused) as error:
-            ask(wire, how)
+            send(wire, BODY, 30)
         assert (error.value.status, error.value.again) == (500, 7.0)
-        assert decode(wire.send(BODY, 30)).content == "after"
+        assert decode(send(wire, BODY, 30)).content == "after"
         assert server.sent < ENOUGH_BYTES
-
-
-def ask(wire: Sdk, how: str) -> object:
-    """Ask in one of the three ways."""
-    if how == "send":
-        return wire.send(BODY, 30)
-    return asyncio.run(wire.send_async(BODY, 30)) if how == "send_async" else list(wire.stream(STREAMED, 30))
 
 
 SECRET = "my/very+own=key"
@@ -175,30 +150,24 @@ SECRET = "my/very+own=key"
 
 @pytest.mark.parametrize("status", [401, 500])
 def test_what_a_server_says_is_told_without_the_key(clients: Clients, status: int) -> None:
-    with ModelServer(*[repeats_headers(status)] * 3) as server:
-        wire = sdk(clients, server, SECRET)
-        told = []
-        for ask in (wire.send, lambda *what: asyncio.run(wire.send_async(*what)), lambda *what: [*wire.stream(*what)]):
-            with pytest.raises(RequestRefused) as error:
-                ask(BODY, 30)
-            told.append("".join(traceback.format_exception(error.value)))
+    with ModelServer(repeats_headers(status)) as server:
+        with pytest.raises(RequestRefused) as error:
+            send(sdk(clients, server, SECRET), BODY, 30)
+        told = "".join(traceback.format_exception(error.value))
 
-    assert [SECRET in one for one in told] == [False] * 3, told
-    assert all("sent: " in one for one in told), told
+    assert SECRET not in told, told
+    assert "sent: " in told
 
 
 def test_a_key_in_an_answer_is_taken_out(clients: Clients) -> None:
     content = f"you are {SECRET}"
-    with ModelServer(says(content), says(content), says("", extra={"content": content})) as server:
-        wire = sdk(clients, server, SECRET)
-        assert decode(wire.send(BODY, 30)).content == "you are ***"
-        assert decode(asyncio.run(wire.send_async(BODY, 30))).content == "you are ***"
-        assert SECRET not in str(list(wire.stream(STREAMED, 5)))
+    with ModelServer(says(content)) as server:
+        assert decode(send(sdk(clients, server, SECRET), BODY, 30)).content == "you are ***"
 
 
 def test_a_word_too_short_to_be_a_secret_stays(clients: Clients) -> None:
     with ModelServer(says("there is none")) as server:
-        assert decode(sdk(clients, server, "none").send(BODY, 30)).content == "there is none"
+        assert decode(send(sdk(clients, server, "none"), BODY, 30)).content == "there is none"
 
 
 def test_what_looks_like_a_key_is_not_quoted() -> None:

@@ -12,6 +12,7 @@ import pytest
 from jarvis_workers.ratelimit.adaptive import AimdLimiter
 from jarvis_workers.ratelimit.gate import FairQueue, LocalLimiter
 from jarvis_workers.ratelimit.policy import PACE, SOONER_MINUTE, RateLimitPolicy
+from tests.agents.arrange import slot
 
 pytestmark = pytest.mark.timing
 
@@ -33,7 +34,7 @@ def test_rate_limit_lets_in_no_more_than_allowed() -> None:
     lock, all_in = threading.Lock(), threading.Barrier(3)
 
     def work(number: int) -> None:
-        with gate.slot(PATIENCE):
+        with slot(gate, PATIENCE):
             with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
@@ -54,7 +55,7 @@ def test_the_same_holds_in_a_loop() -> None:
 
     async def work() -> None:
         nonlocal most
-        async with gate.slot_async(PATIENCE):
+        async with gate.slot(PATIENCE):
             most = max(most, gate.pace.in_flight)
             await asyncio.sleep(0)
 
@@ -71,14 +72,14 @@ def test_a_timeout_in_the_queue_lets_the_next_in() -> None:
 
     async def waits() -> None:
         with pytest.raises(TimeoutError):
-            async with gate.slot_async(0.01):
+            async with gate.slot(0.01):
                 pass
 
-    with gate.slot(1):
-        with pytest.raises(TimeoutError), gate.slot(0.01):
+    with slot(gate, 1):
+        with pytest.raises(TimeoutError), slot(gate, 0.01):
             pass
         asyncio.run(waits())
-    with gate.slot(1):
+    with slot(gate, 1):
         assert gate.pace.in_flight == 1
 
 
@@ -86,11 +87,11 @@ def test_who_is_cancelled_while_waiting_leaves_its_turn_to_the_next() -> None:
     gate = LocalLimiter(1)
 
     async def enter() -> str:
-        async with gate.slot_async(PATIENCE):
+        async with gate.slot(PATIENCE):
             return "in"
 
     async def story() -> str:
-        async with gate.slot_async(PATIENCE):
+        async with gate.slot(PATIENCE):
             first, second = asyncio.create_task(enter()), asyncio.create_task(enter())
             await asyncio.sleep(0)
             await asyncio.sleep(0)
@@ -104,11 +105,11 @@ def test_who_comes_first_is_served_first() -> None:
     gate, order = LocalLimiter(1), []
 
     async def enter(number: int) -> None:
-        async with gate.slot_async(PATIENCE):
+        async with gate.slot(PATIENCE):
             order.append(number)
 
     async def story() -> None:
-        async with gate.slot_async(PATIENCE):
+        async with gate.slot(PATIENCE):
             waiting = [asyncio.create_task(enter(number)) for number in range(20)]
             await asyncio.sleep(0)
         newcomer = asyncio.create_task(enter(20))
@@ -124,13 +125,13 @@ def test_who_gives_up_takes_no_turn_from_those_behind() -> None:
 
     async def enter(seconds: float) -> str:
         try:
-            async with gate.slot_async(seconds):
+            async with gate.slot(seconds):
                 return "in"
         except TimeoutError:
             return "out"
 
     async def story() -> list[str]:
-        async with gate.slot_async(PATIENCE):
+        async with gate.slot(PATIENCE):
             waiting = [asyncio.create_task(enter(seconds)) for seconds in (0.01, PATIENCE, 0.01, PATIENCE)]
             await asyncio.wait(waiting, timeout=0.05)
         return await asyncio.gather(*waiting)
@@ -143,13 +144,13 @@ def test_rate_limit_spaces_requests_without_anybody_who_leaves() -> None:
 
     async def story() -> list[float]:
         async def begun() -> float:
-            async with gate.slot_async(PATIENCE):
+            async with gate.slot(PATIENCE):
                 return time.monotonic()
 
         return await asyncio.gather(*(begun() for _ in range(60)))
 
     began = sorted(asyncio.run(story()))
-    with gate.slot(PATIENCE):
+    with slot(gate, PATIENCE):
         assert time.monotonic() > began[-1]
 
     assert began[-1] - began[0] >= 53 / (200 * PACE)
@@ -159,16 +160,16 @@ def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
     clock = Clock()
     gate = LocalLimiter(100, clock)
     with ExitStack() as inside:
-        turns = [inside.enter_context(gate.slot(0)) for _ in range(100)]
+        turns = [inside.enter_context(slot(gate, 0)) for _ in range(100)]
         for turn in turns:
             turn.on_throttled(5)
         assert gate.pace.allowed == 50
-    with pytest.raises(TimeoutError), gate.slot(0):
+    with pytest.raises(TimeoutError), slot(gate, 0):
         pass
     clock.now = 5.1
     with ExitStack() as inside:
-        turns = [inside.enter_context(gate.slot(0)) for _ in range(50)]
-        with pytest.raises(TimeoutError), gate.slot(0):
+        turns = [inside.enter_context(slot(gate, 0)) for _ in range(50)]
+        with pytest.raises(TimeoutError), slot(gate, 0):
             pass
         turns[0].on_success(0)
         turns[1].on_throttled(None)
@@ -178,7 +179,7 @@ def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
 def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
     gate = LocalLimiter(100)
     with ExitStack() as inside:
-        turns = [inside.enter_context(gate.slot(0)) for _ in range(40)]
+        turns = [inside.enter_context(slot(gate, 0)) for _ in range(40)]
         turns[0].on_throttled(0)
         for turn in turns:
             turn.on_success(0)
@@ -186,7 +187,7 @@ def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
 
     def answers(count: int) -> int:
         for _ in range(count):
-            with gate.slot(0) as turn:
+            with slot(gate, 0) as turn:
                 turn.on_success(0)
         return gate.pace.allowed
 
@@ -203,7 +204,7 @@ def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
             turns = []
             with suppress(TimeoutError):
                 while True:
-                    turns.append(inside.enter_context(gate.slot(0)))
+                    turns.append(inside.enter_context(slot(gate, 0)))
             for turn in turns:
                 turn.on_throttled(1.0)
         sent += len(turns)
@@ -212,18 +213,18 @@ def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
     assert gate.pace.allowed == 1
     assert sent == 64 + 32 + 16 + 8 + 4 + 2
     clock.now += 30
-    with gate.slot(0) as turn:
+    with slot(gate, 0) as turn:
         turn.on_success(0)
 
 
 def test_retry_after_of_years_is_cut_to_minutes() -> None:
     clock = Clock()
     gate = LocalLimiter(2, clock)
-    with gate.slot(0) as turn:
+    with slot(gate, 0) as turn:
         turn.on_throttled(1e9)
     clock.now = 601
 
-    with gate.slot(0):
+    with slot(gate, 0):
         assert gate.pace.allowed == 1
 
 
@@ -254,13 +255,13 @@ def test_what_was_used_beyond_what_was_said_is_taken_from_those_who_come_later()
     clock = Clock()
     gate = LocalLimiter(RateLimitPolicy(tokens_per_minute=60 / PACE), clock)
     clock.now = 100
-    with gate.slot(0, tokens=10) as turn:
+    with slot(gate, 0, tokens=10) as turn:
         turn.on_success(40)
     clock.now = 100 + 40 - SOONER_MINUTE - 0.1
-    with pytest.raises(TimeoutError), gate.slot(0, tokens=10):
+    with pytest.raises(TimeoutError), slot(gate, 0, tokens=10):
         pass
     clock.now += 0.2
-    with gate.slot(0, tokens=10) as turn:
+    with slot(gate, 0, tokens=10) as turn:
         turn.on_success(0)
 
 
@@ -269,12 +270,12 @@ def test_what_is_used_again_and_again_is_what_is_expected() -> None:
     gate = LocalLimiter(RateLimitPolicy(tokens_per_minute=60 / PACE), clock)
     for _ in range(50):
         clock.now += 1_000
-        with gate.slot(0, tokens=100) as turn:
+        with slot(gate, 0, tokens=100) as turn:
             turn.on_success(300)
     clock.now += 1_000
-    with gate.slot(0, tokens=100):
+    with slot(gate, 0, tokens=100):
         clock.now += 290
-        with pytest.raises(TimeoutError), gate.slot(0):
+        with pytest.raises(TimeoutError), slot(gate, 0):
             pass
 
 
@@ -313,7 +314,7 @@ def let_in(door: Door, clock: Clock, held_up: float) -> None:
     turns = FairQueue(door, clock)
 
     async def enter() -> None:
-        async with turns.slot_async(PATIENCE, tokens=9):
+        async with turns.slot(PATIENCE, tokens=9):
             pass
 
     async def story() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.drivers import AgentWorld, drive
+from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
@@ -30,7 +30,7 @@ from jarvis_workers.sec.judge.clustering import (
     without_model,
 )
 from jarvis_workers.steps.sec.ruleset import conditions_of
-from tests.agents.arrange import MARKS, TEXT, Scripted, call, text
+from tests.agents.arrange import MARKS, TEXT, Scripted, call, drive, text
 from tests.sec.test_batching import found
 
 CONDITIONS = conditions_of(None)
@@ -95,12 +95,9 @@ class Always:
         self.answers = list(answers)
         self.asked = 0
 
-    def ask(self, _: ModelRequest, __: Any = None) -> Reply:
+    async def ask_async(self, _: ModelRequest) -> Reply:
         self.asked += 1
         return text(self.answers[(self.asked - 1) % len(self.answers)])
-
-    async def ask_async(self, request: ModelRequest) -> Reply:
-        return self.ask(request)
 
 
 some_numbers = st.lists(st.integers(-2, 6) | st.text(max_size=3) | st.none() | st.booleans(), max_size=5)

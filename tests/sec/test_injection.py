@@ -116,14 +116,11 @@ class Model:
         self.requests: list[ModelRequest] = []
         self._judges, self._first = judges, list(first)
 
-    def ask(self, request: ModelRequest, hear: object = None) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         self.requests.append(request)
         if self._first:
             return self._first.pop(0)
         return report(self._judges("\n".join(message.content for message in request.messages[1:])))
-
-    async def ask_async(self, request: ModelRequest) -> Reply:
-        return self.ask(request)
 
 
 def sees_the_bug(shown: str) -> dict[str, object]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.agent.drivers import AgentWorld, drive
+from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.platforms.profiles import PROFILES, Profile
@@ -21,7 +21,7 @@ from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import ToolOutcome
-from tests.agents.arrange import call
+from tests.agents.arrange import call, drive
 from tests.sec.slicing import FILES, Files
 
 MARKS = make_marks(b"secret", "cluster")
