@@ -16,6 +16,7 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import SourceTree, open_source
@@ -54,6 +55,7 @@ def give_task(asked: AgentOptions) -> int:
         raise UsageError("--record and --replay are for local runs; add --where local")
     if asked.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    require_extras(settings)
     where_to = delivery_of(asked.output, asked.form, None, None, quiet=asked.quiet)
     check_format(where_to.form)
     task = wiring.options_of(
@@ -121,7 +123,7 @@ def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, deli
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
-        blobs = wiring.blobs_of(settings)
+        blobs = wiring.shared_blobs_of(settings)
         with display(asked.quiet) as screen:
             with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
                 request = _request(settings, source, task, remote.EXECUTOR, asked.labels)

@@ -15,6 +15,7 @@ from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.doctor import REVISIONS, Check, engines, examine, examine_blobs, fit, this_machine
+from jarvis_workers.service.health.needed_extras import OBJECT_STORES, missing_extras
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
 
@@ -46,11 +47,15 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
         with store_of(settings) as store:
             return f"{store.where}{CURRENT}"
 
+    absent = missing_extras(settings)
     checks = examine(
         settings, this_machine(settings.data_dir), probe_store=probe_store, probe_matcher=lambda: engines()[0]
     )
-    checks += [*examine_blobs(settings), *examine_agents(settings, _sandbox_refusals)]
-    if settings.broker_url:
+    checks += absent.values()
+    if not absent.keys() & OBJECT_STORES.values():
+        checks += examine_blobs(settings)
+    checks += examine_agents(settings, _sandbox_refusals)
+    if settings.broker_url and not absent.keys() & {"cluster", "postgres"}:
         checks += _examine_cluster(settings)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))

@@ -23,6 +23,7 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
+from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName, request_hash
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.scan_input import ScanInput
@@ -89,6 +90,7 @@ class ScanCommand:
 
 def scan_tree(settings: Settings, command: ScanCommand, asked: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan where the settings require, and report unless the run is detached from this command."""
+    require_extras(settings)
     if (remark := command.given.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":
@@ -149,7 +151,7 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery |
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
-        blobs = wiring.blobs_of(settings)
+        blobs = wiring.shared_blobs_of(settings)
         with display(quiet) as screen:
 
             def begin(part: Part, command: ScanCommand) -> str:

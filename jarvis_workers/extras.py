@@ -35,7 +35,7 @@ def require(extra: str, what: str) -> None:
 
 def is_installed(module: str) -> bool:
     """Return whether a module can be imported, without importing it."""
-    return module in sys.modules or find_spec(module) is not None
+    return sys.modules[module] is not None if module in sys.modules else find_spec(module) is not None
 
 
 def extra_of(module: str) -> str | None:

@@ -29,6 +29,7 @@ from jarvis_workers.service.scan_request import resources_of as resources_of
 from jarvis_workers.service.scan_request import scan_options_of as scan_options_of
 from jarvis_workers.service.scan_request import selection_of as selection_of
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
@@ -51,6 +52,13 @@ def results_of(settings: Settings) -> FileCache:
 def tree_bounds_of(settings: Settings) -> TreeBounds:
     """Return the bounds on the checkout of a git revision."""
     return TreeBounds(settings.scan.git_max_files, int(settings.scan.git_max_mb * 1_000_000))
+
+
+def shared_blobs_of(settings: Settings) -> Blobs:
+    """Open the blob store that is shared with the workers. Raises StoreError unless it can be written from here."""
+    blobs = blobs_of(settings)
+    blobs.check_access()
+    return blobs
 
 
 def agent_limits_of(settings: Settings) -> AgentLimits:

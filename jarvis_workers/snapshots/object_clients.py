@@ -17,11 +17,11 @@ STYLES = ("auto", "path", "virtual")
 
 
 class RequestLimits(NamedTuple):
-    """Timeouts of a request, and its number of attempts; between them are pauses of at most 1, 2 and 4 seconds."""
+    """Timeouts of a request, and its number of attempts; between them are pauses of at most 1 and 2 seconds."""
 
     connect_seconds: float = 5
     read_seconds: float = 10
-    attempts: int = 4
+    attempts: int = 3
 
 
 DEFAULT_LIMITS = RequestLimits()

@@ -1,6 +1,7 @@
 """`jarvis doctor`, as a user sees it."""
 
 import json
+import sys
 
 import pytest
 
@@ -37,3 +38,42 @@ def test_as_json_each_check_is_an_object(capsys):
 
     checks = json.loads(capsys.readouterr().out)
     assert {"name", "state", "says", "remedy"} == set(checks[0])
+
+
+@pytest.mark.parametrize(
+    ("setting", "address", "module", "extra"),
+    [
+        ("JARVIS_BLOBS_URL", "s3://bucket/jarvis", "s3fs", "s3"),
+        ("JARVIS_BLOBS_URL", "gs://bucket/jarvis", "gcsfs", "gcs"),
+        ("JARVIS_BROKER_URL", "redis://127.0.0.1:1/0", "celery", "cluster"),
+        ("JARVIS_STORE_URL", "postgresql://127.0.0.1:1/jarvis", "psycopg", "postgres"),
+    ],
+)
+def test_a_missing_extra_is_named_by_doctor_and_by_submit_before_anything_runs(
+    monkeypatch, capsys, here, setting, address, module, extra
+):
+    (here / "a.c").write_text("int a;\n")
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setenv(setting, address)
+
+    assert run(["doctor"]) == 2
+    shown = capsys.readouterr().out
+    assert f"✗ extra {extra}" in shown and f'the extra "{extra}" of jarvis-workers' in shown
+    for command in (["sec", "fast"], ["sec", "agent"], ["sec", "fast", "--baseline", "main"]):
+        assert run(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{module}, which is not installed; install it with: pip install" in line
+    assert not (here / "data" / "blobs").exists()
+
+
+@pytest.mark.slow
+def test_a_bucket_that_cannot_be_reached_fails_with_a_remedy_and_no_secret(monkeypatch, capsys):
+    monkeypatch.setenv("JARVIS_BLOBS_URL", "s3://bucket/jarvis?endpoint_url=http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY")
+
+    assert run(["doctor"]) == 2
+
+    shown = capsys.readouterr().out
+    assert "✗ blobs" in shown and "→ set JARVIS_BLOBS_URL to" in shown
+    assert "AKIA" not in shown and "wJalr" not in shown
