@@ -1,6 +1,7 @@
 """`jarvis worker`: run cluster workers."""
 
 import os
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.app import App
+from jarvis_workers.extras import require
 from jarvis_workers.paths import plain
 
 app = App(no_args_is_help=True, help="Run cluster workers.")
@@ -17,6 +19,7 @@ EXAMPLES = """\
 Examples:
   jarvis worker start                             all queues
   jarvis worker start --queues scan,control -c 8
+  jarvis worker start --metrics-port 9465         for Prometheus
   jarvis doctor                                   check the servers
 """
 HEALTHCHECK_EXAMPLES = """\
@@ -48,6 +51,13 @@ def start(
         int | None,
         typer.Option("--concurrency", "-c", min=1, metavar="NUMBER", help="Processes of the scan pool."),
     ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, metavar="PORT", help="Serve metrics to Prometheus on this port."),
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to serve metrics on; the default is all.")
+    ] = "0.0.0.0",
 ) -> int:
     """Start a worker; runs until SIGTERM, one subprocess per queue."""
     from jarvis_workers.service import remote, wiring  # noqa: PLC0415
@@ -55,10 +65,20 @@ def start(
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    plans = service.plan_pools(settings, () if queues is None else ",".join(queues).split(","), concurrency)
-    with wiring.store_of(settings, service.PARENT_CONNECTIONS) as store, remote.notifier_of(settings) as notifier:
-        service.work(settings, store, notifier, plans)
+    with ExitStack() as resources:
+        directory = resources.enter_context(_metrics(metrics_host, metrics_port)) if metrics_port is not None else None
+        chosen = () if queues is None else ",".join(queues).split(",")
+        plans = service.plan_pools(settings, chosen, concurrency, directory)
+        store = resources.enter_context(wiring.store_of(settings, service.PARENT_CONNECTIONS))
+        service.work(settings, store, resources.enter_context(remote.notifier_of(settings)), plans)
     return 0
+
+
+def _metrics(host: str, port: int) -> AbstractContextManager[str]:
+    require("metrics", "--metrics-port")
+    from jarvis_workers.service.metrics.worker_metrics import serve_worker_metrics  # noqa: PLC0415  (an extra)
+
+    return serve_worker_metrics(host, port)
 
 
 @app.command(epilog=HEALTHCHECK_EXAMPLES)

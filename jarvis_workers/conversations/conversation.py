@@ -1,6 +1,6 @@
 """The conversation of a job: its platform, tools and transcript, from opening to end."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,10 +9,12 @@ from jarvis_workers import __version__
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.effects import Conversation
-from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus, Listener
+from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.transcript import Transcript, read_line
+from jarvis_workers.conversations.observer import NOBODY, ObservedTools
 from jarvis_workers.conversations.platform_stack import PlatformStack
+from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.script_sandbox import SandboxedScripts
 from jarvis_workers.conversations.store_adapters import StoredLog
 from jarvis_workers.errors import StepFailed, UsageError
@@ -32,13 +34,13 @@ class JobConversation:
         log: StoredLog,
         marks: Marks,
         stack: PlatformStack,
-        listeners: Iterable[Listener],
+        setup: AgentSetup,
         open_scripts: OpenScripts,
         resources: ExitStack,
     ) -> None:
         self.marks, self.platform, self.profiles = marks, stack.platform, stack.profiles
         self._log, self._stack, self._resources = log, stack, resources
-        self._listeners, self._open_scripts = listeners, open_scripts
+        self._setup, self._open_scripts = setup, open_scripts
         # free the messages at the end of the conversation, even if the caller still refers to this object
         resources.callback(vars(self).clear)
 
@@ -56,9 +58,11 @@ class JobConversation:
         `about` identifies the conversation; a transcript with a different identity is not resumed.
         """
         bus, start = EventBus(), {**about, "tools": list(agent.tools.names)}
-        for listener in self._listeners:
+        for listener in self._setup.listeners:
             bus.subscribe(AFTER_TOOL_CALL, listener)
-        return await drive_async(talk, AgentWorld(self.platform, agent.tools, self._transcript(start), bus))
+        observer = self._setup.observer
+        tools = agent.tools if observer is NOBODY else ObservedTools(agent.tools, self._stack.job, observer)
+        return await drive_async(talk, AgentWorld(self.platform, tools, self._transcript(start), bus))
 
     async def forget(self) -> None:
         """Remove the answers of a failed conversation from the cache; they remain in the transcript."""

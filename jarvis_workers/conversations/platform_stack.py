@@ -11,11 +11,13 @@ A request passes down the stack, its answer back up:
 All layers but VotingPlatform exist once per model group.
 """
 
+import time
 from collections.abc import Callable
 
 from jarvis_workers.conversations.budget import RunAllowance
+from jarvis_workers.conversations.observer import ObservedCall, Observer
 from jarvis_workers.conversations.resources import AgentSetup
-from jarvis_workers.errors import StepFailed
+from jarvis_workers.errors import ModelError, StepFailed
 from jarvis_workers.paths import plain
 from jarvis_workers.platforms.answer_cache import AnswerStore, CachedPlatform
 from jarvis_workers.platforms.costs import cost_of
@@ -49,10 +51,10 @@ class PlatformStack:
         opened = [(setup.providers.open(group), group.prices) for group in groups]
         budgeted = [BudgetedPlatform(platform, job, allowance, prices) for platform, prices in opened]
         self._caches = [CachedPlatform(one, answers, offline=setup.offline) for one in budgeted]
-        first, second = (MeteredPlatform(one, job, record) for one in self._caches)
+        first, second = (MeteredPlatform(one, job, record, setup.observer) for one in self._caches)
         self.platform: Platform = VotingPlatform(first, second)
         self.profiles = (first.profile, second.profile)
-        self._answers = answers
+        self.job, self._answers = job, answers
 
     def forget(self) -> None:
         """Remove the conversation's answers from the cache."""
@@ -80,14 +82,22 @@ class VotingPlatform(_Layer):
 
 
 class MeteredPlatform(_Layer):
-    """Records tokens, cost (dollars) and seconds of every answer as a ModelCall of the job."""
+    """Records tokens, cost (dollars) and seconds of every answer as a ModelCall of the job, and tells the observer."""
 
-    def __init__(self, platform: Platform, job: Claimed, record: Record) -> None:
+    def __init__(self, platform: Platform, job: Claimed, record: Record, observer: Observer) -> None:
         super().__init__(platform)
-        self._job, self._record = job, record
+        self._job, self._record, self._observer = job, record, observer
 
     async def ask_async(self, request: ModelRequest) -> Reply:
-        reply = await self._platform.ask_async(request)
+        began, start = time.time(), time.monotonic()
+        try:
+            reply = await self._platform.ask_async(request)
+        except ModelError as error:
+            why, seconds = type(error).__name__, time.monotonic() - start
+            failed = ObservedCall(self._job, self.name, self.model, "failed", began, seconds, error=why)
+            self._observer.model_called(failed)
+            raise
+        self._observer.model_called(self._observed(reply, began, time.monotonic() - start))
         used = reply.usage
         self._record(
             ModelCall(
@@ -104,6 +114,20 @@ class MeteredPlatform(_Layer):
             )
         )
         return reply
+
+    def _observed(self, reply: Reply, began: float, seconds: float) -> ObservedCall:
+        return ObservedCall(
+            job=self._job,
+            platform=self.name,
+            model=self.model,
+            outcome="answered" if reply.tries else "cached",
+            began=began,
+            seconds=seconds,
+            usage=reply.usage,
+            cost=reply.cost,
+            answered_by=plain(reply.model[:LONGEST_NAME]),
+            finish=plain((reply.finish or "")[:LONGEST_NAME]),
+        )
 
 
 class BudgetedPlatform(_Layer):

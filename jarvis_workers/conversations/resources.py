@@ -8,6 +8,7 @@ from typing import Any
 from jarvis_workers.agent.events import Listener
 from jarvis_workers.agent.own_platforms import own_platforms
 from jarvis_workers.agent.plugins import after_tool_callbacks
+from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.platforms.answer_cache import AnswerStore
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.registry import Providers
@@ -23,7 +24,8 @@ class AgentSetup:
     """The resources of the conversations of a process.
 
     `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
-    answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call.
+    answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call;
+    `observer` is told of conversations, model calls and tool calls.
     """
 
     providers: Providers
@@ -32,6 +34,7 @@ class AgentSetup:
     recorded: AnswerStore | None = None
     offline: bool = False
     listeners: tuple[Listener, ...] = ()
+    observer: Observer = NOBODY
 
 
 def setup_of(
@@ -39,6 +42,7 @@ def setup_of(
     cache: Path,
     callbacks: Sequence[str] = (),
     limiter: MakeLimiter = in_process,
+    observer: Observer = NOBODY,
 ) -> AgentSetup:
     """Build the setup: `models` are the settings of model groups by name, `callbacks` directories of users' plugins.
 
@@ -47,4 +51,4 @@ def setup_of(
     providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}
     listeners = tuple(after_tool_callbacks(map(Path, callbacks)))
-    return AgentSetup(providers, groups, cache / UNPACKED, listeners=listeners)
+    return AgentSetup(providers, groups, cache / UNPACKED, listeners=listeners, observer=observer)

@@ -77,8 +77,10 @@ class AgentRuntime:
         with ExitStack() as resources:
             allowance = resources.enter_context(self.budgets.open(job.run_id))
             stack = PlatformStack(self.setup, groups, job, allowance, self._answers, self.journal.append)
+            self.setup.observer.conversation_opened(job)
+            resources.callback(self.setup.observer.conversation_closed, job)
             log, marks = StoredLog(self.journal, job, lines), make_marks(self._secret, about)
-            yield JobConversation(log, marks, stack, self.setup.listeners, self._open_scripts, resources)
+            yield JobConversation(log, marks, stack, self.setup, self._open_scripts, resources)
 
     def profile(self, group: str) -> Profile:
         """Return the profile of a group's model, the default one if the group is not configured here."""

@@ -53,7 +53,7 @@ class Agents:
     ) -> None:
         self.store, resources, self.notify = world
         self.blobs = resources.blobs
-        self.runtime = runtime
+        self.runtime, self.observer = runtime, runtime.setup.observer
         self._told, self._ended = threading.Event(), threading.Event()
         self.process = f"{worker_id}/{os.getpid()}"
         holder = Holder(worker_id, self.process, lease_seconds)

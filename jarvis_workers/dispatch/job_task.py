@@ -5,9 +5,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
+from jarvis_workers.conversations.observer import JobExecution, JobOutcome, Observer
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.errors import BrokerUnavailable, StoreError
-from jarvis_workers.pipeline.attempt import Failed, Full, Lost, Released, attempt
+from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Lost, Released, attempt
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.store import runs, stages
@@ -25,6 +26,9 @@ class JobHost(Protocol):
 
     @property
     def process(self) -> str: ...
+
+    @property
+    def observer(self) -> Observer: ...
 
     def claim(self, job_id: int) -> Claimed | None: ...
 
@@ -46,9 +50,11 @@ def execute(host: JobHost, job_id: int) -> None:
     job = host.claim(job_id)
     if job is None:
         return job_log.refused(job_id, host.process)
-    began = time.monotonic()
+    began, began_at = time.monotonic(), time.time()
     job_log.claimed(job, host.process)
-    match attempt(lambda: _decide_and_save(host, job, began)):
+    outcome = attempt(lambda: _decide_and_save(host, job, began))
+    host.observer.job_ended(_execution(job, outcome, began_at, time.monotonic() - began))
+    match outcome:
         case Full(reason):
             try:
                 host.reach(lambda store: pause(store, job, reason, host.process))
@@ -69,10 +75,23 @@ def execute(host: JobHost, job_id: int) -> None:
 
 def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None:
     commit = host.decide(job)
-    if commit is not None:
-        accepted = host.save(job, commit)
-        job_log.saved(job, commit, time.monotonic() - began, accepted=accepted)
+    if commit is None or not host.save(job, commit):
+        return None
+    job_log.saved(job, commit, time.monotonic() - began, accepted=True)
     return commit
+
+
+def _execution(job: Claimed, outcome: AttemptOutcome, began: float, seconds: float) -> JobExecution:
+    match outcome:
+        case Done(commit):
+            return JobExecution(job, "done", began, seconds, commit.size)
+        case Failed():
+            name: JobOutcome = "failed"
+        case Lost():
+            name = "lost"
+        case _:
+            name = "released"
+    return JobExecution(job, name, began, seconds)
 
 
 def _go_on(store: Store, job: Claimed, notify: Callable[[], None]) -> None:

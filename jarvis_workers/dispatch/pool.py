@@ -19,6 +19,7 @@ from celery.signals import setup_logging, worker_process_init, worker_ready, wor
 from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
+from jarvis_workers.conversations.observer import NOBODY, Observer, observe_throttling
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
@@ -117,8 +118,8 @@ def _decide(app: Celery, config: PoolConfig) -> None:
     warm_up(config.queue)
     # A child that exits waits until Celery has read its last result, which Celery may never do during a shutdown.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
-    world = partial(open_world, config)
-    register(app, PreforkRunner(config.worker_id, config.job_lease_seconds, world, config.lease_seconds))
+    world, observer = partial(open_world, config), _observer(config)
+    register(app, PreforkRunner(config.worker_id, config.job_lease_seconds, world, config.lease_seconds, observer))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
     _work(app, config)
@@ -126,7 +127,9 @@ def _decide(app: Celery, config: PoolConfig) -> None:
 
 def _converse(app: Celery, config: PoolConfig) -> None:
     limits = SharedLimits(config.broker_url, f"{config.worker_id}/{os.getpid()}")
-    setup = setup_of(config.models, Path(config.cache), config.callbacks, limits.limiter)
+    observer = _observer(config)
+    limiter = limits.limiter if observer is NOBODY else observe_throttling(limits.limiter, observer)
+    setup = setup_of(config.models, Path(config.cache), config.callbacks, limiter, observer)
     # Register all models, so that Redis has granted allowances before the first request.
     for group in setup.groups.values():
         limits.limiter(group.limited, group.limits)
@@ -150,6 +153,14 @@ def _converse(app: Celery, config: PoolConfig) -> None:
         agents.close()
         runtime.close()
         limits.close()
+
+
+def _observer(config: PoolConfig) -> Observer:
+    if config.metrics_directory is None:
+        return NOBODY
+    from jarvis_workers.dispatch.pool_metrics import PoolMetrics  # noqa: PLC0415  (only for a worker with metrics)
+
+    return PoolMetrics.start(config.metrics_directory)
 
 
 def _work(app: Celery, config: PoolConfig) -> None:

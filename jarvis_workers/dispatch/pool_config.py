@@ -18,7 +18,8 @@ class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
     `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
-    plugins. `parent` is the pid of the process that starts the pool; the pool ends with it.
+    plugins. The processes count for the worker's metrics in `metrics_directory`, None without metrics. `parent` is the
+    pid of the process that starts the pool; the pool ends with it.
     """
 
     broker_url: str
@@ -38,6 +39,7 @@ class PoolConfig:
     log_level: LogLevel = "info"
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     callbacks: tuple[str, ...] = ()
+    metrics_directory: str | None = None
     parent: int = field(default_factory=os.getpid)
 
     def line(self) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.dispatch.job_task import execute
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.pipeline.runner import run_job, save
@@ -36,6 +37,7 @@ class PreforkRunner:
     lease_seconds: float
     open_world: Callable[[], tuple[Store, Resources, Callable[[], None]]]
     worker_lease_seconds: float
+    observer: Observer = NOBODY
     _claim_in_doubt: bool = False
     _spent: dict[int, float] = field(default_factory=dict)
     _worlds: dict[int, tuple[Store, Resources, Callable[[], None]]] = field(default_factory=dict)

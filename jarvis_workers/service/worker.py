@@ -33,7 +33,7 @@ HANG_LEASES, HANG_STATEMENTS = 4, 6
 
 
 def plan_pools(
-    settings: Settings, queues: Sequence[str], concurrency: int | None
+    settings: Settings, queues: Sequence[str], concurrency: int | None, metrics_directory: str | None = None
 ) -> list[tuple[PoolConfig, WorkerFacts]]:
     """Return the configuration of each pool of a worker, and its row."""
     wanted = [queue.strip() for queue in queues]
@@ -44,7 +44,8 @@ def plan_pools(
     for queue in filter(has_conversations, chosen):
         require("agents", f'queue "{queue}" (leave it out: --queues {",".join(_without_conversations())})')
     token = token_hex(4)
-    return [_plan(settings, queue, concurrency, token) for queue in chosen]
+    plans = [_plan(settings, queue, concurrency, token) for queue in chosen]
+    return [(replace(config, metrics_directory=metrics_directory), facts) for config, facts in plans]
 
 
 def _without_conversations() -> list[str]:

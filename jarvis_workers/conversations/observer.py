@@ -1,0 +1,167 @@
+"""What the jobs of a process do, for metrics and traces. By default nobody observes, which costs an empty call.
+
+No value here holds source code, prompts or answers.
+"""
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jarvis_workers.platforms.protocol import TokenUsage
+from jarvis_workers.ratelimit.policy import Limiter, MakeLimiter, RequestPermit
+from jarvis_workers.store.values import Claimed
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import ToolOutcome
+
+JobOutcome = Literal["done", "failed", "released", "lost"]
+CallOutcome = Literal["answered", "cached", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobExecution:
+    """An execution of a job that has ended; `began` is in seconds since 1970, `size` the source bytes processed."""
+
+    job: Claimed
+    outcome: JobOutcome
+    began: float
+    seconds: float
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedCall:
+    """A model call that has ended; `model` is the configured one, `error` the class of the exception, if any."""
+
+    job: Claimed
+    platform: str
+    model: str
+    outcome: CallOutcome
+    began: float
+    seconds: float
+    usage: TokenUsage = field(default=TokenUsage())
+    cost: float = 0.0
+    answered_by: str = ""
+    finish: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecution:
+    """A tool call that has ended; `tool` is one of the agent's own tools."""
+
+    job: Claimed
+    tool: str
+    state: str
+    began: float
+    seconds: float
+
+
+class Observer:
+    """Is told what jobs do, from any thread; its methods return at once and raise nothing. This one ignores all."""
+
+    def job_ended(self, execution: JobExecution) -> None:
+        """Called when an execution of a job has ended, whatever its outcome."""
+
+    def conversation_opened(self, job: Claimed) -> None:
+        """Called at the start of a conversation."""
+
+    def conversation_closed(self, job: Claimed) -> None:
+        """Called at the end of a conversation."""
+
+    def model_called(self, call: ObservedCall) -> None:
+        """Called when a model has answered or failed, or its answer was cached."""
+
+    def throttled(self, model: str) -> None:
+        """Called when a provider has refused a request as too many."""
+
+    def tool_called(self, execution: ToolExecution) -> None:
+        """Called when a tool has run."""
+
+    def close(self) -> None:
+        """Called before the process ends."""
+
+
+NOBODY = Observer()
+
+
+class Observers(Observer):
+    """Passes everything on to several observers."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+
+    def job_ended(self, execution: JobExecution) -> None:
+        for one in self._observers:
+            one.job_ended(execution)
+
+    def conversation_opened(self, job: Claimed) -> None:
+        for one in self._observers:
+            one.conversation_opened(job)
+
+    def conversation_closed(self, job: Claimed) -> None:
+        for one in self._observers:
+            one.conversation_closed(job)
+
+    def model_called(self, call: ObservedCall) -> None:
+        for one in self._observers:
+            one.model_called(call)
+
+    def throttled(self, model: str) -> None:
+        for one in self._observers:
+            one.throttled(model)
+
+    def tool_called(self, execution: ToolExecution) -> None:
+        for one in self._observers:
+            one.tool_called(execution)
+
+    def close(self) -> None:
+        for one in self._observers:
+            one.close()
+
+
+class ObservedTools(Toolbox):
+    """The tools of a job's agent, whose calls are observed."""
+
+    def __init__(self, tools: Toolbox, job: Claimed, observer: Observer) -> None:
+        super().__init__(tools.tools)
+        self._job, self._observer = job, observer
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """Run a tool of this list."""
+        began, start = time.time(), time.monotonic()
+        outcome = super().run(name, arguments)
+        known = name if name in self.names else "unknown"
+        seconds = time.monotonic() - start
+        self._observer.tool_called(ToolExecution(self._job, known, outcome.state, began, seconds))
+        return outcome
+
+
+def observe_throttling(make: MakeLimiter, observer: Observer) -> MakeLimiter:
+    """Return a factory of limiters that tell the observer of refused requests."""
+    return lambda key, policy: _ObservedLimiter(make(key, policy), key.model, observer)
+
+
+class _ObservedLimiter:
+    def __init__(self, limiter: Limiter, model: str, observer: Observer) -> None:
+        self._limiter, self._model, self._observer = limiter, model, observer
+
+    @asynccontextmanager
+    async def slot(self, seconds: float, tokens: int = 0) -> AsyncIterator[RequestPermit]:
+        async with self._limiter.slot(seconds, tokens) as permit:
+            yield _ObservedPermit(permit, self._model, self._observer)
+
+
+@dataclass(frozen=True, slots=True)
+class _ObservedPermit:
+    permit: RequestPermit
+    model: str
+    observer: Observer
+
+    def on_success(self, tokens: int) -> None:
+        self.permit.on_success(tokens)
+
+    def on_throttled(self, seconds: float | None) -> None:
+        self.observer.throttled(self.model)
+        self.permit.on_throttled(seconds)
