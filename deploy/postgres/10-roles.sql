@@ -1,4 +1,4 @@
--- The roles of a new database, without its tables: jarvis admin roles (tests compare them).
+-- The roles of a new database, without its tables: jarvis admin roles (a test compares them).
 BEGIN;
 SET LOCAL client_min_messages = warning;
 DO $$ BEGIN
@@ -10,6 +10,7 @@ END $$;
 CREATE TABLE IF NOT EXISTS public.alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
+ALTER TABLE IF EXISTS public."alembic_version" OWNER TO "jarvis_owner";
 DO $$ BEGIN
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC, "jarvis_worker"', current_database());
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO "jarvis_owner", "jarvis_worker"', current_database());

@@ -110,12 +110,12 @@ def test_workers_that_scan_cannot_leave() -> None:
 
 
 def test_the_roles_of_a_new_database_are_those_of_the_command() -> None:
-    """Its tables come later: regenerate with `jarvis admin roles | grep -v '^ALTER TABLE IF EXISTS'`."""
+    """Its tables come later, but for the one of migrations."""
     lines = (ROOT / "deploy" / "postgres" / "10-roles.sql").read_text().splitlines()
     told = role_statements("jarvis_owner", "jarvis_worker").splitlines()
 
     assert [line for line in lines if not line.startswith("--")] == [
-        line for line in told if not line.startswith("ALTER TABLE IF EXISTS")
+        line for line in told if not line.startswith("ALTER TABLE IF EXISTS") or "alembic_version" in line
     ]
 
 
