@@ -8,18 +8,11 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.app import App
 
-app = App(no_args_is_help=True, help="Manage the results database.")
+app = App(no_args_is_help=True)
 
-MIGRATE_EXAMPLES = """\
-\b
-Examples:
-  JARVIS_STORE_URL=postgresql://jarvis_owner@db/jarvis jarvis admin migrate
-"""
-STATUS_EXAMPLES = """\
-\b
-Examples:
-  jarvis admin status                             exit code 0: current; 2: run migrate, or upgrade this program
-  until jarvis admin status; do sleep 5; done     wait for a migration
+STATUS_EXAMPLES = """
+jarvis admin status                             exit code 0: current; 2: run migrate, or upgrade this program
+until jarvis admin status; do sleep 5; done     wait for a migration
 """
 SCHEMA_ACTIONS = {
     "current": "nothing to do",
@@ -27,20 +20,13 @@ SCHEMA_ACTIONS = {
     "missing": "would create the tables",
     "newer": "would refuse: the store belongs to a newer version; upgrade jarvis-workers",
 }
-ROLES_EXAMPLES = """\
-\b
-Examples:
-  jarvis admin roles | psql -d jarvis
-  jarvis admin roles --owner ops --worker scanner | psql -d jarvis
+ROLES_EXAMPLES = """
+jarvis admin roles | psql -d jarvis
+jarvis admin roles --owner ops --worker scanner | psql -d jarvis
 """
 
 
-@app.callback()
-def admin() -> None:
-    """Manage the results database."""
-
-
-@app.command(epilog=MIGRATE_EXAMPLES)
+@app.command(examples="JARVIS_STORE_URL=postgresql://jarvis_owner@db/jarvis jarvis admin migrate")
 def migrate() -> int:
     """Upgrade the database schema; SQLite is upgraded automatically, PostgreSQL only by this command."""
     from jarvis_workers.service.wiring import migrate_store  # noqa: PLC0415  (the store is slow to import)
@@ -50,7 +36,7 @@ def migrate() -> int:
     return 0
 
 
-@app.command(epilog=STATUS_EXAMPLES)
+@app.command(examples=STATUS_EXAMPLES)
 def status() -> int:
     """Compare the database schema with the one of this version, and show what migrate would do; changes nothing."""
     from jarvis_workers import __version__  # noqa: PLC0415
@@ -65,7 +51,7 @@ def status() -> int:
     return exits.DONE if schema.state == "current" else exits.FAILED
 
 
-@app.command(epilog=ROLES_EXAMPLES)
+@app.command(examples=ROLES_EXAMPLES)
 def roles(
     owner: Annotated[str, typer.Option(metavar="ROLE", help="Owner of the tables, for migrations.")] = "jarvis_owner",
     worker: Annotated[str, typer.Option(metavar="ROLE", help="Role of workers and commands.")] = "jarvis_worker",

@@ -5,6 +5,8 @@ to 1". Options are grouped by their `rich_help_panel`, in order of first appeara
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc
+from textwrap import indent
 from typing import Any
 
 import typer
@@ -76,8 +78,11 @@ class App(typer.Typer):
         context = HELP_NAMES | settings.pop("context_settings", {})
         super().__init__(**{"cls": HelpGroup, "rich_markup_mode": None, "context_settings": context, **settings})
 
-    def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+    def command(self, name: str | None = None, *, examples: str = "", **settings: Any) -> Callable[[Any], Any]:
+        """Add a command; `examples` are the command lines that its help ends with."""
         context = HELP_NAMES | (settings.pop("context_settings", None) or {})
+        if examples:
+            settings["epilog"] = "\b\nExamples:\n" + indent(cleandoc(examples), "  ")
         return super().command(name, **{"cls": HelpCommand, "context_settings": context, **settings})
 
 

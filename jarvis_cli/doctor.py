@@ -21,11 +21,9 @@ from jarvis_workers.settings import Settings, load_settings
 
 app = App()
 
-EXAMPLES = """\
-\b
-Examples:
-  jarvis doctor                               exit 2 if something is broken
-  jarvis doctor --json | jq '.[] | select(.state != "ok")'
+EXAMPLES = """
+jarvis doctor                               exit 2 if something is broken
+jarvis doctor --json | jq '.[] | select(.state != "ok")'
 """
 
 CURRENT = f" (schema {REVISIONS[-1]}, up to date)"
@@ -33,7 +31,7 @@ CURRENT = f" (schema {REVISIONS[-1]}, up to date)"
 MARKS = {"ok": ("✓", "green", False), "warn": ("!", "magenta", True), "fail": ("✗", "red", True)}
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(examples=EXAMPLES)
 def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     """Check the installation; exit 2 if something is broken, warnings aside."""
     as_json = is_json(form, as_json)

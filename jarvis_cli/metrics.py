@@ -10,15 +10,13 @@ from jarvis_workers.extras import require
 
 app = App()
 
-EXAMPLES = """\
-\b
-Examples:
-  jarvis metrics                                  http://127.0.0.1:9464/metrics
-  jarvis metrics --host 0.0.0.0                   in a container
+EXAMPLES = """
+jarvis metrics                                  http://127.0.0.1:9464/metrics
+jarvis metrics --host 0.0.0.0                   in a container
 """
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(examples=EXAMPLES)
 def metrics(
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0: any free one.")] = 9464,

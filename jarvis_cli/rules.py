@@ -35,17 +35,13 @@ Examples:
   jarvis sec rules test .jarvis/rules         test your own on their examples
   jarvis sec explain unsafe_api               what a rule means
 """
-EXPLAIN_EXAMPLES = """\
-\b
-Examples:
-  jarvis sec explain unsafe_api
-  jarvis sec explain unsafe_api --lang zh     in Chinese
+EXPLAIN_EXAMPLES = """
+jarvis sec explain unsafe_api
+jarvis sec explain unsafe_api --lang zh     in Chinese
 """
-TEST_EXAMPLES = """\
-\b
-Examples:
-  jarvis sec rules test                       all rules, on their own examples
-  jarvis sec rules test .jarvis/rules
+TEST_EXAMPLES = """
+jarvis sec rules test                       all rules, on their own examples
+jarvis sec rules test .jarvis/rules
 """
 FORMS = ("table", "json", "markdown")
 
@@ -151,7 +147,7 @@ def explain(
     return exits.DONE
 
 
-@app.command("test", short_help="Test rules on annotated examples.", epilog=TEST_EXAMPLES)
+@app.command("test", short_help="Test rules on annotated examples.", examples=TEST_EXAMPLES)
 def try_rules_on_examples(
     path: Annotated[
         str | None,

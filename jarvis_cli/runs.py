@@ -30,90 +30,49 @@ if TYPE_CHECKING:
     from jarvis_cli.report_target import Delivery
     from jarvis_workers.settings import Settings
 
-app = App(no_args_is_help=True, help="List, watch, stop, resume and report runs.")
+app = App(no_args_is_help=True)
 
 Timeout = Annotated[
     float | None,
     typer.Option(min=0, metavar="SECONDS", help="Stop waiting after this time (exit 4); the run goes on."),
 ]
 
-LIST = """\
-\b
-Examples:
-  jarvis runs list -n 5
-  jarvis runs list --label branch=main --label team
-  jarvis runs list --json | jq -r '.[].id'
+LIST = """
+jarvis runs list -n 5
+jarvis runs list --label branch=main --label team
+jarvis runs list --json | jq -r '.[].id'
 """
-SHOW = """\
-\b
-Examples:
-  jarvis runs show last
-  jarvis runs show 1f3a --json
+SHOW = """
+jarvis runs show last
+jarvis runs show 1f3a --json
 """
-LABEL = """\
-\b
-Examples:
-  jarvis runs label last v1.2
+LABEL = """
+jarvis runs label last v1.2
 """
-WATCH = """\
-\b
-Examples:
-  jarvis runs watch last
+RESUME = """
+jarvis runs resume last
+jarvis runs resume last --budget 10usd
 """
-WAIT = """\
-\b
-Examples:
-  jarvis runs wait 1f3a --timeout 600     exit 4 when the time is up
+REPORT = """
+jarvis runs report last                 text, as after the scan
+jarvis runs report last -o report.html
+jarvis runs report 1f3a --json | jq .summary
 """
-CANCEL = """\
-\b
-Examples:
-  jarvis runs cancel last
+TRANSCRIPT = """
+jarvis runs transcript last
+jarvis runs transcript 4711 --json
 """
-RESUME = """\
-\b
-Examples:
-  jarvis runs resume last
-  jarvis runs resume last --budget 10usd
+EXPORT = """
+jarvis runs export last
+jarvis runs export last -d /tmp/run
 """
-RETRY = """\
-\b
-Examples:
-  jarvis runs retry last -o report.html
-"""
-REPORT = """\
-\b
-Examples:
-  jarvis runs report last                 text, as after the scan
-  jarvis runs report last -o report.html
-  jarvis runs report 1f3a --json | jq .summary
-"""
-TRANSCRIPT = """\
-\b
-Examples:
-  jarvis runs transcript last
-  jarvis runs transcript 4711 --json
-"""
-EXPORT = """\
-\b
-Examples:
-  jarvis runs export last
-  jarvis runs export last -d /tmp/run
-"""
-PRUNE = """\
-\b
-Examples:
-  jarvis runs prune 1f3a 71ea
-  jarvis runs prune --older-than 30 --answers
+PRUNE = """
+jarvis runs prune 1f3a 71ea
+jarvis runs prune --older-than 30 --answers
 """
 
 
-@app.callback()
-def group() -> None:
-    """List, watch, stop, resume and report runs."""
-
-
-@app.command("list", epilog=LIST)
+@app.command("list", examples=LIST)
 def list_runs(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="NUMBER", help="Number of runs.")
@@ -133,7 +92,7 @@ def list_runs(
     return run_list.print_runs(_settings(), limit, labels, as_json=is_json(form, as_json))
 
 
-@app.command(epilog=SHOW)
+@app.command(examples=SHOW)
 def show(run: RunId, as_json: AsJson = False, form: TableForm = None) -> int:
     """Show a run: its state, its stages, and what to do next."""
     from jarvis_cli import run_views  # noqa: PLC0415
@@ -141,7 +100,7 @@ def show(run: RunId, as_json: AsJson = False, form: TableForm = None) -> int:
     return run_views.show(_settings(), run, as_json=is_json(form, as_json))
 
 
-@app.command(epilog=LABEL)
+@app.command(examples=LABEL)
 def label(
     run: RunId, text: Annotated[str, typer.Argument(metavar="LABEL", help="Such as v1.2; an empty one removes it.")]
 ) -> int:
@@ -151,7 +110,7 @@ def label(
     return run_views.label(_settings(), run, text)
 
 
-@app.command(epilog=WATCH)
+@app.command(examples="jarvis runs watch last")
 def watch(run: RunId) -> int:
     """Follow a run until it ends."""
     from jarvis_cli import run_control  # noqa: PLC0415
@@ -159,7 +118,7 @@ def watch(run: RunId) -> int:
     return run_control.wait(_settings(), run, None, quiet=False)
 
 
-@app.command(epilog=WAIT)
+@app.command(examples="jarvis runs wait 1f3a --timeout 600     exit 4 when the time is up")
 def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
     """Wait until a run ends; exit with its exit code."""
     from jarvis_cli import run_control  # noqa: PLC0415
@@ -167,7 +126,7 @@ def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
     return run_control.wait(_settings(), run, timeout, quiet=quiet)
 
 
-@app.command(epilog=CANCEL)
+@app.command(examples="jarvis runs cancel last")
 def cancel(run: RunId) -> int:
     """Cancel a run; what was found so far stays in its report."""
     from jarvis_cli import run_control  # noqa: PLC0415
@@ -175,7 +134,7 @@ def cancel(run: RunId) -> int:
     return run_control.cancel(_settings(), run)
 
 
-@app.command(epilog=RESUME)
+@app.command(examples=RESUME)
 def resume(
     run: RunId,
     output: Output = None,
@@ -193,7 +152,7 @@ def resume(
     )
 
 
-@app.command(epilog=RETRY)
+@app.command(examples="jarvis runs retry last -o report.html")
 def retry(
     run: RunId,
     output: Output = None,
@@ -211,7 +170,7 @@ def retry(
     )
 
 
-@app.command(epilog=REPORT)
+@app.command(examples=REPORT)
 def report(run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False) -> int:
     """Write the report of a run, or the answer of an agent; of a running one, the results so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
@@ -222,7 +181,7 @@ def report(run: RunId, output: Output = None, form: Form = None, as_json: FormJs
 app.command(epilog=DIFF_EXAMPLES)(diff)
 
 
-@app.command(epilog=TRANSCRIPT)
+@app.command(examples=TRANSCRIPT)
 def transcript(
     job: Annotated[str, typer.Argument(metavar="JOB", help="Conversation id, or a run with only one.")],
     as_json: AsJson = False,
@@ -234,7 +193,7 @@ def transcript(
     return run_views.transcript(_settings(), job, as_json=is_json(form, as_json))
 
 
-@app.command(epilog=EXPORT)
+@app.command(examples=EXPORT)
 def export(
     run: RunId,
     directory: Annotated[
@@ -247,7 +206,7 @@ def export(
     return run_views.export(_settings(), run, directory)
 
 
-@app.command(epilog=PRUNE)
+@app.command(examples=PRUNE)
 def prune(
     run: Annotated[
         list[str] | None, typer.Argument(metavar="RUN", help="Runs to delete.", autocompletion=every_run)

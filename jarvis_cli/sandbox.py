@@ -26,7 +26,7 @@ LAYERS = {
 }
 WIDTHS = (5, 39, 22)
 
-app = App(no_args_is_help=True, help="Run commands in a sandbox.")
+app = App(no_args_is_help=True)
 
 EXAMPLES = """\
 \b
@@ -38,16 +38,6 @@ Examples:
 Exit codes: the command's own; 124 time limit, 125 no sandbox works here,
 126 and 127 cannot be started or found, 128 + the signal that ended it.
 """
-SELFTEST_EXAMPLES = """\
-\b
-Examples:
-  jarvis sandbox selftest
-"""
-
-
-@app.callback()
-def sandbox() -> None:
-    """Run commands in a sandbox."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -77,7 +67,7 @@ def run(
     return _code(outcome)
 
 
-@app.command(epilog=SELFTEST_EXAMPLES)
+@app.command(examples="jarvis sandbox selftest")
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
     from jarvis_workers.service import attacks  # noqa: PLC0415  (only needed here)

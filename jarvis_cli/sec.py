@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jarvis_workers.service.targets import ScanTarget
     from jarvis_workers.settings import Settings
 
-app = App(no_args_is_help=True, help="Find vulnerabilities in C, C++ and Rust.")
+app = App(no_args_is_help=True)
 
 EXAMPLES = """\
 \b
@@ -83,11 +83,6 @@ SecondLook = Annotated[
 ]
 Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
 DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; no model is asked.")]
-
-
-@app.callback()
-def sec() -> None:
-    """Find vulnerabilities in C, C++ and Rust."""
 
 
 @app.command(epilog=EXAMPLES, short_help="Scan with rules and data-flow analysis; no model.")
@@ -158,7 +153,7 @@ def agent(
 
 
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
-app.command(short_help="Explain a rule, and how to suppress it.", epilog=EXPLAIN_EXAMPLES)(explain)
+app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")
 
 

@@ -19,16 +19,9 @@ Examples:
   jarvis web user ann --role editor >> users       asks for a password
   jarvis web token ci --role viewer >> tokens      prints the token to stderr
 """
-USER_EXAMPLES = """\
-\b
-Examples:
-  jarvis web user ann --role editor >> users
-  printf %s "$PASSWORD" | jarvis web user ann >> users
-"""
-TOKEN_EXAMPLES = """\
-\b
-Examples:
-  jarvis web token ci --role viewer >> tokens
+USER_EXAMPLES = """
+jarvis web user ann --role editor >> users
+printf %s "$PASSWORD" | jarvis web user ann >> users
 """
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user or program.")]
 RoleName = Annotated[
@@ -61,7 +54,7 @@ def web(
     return 0
 
 
-@app.command(epilog=USER_EXAMPLES)
+@app.command(examples=USER_EXAMPLES)
 def user(name: Name, role: RoleName = "viewer") -> int:
     """Print a line for the file of users; the password is read from the terminal or from stdin."""
     from jarvis_workers.extras import require  # noqa: PLC0415
@@ -80,7 +73,7 @@ def user(name: Name, role: RoleName = "viewer") -> int:
     return 0
 
 
-@app.command(epilog=TOKEN_EXAMPLES)
+@app.command(examples="jarvis web token ci --role viewer >> tokens")
 def token(name: Name, role: RoleName = "viewer") -> int:
     """Print a line for the file of API tokens to stdout, and the token itself to stderr."""
     from jarvis_workers.extras import require  # noqa: PLC0415

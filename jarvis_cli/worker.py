@@ -12,36 +12,25 @@ from jarvis_cli.app import App
 from jarvis_workers.extras import require
 from jarvis_workers.paths import plain
 
-app = App(no_args_is_help=True, help="Run cluster workers.")
+app = App(no_args_is_help=True)
 
-EXAMPLES = """\
-\b
-Examples:
-  jarvis worker start                             all queues
-  jarvis worker start --queues scan,control -c 8
-  jarvis worker start --metrics-port 9465         for Prometheus
-  jarvis doctor                                   check the servers
+EXAMPLES = """
+jarvis worker start                             all queues
+jarvis worker start --queues scan,control -c 8
+jarvis worker start --metrics-port 9465         for Prometheus
+jarvis doctor                                   check the servers
 """
-HEALTHCHECK_EXAMPLES = """\
-\b
-Examples:
-  jarvis worker healthcheck                       of a container, a probe
-  jarvis worker healthcheck --max-age 30
+HEALTHCHECK_EXAMPLES = """
+jarvis worker healthcheck                       of a container, a probe
+jarvis worker healthcheck --max-age 30
 """
-FLOWER_EXAMPLES = """\
-\b
-Examples:
-  jarvis worker flower                            http://127.0.0.1:5555
-  FLOWER_BASIC_AUTH=user:password jarvis worker flower --address 0.0.0.0
+FLOWER_EXAMPLES = """
+jarvis worker flower                            http://127.0.0.1:5555
+FLOWER_BASIC_AUTH=user:password jarvis worker flower --address 0.0.0.0
 """
 
 
-@app.callback()
-def worker() -> None:
-    """Run cluster workers."""
-
-
-@app.command(epilog=EXAMPLES)
+@app.command(examples=EXAMPLES)
 def start(
     queues: Annotated[
         list[str] | None,
@@ -81,7 +70,7 @@ def _metrics(host: str, port: int) -> AbstractContextManager[str]:
     return serve_worker_metrics(host, port)
 
 
-@app.command(epilog=HEALTHCHECK_EXAMPLES)
+@app.command(examples=HEALTHCHECK_EXAMPLES)
 def healthcheck(
     max_age: Annotated[
         float,
@@ -99,7 +88,7 @@ def healthcheck(
     return exits.NOT_ALIVE if problem else exits.DONE
 
 
-@app.command(epilog=FLOWER_EXAMPLES)
+@app.command(examples=FLOWER_EXAMPLES)
 def flower(
     address: Annotated[
         str,
