@@ -14,8 +14,6 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["BackgroundRuns"]
-
 STOP_SECONDS = 20.0
 
 

@@ -9,8 +9,6 @@ from jarvis_workers.store.model_usage import RunUsage
 from jarvis_workers.store.run_pages import RunFilter as RunFilter
 from jarvis_workers.store.runs import Run
 
-__all__ = ["RunFilter", "RunPage", "newest_before", "page_of_runs", "roots_of_runs", "usage_of_runs"]
-
 ROOTS_MAX = 200
 
 

@@ -10,8 +10,6 @@ from jarvis_workers.store.runs import from_row
 from jarvis_workers.store.tables import RUN, RUN_LABEL
 from jarvis_workers.store.values import Run
 
-__all__ = ["RunFilter", "count", "newest_ended", "page", "roots"]
-
 
 class RunFilter(NamedTuple):
     """What a list of runs is limited to; an empty value means no limit.

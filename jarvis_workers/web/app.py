@@ -19,8 +19,6 @@ from jarvis_workers.web.context import EXTENSION, RunMissing, WebContext
 from jarvis_workers.web.formats import install_formats
 from jarvis_workers.web.pages import comparison, conversation, findings, run, run_actions, runs, trend
 
-__all__ = ["create_app"]
-
 BODY_BYTES = 64 * 1024
 FIELDS_MAX = 20
 STYLE_SECONDS = 3600

@@ -10,8 +10,6 @@ from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.formats import shown_time
 
-__all__ = ["TrendPoint", "cost_chart", "trend_chart"]
-
 WIDTH, HEIGHT = 1100, 240
 LEFT, TOP, BOTTOM = 56, 14, 26
 LEVELS = ("low", "medium", "high")

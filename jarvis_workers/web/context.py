@@ -17,8 +17,6 @@ from jarvis_workers.store.values import Run
 from jarvis_workers.web.access.identity import Identity
 from jarvis_workers.web.access.sign_in import ApiTokens, SignIn
 
-__all__ = ["RunMissing", "WebContext", "context", "current_identity", "exact_run"]
-
 EXTENSION = "jarvis"
 
 

@@ -9,8 +9,6 @@ from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.triage.queue import sheet_of
 from jarvis_workers.web.queries import FindingQuery
 
-__all__ = ["FindingPage", "choose_findings", "pages_of"]
-
 CHOICES_MAX = 300
 
 

@@ -12,8 +12,6 @@ from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.html.markup import Html, in_lines
 from jarvis_workers.web.context import context
 
-__all__ = ["install_formats", "shown_time"]
-
 
 def install_formats(app: Flask) -> None:
     """Configure the templates: undefined names are errors, and all text from outside is escaped."""

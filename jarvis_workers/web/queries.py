@@ -8,8 +8,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from jarvis_workers.service.labels import parse_label_filters
 from jarvis_workers.service.run_pages import RunFilter
 
-__all__ = ["DiffQuery", "FindingQuery", "GateQuery", "PageQuery", "RunQuery", "TrendQuery", "read_query"]
-
 PAGES_MAX = 100_000
 Text = Annotated[str, Field(max_length=400)]
 Word = Annotated[str, Field(max_length=64, pattern=r"^[\w.-]*$")]

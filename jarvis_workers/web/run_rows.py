@@ -10,8 +10,6 @@ from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.context import WebContext
 
-__all__ = ["KINDS", "STATES", "ListRow", "percent_done", "project_of", "run_rows", "state_of"]
-
 KINDS = ("sec.fast", "sec.agent", "agent")
 STATES = ("planning", "running", "paused", "cancelling", "done", "incomplete", "failed", "cancelled")
 COMMIT_DIGITS = 9

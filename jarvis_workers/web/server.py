@@ -18,8 +18,6 @@ from jarvis_workers.web.access.sign_in import TokenSignIn, sign_in_of
 from jarvis_workers.web.app import create_app
 from jarvis_workers.web.context import WebContext
 
-__all__ = ["check_address", "is_loopback", "serve"]
-
 THREADS = 8
 CONNECTIONS_MAX = 200
 HEADER_BYTES = 32 * 1024

@@ -10,8 +10,6 @@ from jarvis_workers.service.triage.file import BY_MAX
 from jarvis_workers.service.triage.records import Named
 from jarvis_workers.web.access.identity import Identity
 
-__all__ = ["read_state", "save_verdict", "withdraw_verdict"]
-
 
 def read_state(text: str) -> TriageState:
     """Return the triage state with this name. Raises UsageError."""

@@ -18,8 +18,6 @@ from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["BodyCache"]
-
 FINDINGS_MAX = 100_000
 LIVE_SECONDS = 5.0
 

@@ -17,8 +17,6 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["LAST", "GateResult", "evaluate_gate"]
-
 LAST = "last"
 
 

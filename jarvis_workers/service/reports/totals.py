@@ -16,8 +16,6 @@ from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["ReportTotals", "TotalsCache"]
-
 HEAD_BYTES = 256 * 1024
 REPORTS_MAX = 5_000
 

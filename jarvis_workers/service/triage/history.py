@@ -8,8 +8,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.triage_operations import PastOperation
 
-__all__ = ["TriageRecord", "conversation_of", "record_of"]
-
 
 class TriageRecord(NamedTuple):
     """The current verdict on a fingerprint, and the operations that changed it, newest first."""

@@ -19,8 +19,6 @@ from werkzeug.security import check_password_hash, generate_password_hash
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.web.access.identity import Role, read_role
 
-__all__ = ["CredentialFile", "Passwords", "Tokens", "new_token", "password_line", "token_line"]
-
 NAME = re.compile(r"[A-Za-z0-9._@+-]{1,64}")
 LINES_MAX = 10_000
 PASSWORD_MAX = 200

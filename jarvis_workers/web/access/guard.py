@@ -15,8 +15,6 @@ from jarvis_workers.web.access.identity import Identity
 from jarvis_workers.web.access.sign_in import ProxySignIn, TokenSignIn
 from jarvis_workers.web.context import context
 
-__all__ = ["ProxyAwareSessions", "guard"]
-
 SAFE = ("GET", "HEAD", "OPTIONS")
 SIGN_IN_FREE = ("health", "static", "report_style")
 API = "/api/"

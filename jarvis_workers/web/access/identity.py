@@ -3,8 +3,6 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["Identity", "Role", "read_role"]
-
 
 class Role(IntEnum):
     """A viewer reads; an editor also triages findings and controls runs."""

@@ -13,8 +13,6 @@ from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.web.access.credentials import CredentialFile, Passwords, Tokens
 from jarvis_workers.web.access.identity import Identity, Role
 
-__all__ = ["ApiTokens", "BasicSignIn", "ProxySignIn", "SignIn", "TokenSignIn", "sign_in_of"]
-
 SESSION_KEY = "signed_in"
 NAME_MAX = 100
 GROUPS_MAX = 200

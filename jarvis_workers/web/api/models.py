@@ -4,25 +4,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = [
-    "ActionPath",
-    "ApiError",
-    "DiffOut",
-    "FindingDetail",
-    "FindingList",
-    "FindingOut",
-    "FindingPath",
-    "GateOut",
-    "RunDetail",
-    "RunList",
-    "RunOut",
-    "RunPath",
-    "StageOut",
-    "TrendOut",
-    "TriageIn",
-    "TriageOut",
-]
-
 RunName = Annotated[str, Field(max_length=32, pattern=r"^[\w-]+$", description='Id of a run, or "last".')]
 FindingName = Annotated[str, Field(max_length=64, pattern=r"^\w+$", description="Id or fingerprint of a finding.")]
 

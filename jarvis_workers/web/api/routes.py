@@ -27,8 +27,6 @@ from jarvis_workers.web.queries import DiffQuery, FindingQuery, GateQuery, RunQu
 from jarvis_workers.web.run_rows import ListRow, run_rows
 from jarvis_workers.web.triage import read_state, save_verdict, withdraw_verdict
 
-__all__ = ["SECURITY", "routes"]
-
 SECURITY: dict[str, Any] = {"token": {"type": "http", "scheme": "bearer"}}
 ERRORS: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
     401: models.ApiError,

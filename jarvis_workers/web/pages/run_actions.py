@@ -9,8 +9,6 @@ from jarvis_workers.service import runs
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.context import context, exact_run
 
-__all__ = ["ACTIONS", "pages"]
-
 pages = Blueprint("run_actions", __name__, url_prefix="/runs/<run_id>")
 
 
