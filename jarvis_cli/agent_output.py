@@ -1,7 +1,6 @@
 """Output of `jarvis agent`: the answer in its format, a summary line, and the exit code."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from jarvis_cli import exits
@@ -43,7 +42,7 @@ def write_answer(store: Store, run: Run, found: dict[str, Any] | None, asked: De
         write_report([found["text"], "\n"], asked.output)
 
 
-def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path | None = None) -> str:
+def summary(store: Store, run: Run, found: dict[str, Any] | None, output: object = None) -> str:
     """Return a one-line summary of the outcome and the cost."""
     part = reports.run_part(store, run)
     said = f"run {run.id} {run.state}"

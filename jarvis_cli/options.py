@@ -17,7 +17,9 @@ AGENTS, EXECUTION = "Agents", "Execution"
 
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Report file; - is stdout.", rich_help_panel=REPORT),
+    typer.Option(
+        "--output", "-o", metavar="FILE|URL", help="Report file or s3://…; - is stdout.", rich_help_panel=REPORT
+    ),
 ]
 Form = Annotated[
     str | None,

@@ -19,6 +19,7 @@ from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.report_objects import ReportObject, is_object_url
 from jarvis_workers.store.values import Run
 
 STDOUT = "-"
@@ -36,7 +37,7 @@ class Delivery:
     suggested for a run that is not stored.
     """
 
-    output: Path | None
+    output: Path | ReportObject | None
     form: str
     fail_on: str | None = None
     quiet: bool = False
@@ -54,7 +55,7 @@ def delivery(
     """Check the options before any work is done; the default format is text, for `jarvis-sec` Markdown."""
     usual = "markdown" if default_output else "text"
     check_choices(form, FORMATS, fail_on)
-    path = output_file(output, default_output)
+    path = output_target(output, default_output)
     return Delivery(path, form or form_for(path, usual), fail_on, quiet)
 
 
@@ -64,6 +65,11 @@ def check_choices(form: str | None, forms: Collection[str], fail_on: str | None)
         raise UsageError(not_one_of("--format", form, forms))
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
+
+
+def output_target(output: str | None, default: Path | None = None) -> Path | ReportObject | None:
+    """Return the file or object of -o, None for standard output. Raises UsageError if it cannot be written."""
+    return ReportObject(output) if output and is_object_url(output) else output_file(output, default)
 
 
 def output_file(output: str | None, default: Path | None = None) -> Path | None:
@@ -78,11 +84,12 @@ def output_file(output: str | None, default: Path | None = None) -> Path | None:
     return path
 
 
-def form_for(path: Path | None, usual: str, suffixes: Mapping[str, str] = SUFFIXES) -> str:
+def form_for(path: Path | ReportObject | None, usual: str, suffixes: Mapping[str, str] = SUFFIXES) -> str:
     """Return the format for the suffix of a file; `usual` without a suffix. Raises UsageError for an unknown one."""
     if path is None:
         return usual
-    if (form := format_of(path, usual, suffixes)) or not _is_file(path):
+    place = path if isinstance(path, Path) else path.path
+    if (form := format_of(place, usual, suffixes)) or not (isinstance(path, ReportObject) or _is_file(path)):
         return form or usual
     known = " ".join(suffixes)
     raise UsageError(f"-o {plain(str(path))}: unknown suffix; use one of {known}, or give --format")
@@ -138,12 +145,14 @@ def report_text(body: ReportBody, run: Mapping[str, Any], asked: Delivery, prefi
     return (f"{paint(line)}\n" for line in text_lines(body, run, options))
 
 
-def write_report(pieces: Iterable[str], output: Path | None) -> None:
-    """Write to a file atomically, to a pipe or device, or to standard output."""
+def write_report(pieces: Iterable[str], output: Path | ReportObject | None) -> None:
+    """Write to a file or object atomically, to a pipe or device, or to standard output."""
     try:
         if output is None:
             sys.stdout.flush()
             _write_to(1, pieces)
+        elif isinstance(output, ReportObject):
+            output.write(pieces)
         elif _takes_files(target := Path(os.path.realpath(output))):
             write_whole(target, pieces)
         else:

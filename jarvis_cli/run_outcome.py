@@ -98,7 +98,7 @@ def is_well(run: Run, body: ReportBody) -> bool:
     return run.state == "done" and not _missed(body.summary)
 
 
-def summary(run: Run, body: ReportBody, output: Path | None) -> str:
+def summary(run: Run, body: ReportBody, output: object) -> str:
     """Return a one-line summary; `exit_reason` has the problems."""
     found = body.summary
     baseline = found.baseline

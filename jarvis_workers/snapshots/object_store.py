@@ -40,7 +40,7 @@ class ObjectStore:
         try:
             files, self._root = connect(url, limits)
         except ImportError as error:
-            raise SettingsError(f"blobs URL {scheme}://…: {_missing(error)}") from error
+            raise SettingsError(f"blobs URL {scheme}://…: {missing_package(error)}") from error
         except ValueError as error:
             raise SettingsError(f"blobs URL {scheme}://…: {error}") from error
         self.shown = f"{scheme}://{self._root.lstrip('/')}"
@@ -96,8 +96,8 @@ class ObjectStore:
         """Convert the client's errors in the block to `family`."""
         try:
             yield
-        except _access_errors() as error:
-            raise family(f"{self.shown}: {_message(error)}") from error
+        except access_errors() as error:
+            raise family(f"{self.shown}: {error_message(error)}") from error
 
     def _place(self, name: str) -> str:
         return f"{self._root}/{name[:2]}/{name[2:4]}/{name}"
@@ -117,20 +117,20 @@ class ObjectStore:
             return False
 
 
-def _missing(error: ImportError) -> str:
+def missing_package(error: ImportError) -> str:
     """Return which package is missing and how to install it, as fsspec's own message lacks the version."""
     absent = getattr(error.__cause__, "name", None) or error.name
     extra = extra_of(absent) if absent else None
     return f"{absent} is not installed; {advice(extra)}" if extra else str(error)
 
 
-def _access_errors() -> tuple[type[Exception], ...]:
+def access_errors() -> tuple[type[Exception], ...]:
     """Return OSError and the client errors that are not subclasses of it, such as missing credentials."""
     loaded = [(sys.modules[module], name) for module, name in CLIENT_ERRORS if module in sys.modules]
     return OSError, *(getattr(module, name) for module, name in loaded)
 
 
-def _message(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     """Return the client's message in one line; a message without text is named by its type."""
     words = [redact(word) if "://" in word else word for word in str(error).split()]
     return " ".join(words) or type(error).__name__
