@@ -51,9 +51,9 @@ def create_app(world: WebContext, secret: bytes | None = None) -> OpenAPI:
     )
     app.session_interface = ProxyAwareSessions()
     app.extensions[EXTENSION] = world
+    install_formats(app)
     csrf = CSRFProtect(app)
     guard(app, csrf)
-    install_formats(app)
     _add_errors(app)
     for pages in PAGES:
         app.register_blueprint(pages)

@@ -14,8 +14,11 @@ from jarvis_workers.web.context import context
 
 
 def install_formats(app: Flask) -> None:
-    """Configure the templates: undefined names are errors, and all text from outside is escaped."""
-    # The options must be given before the environment exists.
+    """Configure the templates, before anything else uses them.
+
+    Undefined names are errors, and all text from outside is escaped.
+    """
+    # Whatever uses the environment creates it, and options that come later have no effect.
     app.jinja_options = {"undefined": StrictUndefined, "finalize": _finalize, "trim_blocks": True}
     app.jinja_env.filters.update(
         lines=_lines, number=_number, when=shown_time, money=_money, duration=shown_duration, iso=_iso
