@@ -13,12 +13,12 @@ from jarvis_workers.service.labels import automatic_labels
 from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES
 from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.toolchain import git
+from jarvis_workers.toolchain.git_credentials import TOKEN_FILE, read_git_credentials
 from jarvis_workers.toolchain.gittree import TreeBounds
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 ADDRESS = re.compile(r"(?P<url>(?:https|ssh|file)://[^/\s]*/\S+?|[\w.-]+@[\w.-]+:\S+?)(?:@(?P<revision>[^@:\s]+))?\Z")
 PASSWORD = re.compile(r"\A\w+://[^/@]*:[^/@]*@|\Ahttps://[^/@]+@")
-TOKEN_VARIABLE = "JARVIS_GIT_TOKEN"
 HASH_LENGTH = 12
 TEMPORARY = "jarvis-source"
 DEFAULT_BOUNDS = TreeBounds()
@@ -70,7 +70,7 @@ def open_source(
     The size of a checkout is bounded.
     """
     if PASSWORD.match(named):
-        raise UsageError(f"-p: do not put credentials in a URL, where others can see them; set {TOKEN_VARIABLE}")
+        raise UsageError(f"-p: do not put credentials in a URL, where others can see them; set {TOKEN_FILE}")
     match = ADDRESS.match(named)
     if match is None or os.path.lexists(named):
         yield SourceTree(Path(named), os.fsencode(Path(named).absolute()))
@@ -79,8 +79,8 @@ def open_source(
     if revision.startswith("-"):
         raise UsageError(f'-p: "{revision}" is not a revision')
     with temporary_directory(TEMPORARY) as directory:
-        token = environ.get(TOKEN_VARIABLE)
-        fetched = git.fetch(url, revision, directory, token=token, environ=environ, bounds=bounds)
+        credentials = read_git_credentials(environ)
+        fetched = git.fetch(url, revision, directory, credentials=credentials, environ=environ, bounds=bounds)
         yield SourceTree(directory, f"{url}@{fetched.commit}".encode(), "address", fetched.branch)
 
 

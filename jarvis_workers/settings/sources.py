@@ -19,7 +19,10 @@ TOML_PLACE = "pyproject.toml [tool.jarvis]"
 SECRETS = ("store_url", "broker_url", "blobs_url")
 MODELS = "models"
 MAPPINGS = frozenset({"rules.severity", MODELS})
-READ_ELSEWHERE = frozenset({"JARVIS_DEBUG", "JARVIS_GIT_TOKEN"})
+READ_ELSEWHERE = frozenset(
+    {"JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
+    | {"JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"}
+)
 FLAG = "command line"
 
 

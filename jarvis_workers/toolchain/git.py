@@ -7,7 +7,6 @@ A local repository may name programs in its configuration (filters, file system 
 commits are read from it directly; its objects are read through a repository of our own that has it as an alternate.
 """
 
-import base64
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.toolchain.git_credentials import GitCredentials
 from jarvis_workers.toolchain.gitstream import run
 from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, check_count, list_tree
 
@@ -25,7 +25,10 @@ MAX_RENAME_BYTES = 256 << 20
 SHA256_DIGITS = 64
 FETCHED_BRANCH = re.compile(r"[0-9a-f]+\t\tbranch '([^'\s]{1,200})' of ")
 REGULAR_FILE = b"100"
-KEPT = ("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY")
+KEPT = (
+    *("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "GIT_SSL_CAINFO"),
+    *("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"),
+)
 CONFIG = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -51,15 +54,22 @@ class Fetched(NamedTuple):
 
 
 def fetch(
-    url: str, revision: str, into: Path, *, token: str | None, environ: Mapping[str, str], bounds: TreeBounds
+    url: str,
+    revision: str,
+    into: Path,
+    *,
+    credentials: GitCredentials,
+    environ: Mapping[str, str],
+    bounds: TreeBounds,
 ) -> Fetched:
-    """Check a revision out into an empty directory.
+    """Check a revision out into an empty directory. Only the command that fetches has the credentials.
 
     Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing has been checked out.
     """
-    seen = {name: environ[name] for name in KEPT if name in environ} | _settings(url, token)
+    seen = {name: environ[name] for name in KEPT if name in environ} | _settings()
+    admitted = seen | _settings(credentials.config(url)) | credentials.variables()
     _git(["init", "--quiet", str(into)], seen)
-    _git(["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision], seen)
+    _git(["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision], admitted)
     commit = _git(["-C", str(into), "rev-parse", "--verify", "FETCH_HEAD^{commit}"], seen).decode().strip()
     check_bounds(into, commit, bounds, seen)
     _git(["-C", str(into), "checkout", "--quiet", "--detach", commit], seen)
@@ -98,7 +108,7 @@ def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str], b
 
 def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment for reading a local repository: no programs that it configures, no network."""
-    seen = {name: environ[name] for name in KEPT if name in environ} | _settings("", None, config)
+    seen = {name: environ[name] for name in KEPT if name in environ} | _settings(config)
     return seen | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
 
@@ -157,13 +167,9 @@ def _quoted(path: bytes) -> bytes:
     return b'"%b"' % path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
 
 
-def _settings(url: str, token: str | None, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return git's configuration as environment variables; the token is sent to the host of `url` only."""
+def _settings(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return git's configuration as environment variables."""
     config = CONFIG | dict(more or {})
-    if token and url.startswith("https://"):
-        host = "/".join(url.split("/", 3)[:3])
-        secret = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-        config[f"http.{host}/.extraHeader"] = f"Authorization: Basic {secret}"
     variables = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_CONFIG_COUNT": str(len(config))}
     for number, (name, value) in enumerate(config.items()):
         variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}

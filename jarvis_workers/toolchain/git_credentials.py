@@ -1,0 +1,91 @@
+"""Credentials of git servers, from files or variables, as the environment of `git fetch` alone.
+
+They are in no argument, no address and no message: a token is sent as a header to the host of the address, the path of
+an SSH key is in the command that git starts.
+"""
+
+import base64
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+TOKEN, TOKEN_FILE, USER = "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"
+SSH_KEY_FILE, KNOWN_HOSTS_FILE = "JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"
+# GitHub's name for tokens; GitLab, Gitea and others accept any.
+DEFAULT_USER = "x-access-token"
+TOKEN_MAX = 8_192
+# Never ask: there is no terminal. Use the key that was given, not those of an agent.
+SSH_OPTIONS = ("-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes")
+
+
+@dataclass(frozen=True, slots=True)
+class GitCredentials:
+    """A token with its user name for https, and files for ssh: a private key and the keys of known hosts."""
+
+    token: str | None = field(default=None, repr=False)
+    user: str = DEFAULT_USER
+    ssh_key: Path | None = None
+    known_hosts: Path | None = None
+
+    def config(self, url: str) -> dict[str, str]:
+        """Return git's configuration that sends the token to the host of an address, and to no other."""
+        if self.token is None or not url.startswith("https://"):
+            return {}
+        host = "/".join(url.split("/", 3)[:3])
+        secret = base64.b64encode(f"{self.user}:{self.token}".encode()).decode()
+        return {f"http.{host}/.extraHeader": f"Authorization: Basic {secret}"}
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables that make git connect with the given SSH files; git splits the command like a shell."""
+        command = ["ssh", *SSH_OPTIONS]
+        if self.ssh_key:
+            command += ["-i", str(self.ssh_key)]
+        if self.known_hosts:
+            hosts = str(self.known_hosts).replace("\\", "\\\\").replace('"', '\\"')
+            command += ["-o", f'UserKnownHostsFile="{hosts}"', "-o", "StrictHostKeyChecking=yes"]
+        given = self.ssh_key or self.known_hosts
+        return {"GIT_SSH_COMMAND": shlex.join(command), "GIT_SSH_VARIANT": "ssh"} if given else {}
+
+
+def read_git_credentials(environ: Mapping[str, str]) -> GitCredentials:
+    """Return the credentials that the environment names. Raises UsageError, which quotes no secret."""
+    user = environ.get(USER) or DEFAULT_USER
+    if ":" in user or not user.isprintable():
+        raise UsageError(f"{USER}: should be a user name, without a colon")
+    return GitCredentials(_token(environ), user, _file(environ, SSH_KEY_FILE), _file(environ, KNOWN_HOSTS_FILE))
+
+
+def _token(environ: Mapping[str, str]) -> str | None:
+    token, file = environ.get(TOKEN), environ.get(TOKEN_FILE)
+    if token and file:
+        raise UsageError(f"{TOKEN_FILE}: {TOKEN} is set as well; unset one of them")
+    if file:
+        try:
+            with Path(file).open(encoding="utf-8") as stream:
+                token = stream.read(TOKEN_MAX).strip()
+        except (OSError, UnicodeError) as error:
+            raise UsageError(f'{TOKEN_FILE}: "{plain(file)}" cannot be read: {_reason(error)}') from error
+        if not token:
+            raise UsageError(f'{TOKEN_FILE}: "{plain(file)}" is empty')
+    if token and not (token.isprintable() and token.isascii()):
+        raise UsageError(f"{TOKEN_FILE if file else TOKEN}: holds characters that a token does not have")
+    return token or None
+
+
+def _file(environ: Mapping[str, str], name: str) -> Path | None:
+    """Return the absolute path in a variable, as git runs ssh in a directory of its own."""
+    if not environ.get(name):
+        return None
+    path = Path(environ[name]).expanduser().absolute()
+    if not path.is_file() or not os.access(path, os.R_OK):
+        raise UsageError(f'{name}: "{plain(str(path))}" is not a readable file')
+    return path
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    return (error.strerror or "error") if isinstance(error, OSError) else "it is not UTF-8 text"
