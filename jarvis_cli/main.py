@@ -63,6 +63,7 @@ COMMANDS = {
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
     "doctor": Command("jarvis_cli.doctor:app", "Check the installation."),
     "sandbox": Command("jarvis_cli.sandbox:app", "Run commands in a sandbox."),
+    "k8s": Command("jarvis_cli.k8s:app", "Render Kubernetes manifests."),
     "admin": Command("jarvis_cli.admin:app", "Manage the results database."),
 }
 

@@ -1,0 +1,1 @@
+"""Kubernetes manifests of batches, as the Helm chart has them."""
