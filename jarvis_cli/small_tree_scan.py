@@ -37,7 +37,12 @@ def scan_small_tree(
     labels: Mapping[str, str],
 ) -> int | None:
     """Scan and report, and return the exit code; None if the tree is not small, or in any special case."""
-    if settings.place == "cluster" or settings.rules != RulesSettings() or is_address(target.root):
+    if (
+        settings.notify.webhook_url
+        or settings.place == "cluster"
+        or settings.rules != RulesSettings()
+        or is_address(target.root)
+    ):
         return None
     try:
         with open_source(target.root) as source:

@@ -6,13 +6,14 @@ values may be any printable text, so that a branch name fits.
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.checkouts import Checkout, read_checkout
+from jarvis_workers.store.values import Run
 
-BRANCH, COMMIT = "branch", "commit"
+BRANCH, COMMIT, PROJECT = "branch", "commit", "project"
 KEY_MAX, VALUE_MAX, LABELS_MAX = 253, 256, 64
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 SUBDOMAIN = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
@@ -23,6 +24,11 @@ SHOWN_MAX = 80
 # https://docs.gitlab.com/ci/variables/predefined_variables/
 GITHUB_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME")
 GITLAB_BRANCHES = ("CI_COMMIT_REF_NAME",)
+
+
+def project_of(run: Run, labels: Mapping[str, str]) -> str:
+    """Return the project of a run: its label "project", else the name of its root."""
+    return labels.get(PROJECT) or PurePosixPath(run.root).name or run.root
 
 
 def parse_labels(given: Iterable[str]) -> dict[str, str]:

@@ -127,6 +127,20 @@ def executor_of(
         )
         with _enrolled(store, this_worker(token_hex(4), limits.processes)) as worker:
             yield LocalExecutor(world, limits, worker)
+    if settings.notify.webhook_url:
+        _notify_of_ends(settings, store, tell)
+
+
+def _notify_of_ends(settings: Settings, store: Store, tell: Callable[[str], None]) -> None:
+    """Notify the webhook of the runs that have ended."""
+    from jarvis_workers.service.webhook import deliver_pending, webhook_of  # noqa: PLC0415  (most have none)
+
+    hook = webhook_of(settings)
+    try:
+        if hook:
+            deliver_pending(store, blobs_of(settings), hook)
+    except StoreError as error:
+        tell(f"{error}; the webhook was not notified")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -21,6 +22,8 @@ from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.remote import broker_url
+from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.service.webhook import notify_forever, webhook_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import has_conversations
@@ -92,14 +95,25 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
     parent.register()
     # The watchdog is not stopped: it also supervises closing connections and exiting the interpreter.
     watchdog.start()
+    stop = _notify_of_ends(settings, store)
     try:
         parent.tick()
         while _goes_on(told, settings.tick_seconds):
             watchdog.feed()
             parent.tick()
     finally:
+        stop.set()
         watchdog.end_within(STOP_SECONDS)
         parent.stop()
+
+
+def _notify_of_ends(settings: Settings, store: Store) -> threading.Event:
+    """Start a thread that notifies the webhook of ended runs, if there is one; return the event that stops it."""
+    stop = threading.Event()
+    if (hook := webhook_of(settings)) is not None:
+        parts = (store, blobs_of(settings), hook, stop, settings.tick_seconds)
+        threading.Thread(target=notify_forever, args=parts, name="webhook", daemon=True).start()
+    return stop
 
 
 def _hang_seconds(settings: Settings) -> float:

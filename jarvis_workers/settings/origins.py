@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -82,7 +83,7 @@ def _check_together(settings: Settings) -> None:
             f'"tick_seconds" is {settings.tick_seconds:g}, should be at most {most:g}, a third of "lease_seconds"'
         )
     for name in SECRETS:
-        if "\0" in (getattr(settings, name) or ""):
+        if "\0" in (attrgetter(name)(settings) or ""):
             raise SettingsError(f'"{name}" contains a NUL character')
 
 

@@ -139,6 +139,13 @@ class ReportSettings(FrozenSettings):
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
+class NotifySettings(FrozenSettings):
+    """The address that is notified of the end of each run, and the file with the key that signs (docs/web.md)."""
+
+    webhook_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+", max_length=2000)] | None = None
+    webhook_secret_file: Path | None = None
+
+
 class WebSettings(FrozenSettings):
     """Access to the web page: how users sign in, and who may change anything.
 
@@ -178,6 +185,7 @@ class Settings(FrozenSettings):
     store: StoreSettings = StoreSettings()
     agent: AgentSettings = AgentSettings()
     web: WebSettings = WebSettings()
+    notify: NotifySettings = NotifySettings()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 

@@ -16,7 +16,7 @@ PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
-SECRETS = ("store_url", "broker_url", "blobs_url")
+SECRETS = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
 MODELS = "models"
 MAPPINGS = frozenset({"rules.severity", MODELS})
 READ_ELSEWHERE = frozenset(
@@ -86,7 +86,7 @@ def _meant(name: str, known: list[str]) -> str:
 def _variables(environ: Mapping[str, str]) -> Iterator[Layer]:
     """Yield one layer per variable, so that the source of a setting is the name of the variable."""
     known = {PREFIX + name.upper().replace(".", "__"): name for name in setting_names()}
-    files = {PREFIX + name.upper() + "_FILE": PREFIX + name.upper() for name in SECRETS}
+    files = {f"{variable}_FILE": variable for variable, name in known.items() if name in SECRETS}
     for variable, text in sorted(environ.items()):
         if not variable.startswith(PREFIX) or variable in READ_ELSEWHERE:
             continue

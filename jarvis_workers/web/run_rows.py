@@ -1,11 +1,10 @@
 """What lists show of a run: its state, its progress or its findings."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jarvis_workers.service import runs
-from jarvis_workers.service.labels import BRANCH, COMMIT
+from jarvis_workers.service.labels import BRANCH, COMMIT, PROJECT, project_of
 from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run, StageProgress
 from jarvis_workers.web.context import WebContext
@@ -13,7 +12,6 @@ from jarvis_workers.web.context import WebContext
 KINDS = ("sec.fast", "sec.agent", "agent")
 STATES = ("planning", "running", "paused", "cancelling", "done", "incomplete", "failed", "cancelled")
 COMMIT_DIGITS = 9
-PROJECT = "project"
 SHOWN_ELSEWHERE = (BRANCH, COMMIT, PROJECT)
 
 
@@ -48,11 +46,6 @@ def percent_done(stages: Iterable[StageProgress]) -> int:
     """Return the share of a run that is done: the mean over its stages."""
     shares = [_share(stage) for stage in stages]
     return int(100 * sum(shares) / len(shares)) if shares else 0
-
-
-def project_of(run: Run, labels: Mapping[str, str]) -> str:
-    """Return the project of a run: its label "project", else the name of its root."""
-    return labels.get(PROJECT) or PurePosixPath(run.root).name or run.root
 
 
 def _row(world: WebContext, run: Run, labels: Mapping[str, str]) -> ListRow:

@@ -3,13 +3,14 @@
 from flask import Blueprint, render_template
 
 from jarvis_workers.service import run_pages, runs
+from jarvis_workers.service.labels import PROJECT
 from jarvis_workers.service.run_pages import RunFilter
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.charts import TrendPoint, cost_chart, trend_chart
 from jarvis_workers.web.context import context
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import RunQuery, TrendQuery, read_query
-from jarvis_workers.web.run_rows import PROJECT, run_rows
+from jarvis_workers.web.run_rows import run_rows
 
 pages = Blueprint("trend", __name__)
 

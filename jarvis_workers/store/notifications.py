@@ -1,0 +1,23 @@
+"""Runs whose end has not been notified yet; an event per notified end is the record."""
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from jarvis_workers.store import events
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import ENDED_RUNS, EVENT, RUN
+
+NOTIFIED = "notified"
+
+
+def pending(session: Session, within_seconds: float) -> str | None:
+    """Return the run that ended first, of those that ended within that time and were not notified since; or None."""
+    told = select(EVENT.c.id).where(EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at)
+    recent = RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at > now(session) - within_seconds
+    chosen = select(RUN.c.id).where(*recent, ~told.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
+    return session.execute(chosen).scalar_one_or_none()
+
+
+def record(session: Session, run_id: str, outcome: str) -> None:
+    """Record that the end of a run was notified, or given up."""
+    events.record(session, run_id, NOTIFIED, outcome=outcome)
