@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agent.events import PAYLOADS
+from tests.agents.test_events import PAYLOADS
 
 ROOT = Path(__file__).parent.parent
 HELD, _, LEFT_OUT = (ROOT / "docs" / "seeds.md").read_text().partition("\n## Excluded")

@@ -26,7 +26,6 @@ class Files(Protocol):
 
     def upload(self, text: str) -> bool:
         """Upload a text and return whether that succeeded."""
-        ...
 
 
 @dataclass(frozen=True)

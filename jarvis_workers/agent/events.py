@@ -27,24 +27,6 @@ INTERRUPT_TRIGGERED = "INTERRUPT_TRIGGERED"
 
 Listener = Callable[..., Any]
 
-PAYLOADS: dict[str, tuple[str, ...]] = {
-    TASK_STARTED: ("agent", "name", "description", "user_input"),
-    TASK_COMPLETED: ("agent", "auto_completed", "need_summary"),
-    BEFORE_MODEL_CALL: ("agent", "message"),
-    AFTER_MODEL_CALL: ("agent", "message", "response"),
-    BEFORE_TOOL_CALL: ("agent", "current_response"),
-    AFTER_TOOL_CALL: ("agent", "current_response", "need_return", "tool_prompt"),
-    BEFORE_ADDON_PROMPT: ("agent", "need_complete", "current_message", "has_session_addon"),
-    AFTER_ADDON_PROMPT: ("agent", "need_complete", "addon_text", "final_message"),
-    BEFORE_SUMMARY: ("agent", "prompt", "auto_completed", "need_summary"),
-    AFTER_SUMMARY: ("agent", "summary"),
-    BEFORE_HISTORY_CLEAR: ("agent",),
-    AFTER_HISTORY_CLEAR: ("agent",),
-    BEFORE_TOOL_FILTER: ("agent", "task", "total_tools", "threshold"),
-    TOOL_FILTERED: ("agent", "task", "selected_tools", "total_tools", "threshold"),
-    INTERRUPT_TRIGGERED: ("agent", "current_response", "user_input"),
-}
-
 
 class EventBus:
     """The listeners of each event."""

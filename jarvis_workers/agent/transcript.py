@@ -27,19 +27,15 @@ class Log(Protocol):
 
     def lines(self) -> list[bytes]:
         """Return the lines appended before the log was opened, without line ends."""
-        ...
 
     def append(self, line: bytes) -> None:
         """Append a line without waiting."""
-        ...
 
     async def sync_async(self) -> None:
         """Wait until all lines are durable, without blocking the event loop."""
-        ...
 
     def keep(self, count: int) -> None:
         """Truncate the log to its first `count` lines."""
-        ...
 
 
 class Transcript:

@@ -21,15 +21,12 @@ class AnswerStore(Protocol):
 
     def find(self, key: str) -> str | None:
         """Return the cached text, or None."""
-        ...
 
     def put(self, key: str, text: str) -> None:
         """Cache an answer; an existing answer with the same key stays."""
-        ...
 
     def forget(self, key: str) -> None:
         """Remove an answer that proved useless; a store that belongs to its user may ignore this."""
-        ...
 
 
 class CachedPlatform:

@@ -117,7 +117,6 @@ class Platform(Protocol):
 
     async def ask_async(self, request: ModelRequest) -> Reply:
         """Return the answer without blocking the event loop; raises ModelError."""
-        ...
 
 
 def fields_of(value: Any) -> dict[str, Any]:

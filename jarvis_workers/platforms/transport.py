@@ -25,7 +25,6 @@ class Wire(Protocol):
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         """Send a request and return the body of the response; raises RequestRefused or Unreachable."""
-        ...
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:

@@ -7,11 +7,10 @@ milliseconds.
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Literal
 
 Unit = Literal["usd", "tok", "s"]
 
-UNITS: tuple[Unit, ...] = get_args(Unit)
 PARTS: dict[Unit, int] = {"usd": 1_000_000_000, "tok": 1, "s": 1000}
 NAMES: dict[Unit, str] = {"usd": "dollars", "tok": "tokens", "s": "seconds"}
 SUFFIXES: dict[str, tuple[Unit, int]] = {

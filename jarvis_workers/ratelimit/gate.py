@@ -32,23 +32,18 @@ class Allowance(Protocol):
 
     def try_acquire(self, now: float, tokens: int) -> float:
         """Admit a request and return 0, or return the seconds after which to try again at the latest."""
-        ...
 
     def release(self) -> None:
         """Record that a request has ended."""
-        ...
 
     def correct(self, tokens: int) -> None:
         """Charge the difference between actual and estimated tokens; it may be negative."""
-        ...
 
     def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
         """Apply a 429 to a request that was admitted in `generation`; `seconds` is its Retry-After."""
-        ...
 
     def on_success(self, generation: int) -> None:
         """Apply a success of a request that was admitted in `generation`."""
-        ...
 
 
 class FairQueue:

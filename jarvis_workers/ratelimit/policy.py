@@ -78,11 +78,9 @@ class RequestPermit(Protocol):
 
     def on_success(self, tokens: int) -> None:
         """Report an answer, and the tokens of prompt and completion that the provider counted (0: unknown)."""
-        ...
 
     def on_throttled(self, seconds: float | None) -> None:
         """Report a 429, and its Retry-After in seconds if it has one."""
-        ...
 
 
 class Limiter(Protocol):
@@ -90,7 +88,6 @@ class Limiter(Protocol):
 
     def slot(self, seconds: float, tokens: int = 0) -> AbstractAsyncContextManager[RequestPermit]:
         """Wait at most `seconds` to send a request of about `tokens` tokens; it is in flight during the block."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

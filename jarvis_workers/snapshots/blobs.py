@@ -53,7 +53,6 @@ class Blobs(Protocol):
 
     def mark_damaged(self, name: str) -> None:
         """Make the next `put` of this content write the blob again."""
-        ...
 
     def path(self, name: str) -> Path: ...
 

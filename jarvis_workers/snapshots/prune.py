@@ -18,11 +18,6 @@ class Pruned(NamedTuple):
     bytes: int
 
 
-def unused(blobs: Blobs, wanted: Set[str], older_than_seconds: float, now: float) -> list[str]:
-    """Return the unreferenced blobs that were not touched for that long before `now`, in seconds since 1970."""
-    return [blob.name for blob in _unused(blobs, wanted, now - older_than_seconds)]
-
-
 def prune(blobs: Blobs, wanted: Set[str], now: float, older_than_seconds: float = GRACE_SECONDS) -> Pruned:
     """Delete unreferenced blobs, except those that a submit touches in the meantime."""
     before = now - older_than_seconds

@@ -43,7 +43,6 @@ class Matcher(Protocol):
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
         """Return the first `limit` matches as (pattern index, start offset), ordered by offset."""
-        ...
 
 
 def engines() -> tuple[str, ...]:

@@ -20,7 +20,6 @@ class ScriptRunner(Protocol):
 
     def __call__(self, interpreter: str, script: str) -> ToolOutcome:
         """Run a script to completion or to its limits; failure is an outcome, not an exception."""
-        ...
 
 
 class ExecuteScript(ToolArguments):

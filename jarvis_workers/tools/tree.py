@@ -24,11 +24,9 @@ class Tree(Protocol):
 
     def read(self, path: str) -> bytes:
         """Return the content of a file. Raises ToolFailed."""
-        ...
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of all files, in a fixed order."""
-        ...
 
 
 class DirectoryTree:

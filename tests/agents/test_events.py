@@ -8,12 +8,30 @@ import pytest
 
 from jarvis_workers.agent import events
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
-from jarvis_workers.agent.events import AFTER_TOOL_CALL, PAYLOADS, EventBus
+from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.tools.tool import Tool
 from tests.agents.arrange import Scripted, agent_of, call, heard, look, run, text
+
+PAYLOADS: dict[str, tuple[str, ...]] = {
+    events.TASK_STARTED: ("agent", "name", "description", "user_input"),
+    events.TASK_COMPLETED: ("agent", "auto_completed", "need_summary"),
+    events.BEFORE_MODEL_CALL: ("agent", "message"),
+    events.AFTER_MODEL_CALL: ("agent", "message", "response"),
+    events.BEFORE_TOOL_CALL: ("agent", "current_response"),
+    events.AFTER_TOOL_CALL: ("agent", "current_response", "need_return", "tool_prompt"),
+    events.BEFORE_ADDON_PROMPT: ("agent", "need_complete", "current_message", "has_session_addon"),
+    events.AFTER_ADDON_PROMPT: ("agent", "need_complete", "addon_text", "final_message"),
+    events.BEFORE_SUMMARY: ("agent", "prompt", "auto_completed", "need_summary"),
+    events.AFTER_SUMMARY: ("agent", "summary"),
+    events.BEFORE_HISTORY_CLEAR: ("agent",),
+    events.AFTER_HISTORY_CLEAR: ("agent",),
+    events.BEFORE_TOOL_FILTER: ("agent", "task", "total_tools", "threshold"),
+    events.TOOL_FILTERED: ("agent", "task", "selected_tools", "total_tools", "threshold"),
+    events.INTERRUPT_TRIGGERED: ("agent", "current_response", "user_input"),
+}
 
 
 def test_the_order_of_a_whole_task() -> None:

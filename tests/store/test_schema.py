@@ -1,18 +1,19 @@
 """The schema: made, found to fit, or refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, inspect, text
+from sqlmodel import SQLModel
 
 from jarvis_workers.errors import StoreError
 from jarvis_workers.store import judgements, run_labels, schema
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.revisions import REVISIONS
+from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 from tests.servers import Postgres
-from tests.store.arrange import add_run
 
 
 def test_a_store_that_is_there_is_opened_as_it_is(store_url: str, open_stores: Callable[..., Store]) -> None:
@@ -52,18 +53,26 @@ def migrate_to(connection: Connection, revision: str) -> None:
     config.set_main_option("script_location", "jarvis_workers.store:migrations")
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    (command.upgrade if revision > "0011" else command.downgrade)(config, revision)
+    command.upgrade(config, revision)
 
 
-def test_migration_turns_true_and_false_into_triage_states_and_back(store: Store) -> None:
+@contextmanager
+def at_revision(store: Store, revision: str) -> Iterator[Connection]:
+    """Create the tables of an earlier revision, and migrate what the block inserts to the newest."""
+    with store.engine.execution_options(jarvis_mode="migrate").begin() as connection:
+        connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
+        SQLModel.metadata.drop_all(connection)
+        migrate_to(connection, revision)
+        yield connection
+        migrate_to(connection, REVISIONS[-1])
+
+
+def test_migration_turns_true_and_false_into_triage_states(store: Store) -> None:
     columns = 'fingerprint, rule, verdict, reason, "by", file, at'
     row = f"INSERT INTO judgement ({columns}) VALUES ('{{}}', 'gets', {{}}, '', '', '', 1)"
-    with store.engine.execution_options(jarvis_mode="migrate").begin() as connection:
-        connection.execute(text(row.format("c" * 16, "'later'")))
-        migrate_to(connection, "0011")
+    with at_revision(store, "0011") as connection:
         connection.execute(text(row.format("a" * 16, "true")))
         connection.execute(text(row.format("b" * 16, "false")))
-        migrate_to(connection, "0012")
 
     with store.read() as session:
         found = judgements.read(session)
@@ -72,15 +81,19 @@ def test_migration_turns_true_and_false_into_triage_states_and_back(store: Store
 
 
 def test_migration_labels_earlier_runs_with_their_branch_and_commit(store: Store) -> None:
-    with_checkout, without = add_run(store), add_run(store)
+    run = (
+        "INSERT INTO run (id, kind, state, root, root_raw, snapshot_id, executor, options, version, created_at)"
+        " VALUES (:id, 'sec.fast', 'done', '/x', :raw, 's', 'local:w', :options, '0', 1)"
+    )
     checkout = '{"checkout": {"branch": "main", "commit": null}}'
-    with store.engine.execution_options(jarvis_mode="migrate").begin() as connection:
-        migrate_to(connection, "0011")
-        connection.execute(text("UPDATE run SET options = :o WHERE id = :id"), {"o": checkout, "id": with_checkout})
-        migrate_to(connection, REVISIONS[-1])
+    with at_revision(store, "0011") as connection:
+        connection.execute(
+            text("INSERT INTO snapshot (id, files, bytes, not_checked, created_at) VALUES ('s',0,0,0,1)")
+        )
+        for name, options in (("with", checkout), ("without", "{}")):
+            connection.execute(text(run), {"id": name, "raw": b"/x", "options": options})
 
     with store.read() as session:
-        assert run_labels.labels_of(session, [with_checkout, without]) == {
-            with_checkout: {"branch": "main"},
-            without: {},
-        }
+        labels = run_labels.labels_of(session, ["with", "without"])
+
+    assert labels == {"with": {"branch": "main"}, "without": {}}

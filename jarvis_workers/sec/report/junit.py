@@ -20,8 +20,6 @@ from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
-Part = Mapping[str, Any]
-
 FORBIDDEN = re.compile("[\ufffe\uffff]")
 NAME_MAX = 500
 EVERYTHING = "every file was checked"

@@ -36,7 +36,6 @@ from jarvis_workers.tools.tree import DirectoryTree
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-STEP = "verify"
 TREES_KEPT = 2
 
 

@@ -1,14 +1,11 @@
 """Sections on what a report sets aside: findings suppressed by comments or people, and those of a baseline."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from jarvis_workers.sec.report.exclusions import ignored_by_git, set_aside
 from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
-
-Part = Mapping[str, Any]
 
 SHOWN_MAX = 1_000
 REMARKS = {

@@ -5,7 +5,6 @@ Unchecked files are shown beside the verdict: a report with gaps never reads as 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
@@ -17,8 +16,6 @@ from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdicts
 from jarvis_workers.sec.report_document import Issue, ReportGap, Summary
-
-Part = Mapping[str, Any]
 
 REASONS = 3
 # A page with a million file names opens in no browser; the JSON report has them all.

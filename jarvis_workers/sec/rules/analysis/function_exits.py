@@ -23,7 +23,6 @@ STRUCTURE = lazy(
 PLACES = lazy(rb"[{};]")
 EDGES = (b";", b"{", b"}")
 PARENTHESES = lazy(rb"[()]")
-OPENS = lazy(rb"\s*+\{")
 ELSE = lazy(rb"\s*+else\b")
 CONDITIONAL = lazy(rb"\b(?:if|else|for|while|switch)\b|#\s*+el")
 IF = lazy(rb"\bif\b[^(]{0,32}+\(")

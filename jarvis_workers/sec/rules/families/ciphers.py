@@ -11,7 +11,7 @@ from jarvis_workers.source.lazy_regex import lazy
 
 BROKEN, SLOW, WHOLE = 0.1, -0.05, 0.0
 HASH_BROKEN, HASH_WEAK, MATTERS = 0.05, -0.1, 0.25
-NEARBY, STATEMENT, LISTED_MIN = 400, 160, 5
+NEARBY, LISTED_MIN = 400, 5
 CIPHERS: dict[bytes, float] = {
     **dict.fromkeys(
         b"EVP_des_ecb EVP_des_cbc EVP_des_cfb EVP_des_cfb64 EVP_des_cfb8 EVP_des_cfb1 EVP_des_ofb EVP_desx_cbc EVP_rc4 "
@@ -86,7 +86,6 @@ HARMLESS = lazy(
     re.IGNORECASE,
 )
 # Collision attacks do not apply to these constructions.
-KEYED = lazy(rb"hmac|oaep|mgf|kdf|prf\b|pbkdf|cert_?id|key_?id", re.IGNORECASE)
 LISTED = lazy(
     rb"\b(?:EVP_[a-z]+_?\d\w*\(\)|EVP_des_\w+|CALG_\w+|GCRY_(?:CIPHER|MD)_\w+|BCRYPT_\w+_ALGORITHM|kCCAlgorithm\w+)"
 )

@@ -11,7 +11,6 @@ BEFORE = 4_096
 MENTIONS_MAX = 32
 CONFIDENCE = 0.65
 FULL, FIELD, NEARLY, LINK = 0.15, -0.1, -0.15, 0.0
-NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 BASE = lazy(rb"[\s(&*]*+([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
 CUTS = lazy(rb"\s*+\[[^][]*+(?>\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
 ZEROED = lazy(

@@ -31,7 +31,6 @@ ELEMENT = lazy(rb"\s*+\[")
 STAR = lazy(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
 MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
 FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
-STRING_TYPE = lazy(rb"\bstring\s+(\w+)\s*=\s*\Z")
 
 
 class _Known(NamedTuple):

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -161,8 +159,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_candidate_gid", "candidate", ["run_id", "gid"], unique=False)
     op.create_index(("ix_candidate_job_id"), "candidate", ["job_id"], unique=False)
-
-
-def downgrade() -> None:
-    for name in ("candidate", "artifact", "event", "job", "stage", "run", "worker", "snapshot", "lease", "blob_use"):
-        op.drop_table(name)

@@ -4,17 +4,9 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.drop_index("ix_job_queue", table_name="job")
     op.create_index("ix_job_waiting", "job", ["run_id", "queue", "state", "weight", "id"])
     op.create_index("ix_job_recent", "job", ["queue", "state", "finished_at"])
-
-
-def downgrade() -> None:
-    op.drop_index("ix_job_recent", table_name="job")
-    op.drop_index("ix_job_waiting", table_name="job")
-    op.create_index("ix_job_queue", "job", ["run_id", "queue", "state", "weight"])

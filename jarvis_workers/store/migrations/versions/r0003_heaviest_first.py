@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -14,9 +12,3 @@ def upgrade() -> None:
     op.create_index("ix_job_waiting", "job", ["run_id", "queue", "state", sa.text("weight DESC"), "id"])
     lost = sa.text("crashes > 0")
     op.create_index("ix_job_lost", "job", ["run_id", "queue", "state"], sqlite_where=lost, postgresql_where=lost)
-
-
-def downgrade() -> None:
-    op.drop_index("ix_job_lost", table_name="job")
-    op.drop_index("ix_job_waiting", table_name="job")
-    op.create_index("ix_job_waiting", "job", ["run_id", "queue", "state", "weight", "id"])

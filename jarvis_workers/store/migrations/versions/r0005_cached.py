@@ -5,13 +5,7 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.add_column("job", sa.Column("cached", sa.Integer(), nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    op.drop_column("job", "cached")

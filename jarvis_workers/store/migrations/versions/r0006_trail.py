@@ -5,15 +5,8 @@ from alembic import op
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.add_column("candidate", sa.Column("trail", sa.String(), nullable=True))
     op.add_column("candidate", sa.Column("superseded", sa.String(length=64), nullable=True))
-
-
-def downgrade() -> None:
-    op.drop_column("candidate", "superseded")
-    op.drop_column("candidate", "trail")

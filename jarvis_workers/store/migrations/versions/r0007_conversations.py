@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0007"
 down_revision = "0006"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -48,8 +46,3 @@ def upgrade() -> None:
         sa.Column("value", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
     )
-
-
-def downgrade() -> None:
-    for name in ("secret", "model_call", "answer", "record"):
-        op.drop_table(name)

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0008"
 down_revision = "0007"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -42,8 +40,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("run_id", "gid"),
     )
     op.create_index("ix_verdict_job_id", "verdict", ["job_id"])
-
-
-def downgrade() -> None:
-    for name in ("verdict", "cluster"):
-        op.drop_table(name)

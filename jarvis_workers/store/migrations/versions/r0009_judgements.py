@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0009"
 down_revision = "0008"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -30,8 +28,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run_id", "fingerprint"),
     )
-
-
-def downgrade() -> None:
-    for name in ("judged", "judgement"):
-        op.drop_table(name)

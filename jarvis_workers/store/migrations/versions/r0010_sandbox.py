@@ -5,15 +5,8 @@ from alembic import op
 
 revision = "0010"
 down_revision = "0009"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     with op.batch_alter_table("verdict") as verdict:
         verdict.add_column(sa.Column("sandbox", sa.String(length=1), nullable=True))
-
-
-def downgrade() -> None:
-    with op.batch_alter_table("verdict") as verdict:
-        verdict.drop_column("sandbox")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0011"
 down_revision = "0010"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -27,10 +25,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("run_id", "process"),
     )
     op.add_column("model_call", sa.Column("estimated", sa.Integer(), nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    with op.batch_alter_table("model_call") as table:
-        table.drop_column("estimated")
-    for name in ("allowance", "budget"):
-        op.drop_table(name)

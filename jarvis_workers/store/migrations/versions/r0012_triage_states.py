@@ -5,13 +5,9 @@ from alembic import op
 
 revision = "0012"
 down_revision = "0011"
-branch_labels = None
-depends_on = None
 
 TABLES = ("judgement", "judged")
 WORDS = "CASE WHEN verdict THEN 'true' ELSE 'false' END"
-# Older versions treat a postponed finding as having no verdict, and an accepted risk as a false alarm.
-BOOLEANS = "verdict = 'true'"
 
 
 def upgrade() -> None:
@@ -38,15 +34,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["operation_id"], ["triage_operation.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("operation_id", "fingerprint"),
     )
-
-
-def downgrade() -> None:
-    for name in ("triage_change", "triage_operation"):
-        op.drop_table(name)
-    for name in TABLES:
-        op.execute(f"DELETE FROM {name} WHERE verdict = 'later'")
-        op.add_column(name, sa.Column("state", sa.Boolean(), nullable=False, server_default=sa.false()))
-        op.execute(f"UPDATE {name} SET state = ({BOOLEANS})")
-        with op.batch_alter_table(name) as table:
-            table.drop_column("verdict")
-            table.alter_column("state", new_column_name="verdict", server_default=None)

@@ -5,13 +5,7 @@ from alembic import op
 
 revision = "0013"
 down_revision = "0012"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.add_column("candidate", sa.Column("column", sa.Integer(), nullable=True))
-
-
-def downgrade() -> None:
-    op.drop_column("candidate", "column")

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0014"
 down_revision = "0013"
-branch_labels = None
-depends_on = None
 
 CHUNK = 1000
 
@@ -36,7 +34,3 @@ def _rows(run_id: str, options: str) -> list[dict[str, str]]:
         for key, value in checkout.items()
         if key in ("branch", "commit") and isinstance(value, str) and 0 < len(value) <= 256
     ]
-
-
-def downgrade() -> None:
-    op.drop_table("run_label")

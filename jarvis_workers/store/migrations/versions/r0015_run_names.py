@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0015"
 down_revision = "0014"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -19,7 +17,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name"),
         sa.UniqueConstraint("run_id", name="uq_run_name_run"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("run_name")
