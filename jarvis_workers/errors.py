@@ -65,7 +65,7 @@ class BrokerUnavailable(JarvisError):
 
 
 class SnapshotError(JarvisError):
-    """The source tree or its copy cannot be read."""
+    """The source tree or its copy cannot be read, or its copy cannot be written to an object store."""
 
 
 class SnapshotDamaged(SnapshotError):

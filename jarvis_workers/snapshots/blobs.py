@@ -36,8 +36,9 @@ class Stored(NamedTuple):
 class Blobs(Protocol):
     """A blob store.
 
-    `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for a missing blob or one that does not
-    match its name (`path` and `open` of a directory do not verify).
+    `put` raises StoreFull, or SnapshotError if an object store cannot be reached; `read`, `path` and `open` raise
+    SnapshotDamaged for a missing blob or one that does not match its name (`path` and `open` of a directory do not
+    verify).
     """
 
     def __hash__(self) -> int: ...

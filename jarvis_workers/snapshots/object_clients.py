@@ -13,6 +13,7 @@ import fsspec
 # In object stores directories need not be created; the clients would create a missing bucket instead.
 OBJECT_STORES = ("s3", "s3a", "gs", "gcs")
 PARAMETERS = ("endpoint_url", "region", "addressing_style")
+ATTEMPTS_MAX = 10
 STYLES = ("auto", "path", "virtual")
 
 
@@ -55,7 +56,7 @@ def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[
     config: dict[str, Any] = {
         "connect_timeout": limits.connect_seconds,
         "read_timeout": limits.read_seconds,
-        "retries": {"mode": "standard", "total_max_attempts": limits.attempts},
+        "retries": {"mode": "standard", "total_max_attempts": _attempts(limits, environ)},
         # Other servers rarely have a DNS name for each bucket.
         "s3": {"addressing_style": options.get("addressing_style", "path" if endpoint else "auto")},
     }
@@ -83,6 +84,12 @@ def _parameters(query: str) -> dict[str, str]:
     if options.get("addressing_style", STYLES[0]) not in STYLES:
         raise ValueError(f"addressing_style should be {', '.join(STYLES)}")
     return options
+
+
+def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
+    """Return the number of attempts, which the standard variable may lower or raise, up to ATTEMPTS_MAX."""
+    asked = environ.get("AWS_MAX_ATTEMPTS", "")
+    return min(max(int(asked), 1), ATTEMPTS_MAX) if asked.isdecimal() else limits.attempts
 
 
 def _check_endpoint(endpoint: str) -> None:

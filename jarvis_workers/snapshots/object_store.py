@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
+from jarvis_workers.errors import SettingsError, SnapshotError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.redact import redact
 from jarvis_workers.snapshots.object_clients import DEFAULT_LIMITS, OBJECT_STORES, RequestLimits, connect
@@ -92,12 +92,15 @@ class ObjectStore:
         return True
 
     @contextmanager
-    def reaching(self, family: type[StoreError] | type[SnapshotError]) -> Iterator[None]:
-        """Convert the client's errors in the block to `family`."""
+    def reaching(self) -> Iterator[None]:
+        """Convert the client's errors in the block to SnapshotError.
+
+        It fails an attempt of a job, of which there are few; a StoreError would release the job without counting it.
+        """
         try:
             yield
         except access_errors() as error:
-            raise family(f"{self.shown}: {error_message(error)}") from error
+            raise SnapshotError(f"{self.shown}: {error_message(error)}") from error
 
     def _place(self, name: str) -> str:
         return f"{self._root}/{name[:2]}/{name[2:4]}/{name}"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
-from jarvis_workers.errors import SnapshotDamaged, SnapshotError, StoreError
+from jarvis_workers.errors import SnapshotDamaged, SnapshotError
 from jarvis_workers.snapshots.blob_cache import BlobCache
 from jarvis_workers.snapshots.blobs import MISSING, DirectoryBlobs, Stored
 from jarvis_workers.snapshots.object_store import ObjectStore
@@ -26,19 +26,19 @@ class RemoteBlobs:
 
     def put(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
-        with self._objects.reaching(StoreError):
+        with self._objects.reaching():
             self._objects.put(name, content)
         return name
 
     def put_chunks(self, chunks: Iterable[bytes]) -> str:
         name = self._cached.put_chunks(chunks)
         path = self._cached.path(name)
-        with self._objects.reaching(StoreError):
+        with self._objects.reaching():
             self._objects.put(name, path)
         return name
 
     def has(self, name: str) -> bool:
-        with self._objects.reaching(SnapshotError):
+        with self._objects.reaching():
             return self._objects.has(name)
 
     def read(self, name: str) -> bytes:
@@ -67,11 +67,11 @@ class RemoteBlobs:
         return descriptor
 
     def names(self) -> Iterator[Stored]:
-        with self._objects.reaching(SnapshotError):
+        with self._objects.reaching():
             yield from (Stored(*facts) for facts in self._objects.listed())
 
     def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
-        with self._objects.reaching(StoreError):
+        with self._objects.reaching():
             return self._objects.delete(name, unless_wanted_since)
 
     def sweep(self, before: float) -> None:
@@ -81,7 +81,7 @@ class RemoteBlobs:
         content = b"written to see whether it can be: " + token_hex(16).encode()
         name = self.put(content)
         try:
-            with self._objects.reaching(SnapshotError), self._objects.open(name) as stream:
+            with self._objects.reaching(), self._objects.open(name) as stream:
                 found = stream.read()
         finally:
             self.delete(name)
@@ -92,7 +92,7 @@ class RemoteBlobs:
         """Fetch a blob, again if it is damaged; if both copies are equal, the stored one is at fault and is deleted."""
         damaged = self._fetched(name)
         if damaged and damaged == self._fetched(name):
-            with suppress(StoreError):  # without permission to write, the blob stays for a process that has it
+            with suppress(SnapshotError):  # without permission to write, the blob stays for a process that has it
                 self.delete(name)
             damaged = f"{damaged}; it was removed: submit the tree again"
         if damaged:
@@ -100,7 +100,7 @@ class RemoteBlobs:
 
     def _fetched(self, name: str) -> str | None:
         """Fetch a blob into the cache; return what is wrong with it, or None."""
-        with self._objects.reaching(SnapshotError):
+        with self._objects.reaching():
             try:
                 stream = self._objects.open(name)
             except FileNotFoundError as error:

@@ -77,3 +77,25 @@ def test_a_bucket_that_cannot_be_reached_fails_with_a_remedy_and_no_secret(monke
     shown = capsys.readouterr().out
     assert "✗ blobs" in shown and "→ set JARVIS_BLOBS_URL to" in shown
     assert "AKIA" not in shown and "wJalr" not in shown
+
+
+@pytest.mark.parametrize(
+    ("setting", "address", "module", "command"),
+    [
+        ("JARVIS_STORE_URL", "postgresql://127.0.0.1:1/jarvis", "psycopg", ["list"]),
+        ("JARVIS_STORE_URL", "postgresql://127.0.0.1:1/jarvis", "psycopg", ["cancel", "last"]),
+        ("JARVIS_BLOBS_URL", "s3://bucket/jarvis", "s3fs", ["report", "last"]),
+        ("JARVIS_BLOBS_URL", "gs://bucket/jarvis", "gcsfs", ["prune"]),
+    ],
+)
+def test_commands_on_runs_name_a_missing_extra(monkeypatch, capsys, here, setting, address, module, command):
+    (here / "a.c").write_text("int a;\n")
+    assert run(["sec", "fast", "-q"]) == 0
+    capsys.readouterr()
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setenv(setting, address)
+
+    assert run(["runs", *command]) == 2
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert module in line and "is not installed; install it with: pip install" in line

@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,13 +16,16 @@ import pytest
 import redis
 import s3fs
 from kombu import pools
+from moto.core import DEFAULT_ACCOUNT_ID
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from moto.s3.exceptions import BucketAlreadyExists
+from moto.s3.models import s3_backends
 from moto.server import MotoRequestHandler
 from sqlalchemy import text
 from werkzeug.serving import make_server
 
 from jarvis_workers.dispatch.broker import Notification, Notifier
-from jarvis_workers.errors import BrokerUnavailable, JarvisError, StoreError, StoreUnavailable
+from jarvis_workers.errors import BrokerUnavailable, JarvisError, SnapshotError, StoreUnavailable
 from jarvis_workers.snapshots.remote import RemoteBlobs
 from jarvis_workers.store.engine import open_store
 from tests.certificates import HOST, OTHER_HOST, Authority, ServerFiles
@@ -171,11 +174,13 @@ def refuse_store(url: str, reason: str) -> None:
 
 @contextmanager
 def tls_bucket(files: ServerFiles) -> Iterator[str]:
-    """Run an S3-compatible server that speaks TLS alone, without a bucket; yield its URL."""
+    """Run an S3-compatible server that speaks TLS alone, with an empty bucket; yield its URL."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
     application = DomainDispatcherApplication(create_backend_app)
     server = make_server(HOST, 0, application, threaded=True, request_handler=MotoRequestHandler, ssl_context=context)
+    with suppress(BucketAlreadyExists):  # all servers of a process have the same buckets
+        s3_backends[DEFAULT_ACCOUNT_ID]["aws"].create_bucket("bucket", "us-east-1")
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -207,6 +212,6 @@ def test_an_s3_server_needs_a_trusted_certificate_of_its_host(
 ) -> None:
     with tls_bucket(pki.right) as url:
         reach(url, pki.trusted)
-        assert UNTRUSTED in refusal(StoreError, lambda: reach(url, pki.unknown))
+        assert UNTRUSTED in refusal(SnapshotError, lambda: reach(url, pki.unknown))
     with tls_bucket(pki.other) as url:
-        assert re.search(MISMATCH, refusal(StoreError, lambda: reach(url, pki.trusted)))
+        assert re.search(MISMATCH, refusal(SnapshotError, lambda: reach(url, pki.trusted)))

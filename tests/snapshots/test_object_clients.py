@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 import s3fs
 
-from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
+from jarvis_workers.errors import SettingsError, SnapshotError
+from jarvis_workers.pipeline.attempt import Failed, attempt
 from jarvis_workers.snapshots.object_clients import RequestLimits, connect
 from jarvis_workers.snapshots.object_store import ObjectStore
 from jarvis_workers.snapshots.prune import prune
 from jarvis_workers.snapshots.remote import RemoteBlobs
 from jarvis_workers.snapshots.resources import open_blobs, storage_environment
+from jarvis_workers.store.values import Commit
 from tests.s3 import HANG, KEY, S3, SECRET, FaultyS3, faulty_s3, s3_server
 
 QUICK = RequestLimits(connect_seconds=0.5, read_seconds=0.3, attempts=2)
@@ -87,6 +89,9 @@ def test_endpoint_and_region_are_taken_from_the_url_before_the_environment() -> 
     files, _ = connect("s3://bucket?addressing_style=virtual", environ=environ)
     assert (files.endpoint_url, files.client_kwargs) == ("http://one:1", {"region_name": "eu-1"})
     assert files.config_kwargs["s3"] == {"addressing_style": "virtual"}
+    assert files.config_kwargs["retries"]["total_max_attempts"] == RequestLimits().attempts
+    files, _ = connect("s3://bucket", environ={"AWS_MAX_ATTEMPTS": "1000"})
+    assert files.config_kwargs["retries"]["total_max_attempts"] == 10
     files, _ = connect("s3://bucket", environ={})
     assert (files.endpoint_url, files.config_kwargs["s3"]) == (None, {"addressing_style": "auto"})
 
@@ -105,7 +110,7 @@ def test_a_server_that_does_not_serve_costs_a_bounded_number_of_requests(fault: 
     store = ObjectStore(faulty.url, QUICK)
     began = time.monotonic()
 
-    with pytest.raises(StoreError, match="s3://sources/jarvis: ") as failed, store.reaching(StoreError):
+    with pytest.raises(SnapshotError, match="s3://sources/jarvis: ") as failed, store.reaching():
         store.put(NAME, b"hello")
 
     assert len(faulty.requests) == QUICK.attempts
@@ -116,11 +121,11 @@ def test_a_server_that_does_not_serve_costs_a_bounded_number_of_requests(fault: 
 
 def test_a_server_that_is_not_there_or_not_s3_is_one_error(faulty: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ObjectStore(faulty.url, QUICK)
-    with pytest.raises(StoreError, match="s3://sources/jarvis: "), store.reaching(StoreError):
+    with pytest.raises(SnapshotError, match="s3://sources/jarvis: "), store.reaching():
         list(store.listed())
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     store = ObjectStore(faulty.url, QUICK)
-    with pytest.raises(SnapshotError, match="Could not connect to the endpoint"), store.reaching(SnapshotError):
+    with pytest.raises(SnapshotError, match="Could not connect to the endpoint"), store.reaching():
         store.has(NAME)
 
 
@@ -128,9 +133,22 @@ def test_missing_credentials_are_one_error(faulty: FaultyS3, monkeypatch: pytest
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    with pytest.raises(StoreError, match="Unable to locate credentials"):
+    with pytest.raises(SnapshotError, match="Unable to locate credentials"):
         open_blobs(faulty.url, tmp_path / "cache").put(b"hello")
     assert faulty.requests == []
+
+
+def test_a_server_that_refuses_writes_fails_a_counted_attempt_of_a_job(faulty: FaultyS3, tmp_path: Path) -> None:
+    faulty.always = 403
+    blobs = RemoteBlobs(faulty.url, tmp_path / "cache", 1_000)
+
+    def write() -> Commit:
+        blobs.put(b"hello")
+        return Commit()
+
+    outcome = attempt(write)
+
+    assert isinstance(outcome, Failed) and "Forbidden" in outcome.reason
 
 
 @pytest.mark.slow
@@ -161,7 +179,7 @@ def test_requests_are_retried_when_the_server_is_busy(s3: S3, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_missing_bucket_is_not_created(s3: S3, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"s3://typo/x: .*bucket does not exist"):
+    with pytest.raises(SnapshotError, match=r"s3://typo/x: .*bucket does not exist"):
         open_blobs("s3://typo/x", tmp_path).check_access()
     assert [bucket["Name"] for bucket in s3.client().list_buckets()["Buckets"]] == ["sources"]
 
