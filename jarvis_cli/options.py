@@ -33,6 +33,14 @@ Form = Annotated[
     ),
 ]
 FormJson = Annotated[bool, typer.Option("--json", help="Same as --format json.", rich_help_panel=REPORT)]
+RelativeTo = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Paths in sarif, junit, gcc, github, csv and GitLab reports; default: top of the git repository.",
+        rich_help_panel=REPORT,
+    ),
+]
 FailOn = Annotated[
     str | None,
     typer.Option(

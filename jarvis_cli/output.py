@@ -6,10 +6,12 @@ from typing import TypeVar
 import typer
 
 from jarvis_cli.profile_table import describe_times
+from jarvis_cli.report_paths import relative_to
 from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
+from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
@@ -43,9 +45,10 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
 
 def pieces(store: Store, blobs: Blobs, run: Run, body: ReportBody, asked: Delivery) -> Iterator[str]:
     """Yield the report in the requested format; text for a terminal is limited and coloured."""
-    if asked.form != "text":
-        return reports.compose(store, blobs, run, body, asked.form)
-    return report_text(*reports.prepare(store, blobs, run, body, asked.form), asked, shown_prefix(run))
+    body, facts = reports.prepare(store, blobs, run, body, asked.form)
+    if asked.form == "text":
+        return report_text(body, facts, asked, shown_prefix(run))
+    return FORMATS[asked.form](body, relative_to(facts, run, asked.relative_to))
 
 
 def retry_with_notice(do: Callable[[], T], screen: Display) -> T:

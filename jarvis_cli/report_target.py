@@ -10,6 +10,7 @@ from typing import Any
 
 from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.options import not_one_of
+from jarvis_cli.report_paths import base_directory
 from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well, summary
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
@@ -33,8 +34,9 @@ TERMINAL_NAMES = 10
 class Delivery:
     """Target of a report (None: standard output), its format, and the condition for failing.
 
-    With `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. No later commands are
-    suggested for a run that is not stored.
+    Paths of formats for CI services begin at `relative_to`, by default at the top of the git repository. With `quiet`,
+    stdout gets only the findings, and stderr one line if the exit code is not 0. No later commands are suggested for a
+    run that is not stored.
     """
 
     output: Path | ReportObject | None
@@ -42,6 +44,7 @@ class Delivery:
     fail_on: str | None = None
     quiet: bool = False
     is_stored: bool = True
+    relative_to: Path | None = None
 
     @property
     def is_brief(self) -> bool:
@@ -50,13 +53,19 @@ class Delivery:
 
 
 def delivery(
-    output: str | None, form: str | None, fail_on: str | None, default_output: Path | None, *, quiet: bool = False
+    output: str | None,
+    form: str | None,
+    fail_on: str | None,
+    default_output: Path | None,
+    *,
+    quiet: bool = False,
+    relative_to: str | None = None,
 ) -> Delivery:
     """Check the options before any work is done; the default format is text, for `jarvis-sec` Markdown."""
     usual = "markdown" if default_output else "text"
     check_choices(form, FORMATS, fail_on)
     path = output_target(output, default_output)
-    return Delivery(path, form or form_for(path, usual), fail_on, quiet)
+    return Delivery(path, form or form_for(path, usual), fail_on, quiet, relative_to=base_directory(relative_to))
 
 
 def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:

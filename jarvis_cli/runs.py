@@ -20,6 +20,7 @@ from jarvis_cli.options import (
     FormJson,
     Output,
     Quiet,
+    RelativeTo,
     RunId,
     TableForm,
     form_of,
@@ -171,11 +172,13 @@ def retry(
 
 
 @app.command(examples=REPORT)
-def report(run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False) -> int:
+def report(
+    run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False, relative_to: RelativeTo = None
+) -> int:
     """Write the report of a run, or the answer of an agent; of a running one, the results so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.report(_settings(), run, _delivery(output, form_of(form, as_json), None))
+    return run_views.report(_settings(), run, _delivery(output, form_of(form, as_json), None, relative_to=relative_to))
 
 
 app.command(epilog=DIFF_EXAMPLES)(diff)
@@ -231,7 +234,9 @@ def _settings() -> "Settings":
     return load_settings(directory=Path.cwd())
 
 
-def _delivery(output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False) -> "Delivery":
+def _delivery(
+    output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False, relative_to: str | None = None
+) -> "Delivery":
     from jarvis_cli.report_target import delivery  # noqa: PLC0415
 
-    return delivery(output, form, fail_on, None, quiet=quiet)
+    return delivery(output, form, fail_on, None, quiet=quiet, relative_to=relative_to)

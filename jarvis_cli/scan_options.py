@@ -23,6 +23,7 @@ from jarvis_cli.options import (
     Name,
     Output,
     Quiet,
+    RelativeTo,
     Where,
     joined,
 )
@@ -118,6 +119,7 @@ class ScanOptions:
     output: Output = None
     form: Form = None
     as_json: FormJson = False
+    relative_to: RelativeTo = None
     fail_on: FailOn = None
     lang: Lang = None
     quiet: Quiet = False

@@ -200,7 +200,9 @@ def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":
     from jarvis_cli.report_target import delivery  # noqa: PLC0415  (the formats are slow to import)
 
     form, default_output = form_of(options.form, options.as_json), (ctx.find_object(Frame) or Frame()).default_output
-    return delivery(options.output, form, options.fail_on, default_output, quiet=options.quiet)
+    return delivery(
+        options.output, form, options.fail_on, default_output, quiet=options.quiet, relative_to=options.relative_to
+    )
 
 
 def _target(options: ScanOptions) -> "ScanTarget":

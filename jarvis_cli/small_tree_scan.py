@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from jarvis_cli.language import Spoken
+from jarvis_cli.report_paths import relative_to
 from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display, Quiet, Verbose
@@ -61,7 +62,9 @@ def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Displ
     run, blobs = done.run, blobs_of(settings)
     body, facts = enrich_body(blobs, run, done.body, asked.form), done.facts | language_facts(run)
     report = (
-        report_text(body, facts, asked, shown_prefix(run)) if asked.form == "text" else FORMATS[asked.form](body, facts)
+        report_text(body, facts, asked, shown_prefix(run))
+        if asked.form == "text"
+        else FORMATS[asked.form](body, relative_to(facts, run, asked.relative_to))
     )
     try:
         write_report(report, asked.output)

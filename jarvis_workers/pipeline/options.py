@@ -24,8 +24,8 @@ class RunOptions(JsonRecord):
     """Options of the scan, the location of the tree in its repository, and users' notes on the run.
 
     `path_prefix` is the path from the root of the repository to the tree, `checkout` its branch and commit,
-    `source_url` a template of links to the source; `paths` are the scanned paths, None for all. The report shows the
-    `remark`; a `label` can be set after the start of the run.
+    `repository_url` its remote, `source_url` a template of links to the source; `paths` are the scanned paths, None for
+    all. The report shows the `remark`; a `label` can be set after the start of the run.
     """
 
     batch_files: int = 1000
@@ -36,6 +36,7 @@ class RunOptions(JsonRecord):
     path_prefix: str = ""
     paths: Sequence[str] | None = None
     checkout: Mapping[str, Any] | None = None
+    repository_url: str | None = None
     source_url: str | None = None
     remark: str | None = None
     label: str | None = None

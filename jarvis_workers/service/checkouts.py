@@ -1,4 +1,4 @@
-"""Read the branch and commit checked out in a git working tree, without running git.
+"""Read the branch, commit and remote of a git working tree, without running git.
 
 The files of `.git` are untrusted: they are bounded in size, must be regular files, and malformed ones are ignored. The
 reftable format is not supported.
@@ -14,6 +14,11 @@ from typing import NamedTuple
 HEAD_BYTES = 4_096
 PACKED_BYTES = 8 << 20
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+CONFIG_BYTES = 1 << 20
+REMOTE = re.compile(r'^\s*\[remote "origin"\]\s*$(?P<lines>(?:\n(?!\s*\[).*)*)', re.MULTILINE)
+URL = re.compile(r"^\s*url\s*=\s*(?P<url>[^\s\x00-\x1f\"'\\]{1,2000})\s*$", re.MULTILINE)
+# The user and password of a URL: they are no part of a report.
+CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
 BRANCH = re.compile(r"ref: refs/heads/((?!.*\.\.)[^\s\x00-\x1f~^:?*\[\\]{1,200})")
 
 
@@ -26,11 +31,9 @@ class Checkout(NamedTuple):
 
 def read_checkout(directory: Path) -> Checkout | None:
     """Return what is checked out in the working tree around a directory, None outside a working tree."""
-    real = Path(os.path.realpath(directory))
-    top = next((above for above in (real, *real.parents) if os.path.lexists(above / ".git")), None)
-    if top is None:
+    own = _git_directory(directory)
+    if own is None:
         return None
-    own = _git_directory(top / ".git")
     head = _text(own / "HEAD", HEAD_BYTES)
     if COMMIT.fullmatch(head):
         return Checkout(None, head)
@@ -38,8 +41,26 @@ def read_checkout(directory: Path) -> Checkout | None:
     return Checkout(found[1], _commit_of(f"refs/heads/{found[1]}", own)) if found else None
 
 
-def _git_directory(place: Path) -> Path:
-    """Resolve `.git`, which in a linked working tree is a file that names the actual directory."""
+def read_remote(directory: Path) -> str | None:
+    """Return the URL of the remote `origin`, without credentials; None for a local path, or if there is none."""
+    own = _git_directory(directory)
+    if own is None:
+        return None
+    config = _text(own / (_text(own / "commondir", HEAD_BYTES) or ".") / "config", CONFIG_BYTES)
+    remote = REMOTE.search(config)
+    found = URL.search(remote["lines"]) if remote else None
+    if found is None or not re.match(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:", found["url"]):
+        return None
+    return CREDENTIALS.sub("", found["url"])
+
+
+def _git_directory(directory: Path) -> Path | None:
+    """Return the git directory of the working tree around a directory; `.git` may be a file that names it."""
+    real = Path(os.path.realpath(directory))
+    top = next((above for above in (real, *real.parents) if os.path.lexists(above / ".git")), None)
+    if top is None:
+        return None
+    place = top / ".git"
     if not place.is_file():
         return place
     named = _text(place, HEAD_BYTES).removeprefix("gitdir: ")

@@ -11,7 +11,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.sec.sourcelinks import fill_template
-from jarvis_workers.service.checkouts import read_checkout
+from jarvis_workers.service.checkouts import read_checkout, read_remote
 from jarvis_workers.service.targets import repository_prefix
 from jarvis_workers.snapshots.pack import Snapshot
 from jarvis_workers.snapshots.selection import Selection
@@ -114,6 +114,8 @@ def _origin(request: RunRequest[RunInput]) -> dict[str, Any]:
     directory = _directory(request.path)
     prefix, checkout = shown(repository_prefix(directory)), read_checkout(directory)
     facts: dict[str, Any] = {"path_prefix": prefix, **({"checkout": checkout._asdict()} if checkout else {})}
+    if checkout and (remote := read_remote(directory)):
+        facts["repository_url"] = remote
     if request.source_url:
         root = shown(request.root or os.fsencode(request.path.absolute()))
         commit = checkout.commit if checkout else None

@@ -9,7 +9,7 @@ from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run, StageProgress
 
 # What a report repeats of options that are set, and of the choice of rules.
-OPTIONS_SAID = ("paths", "source_url", "label", "checkout")
+OPTIONS_SAID = ("paths", "source_url", "label", "checkout", "repository_url")
 RULES_SAID = ("off", "severity", "project", "packages", "learned")
 
 

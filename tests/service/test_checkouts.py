@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.checkouts import Checkout, read_checkout
+from jarvis_workers.service.checkouts import Checkout, read_checkout, read_remote
 
 COMMIT = "a" * 40
 
@@ -63,3 +63,28 @@ def test_what_is_no_regular_file_is_not_waited_for(tree: Path) -> None:
     (tree / ".git/packed-refs").write_text(f"# pack-refs\n{COMMIT} refs/heads/main\n")
     assert read_checkout(tree) == Checkout("main", COMMIT)
     assert read_checkout(tree.parent) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "remote"),
+    [
+        ("https://me:token@git.example/a.git", "https://git.example/a.git"),
+        ("ssh://git@git.example/a.git", "ssh://git.example/a.git"),
+        ("git@git.example:team/a.git", "git@git.example:team/a.git"),
+        ("/srv/a.git", None),
+        ("../a.git", None),
+        ("https://git.example/\x1b[2J", None),
+    ],
+)
+def test_remote_is_a_url_without_credentials(tmp_path: Path, url: str, remote: str | None) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text(
+        f'[core]\n\tbare = false\n[remote "other"]\n\turl = https://other\n[remote "origin"]\n'
+        f'\tfetch = +refs/*\n\turl = {url}\n[branch "main"]\n\turl = https://wrong\n'
+    )
+
+    assert read_remote(tmp_path) == remote
+
+
+def test_no_remote_outside_a_working_tree(tmp_path: Path) -> None:
+    assert read_remote(tmp_path) is None

@@ -150,9 +150,18 @@ def _origin(body: ReportBody, run: Mapping[str, Any]) -> Part:
     path, prefix = _directory(body, from_shown(root)), from_shown(run.get("path_prefix", ""))
     if prefix and not path.endswith(b"/" + prefix):  # reached through a symbolic link: repository unknown
         return {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the repository."}}}}
-    return {
-        "originalUriBaseIds": {SOURCE_ROOT: {"uri": f"file://{quote(path[: len(path) - len(prefix)].rstrip(b'/'))}/"}}
-    }
+    base = {"uri": f"file://{quote(path[: len(path) - len(prefix)].rstrip(b'/'))}/"}
+    return {**_provenance(run), "originalUriBaseIds": {SOURCE_ROOT: base}}
+
+
+def _provenance(run: Mapping[str, Any]) -> Part:
+    """Return the remote, branch and commit of a working tree; empty without a remote or a commit."""
+    checkout, url = run.get("checkout") or {}, run.get("repository_url")
+    if not (url and checkout.get("commit")):
+        return {}
+    branch = {"branch": checkout["branch"]} if checkout.get("branch") else {}
+    details = {"repositoryUri": _address(url), "revisionId": checkout["commit"], **branch}
+    return {"versionControlProvenance": [details | {"mappedTo": {"uriBaseId": SOURCE_ROOT}}]}
 
 
 def _directory(body: ReportBody, root: bytes) -> bytes:
