@@ -34,9 +34,10 @@ def ask(jarvis: Jarvis, *more: object) -> tuple[int, str, str]:
 def test_an_agent_looks_at_the_code_and_answers(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(LOOKS.expecting(lambda body: "What does f do?" in str(body)), ENDS) as server:
         model(jarvis, server)
-        code, out, err = ask(jarvis)
+        code, out, err = ask(jarvis, "--label", "team=net")
 
     assert (code, out) == (0, "f dereferences p, a.c:1.\n")
+    assert json.loads(jarvis("runs", "list", "--label", "team=net", "--json").out)[0]["labels"] == {"team": "net"}
     assert "done; 2 answers, 240 tokens" in err
     seen = server.requests[1]["messages"][-1]["content"]
     assert "int f(char *p)" in seen

@@ -163,3 +163,26 @@ def test_a_place_that_cannot_be_written_fails_the_check(tmp_path: Path) -> None:
     ):
         with pytest.raises((SnapshotError, StoreError), match="remote"):
             blobs.check_access()
+
+
+def test_an_unavailable_store_is_no_fault_of_a_file(tmp_path: Path, grow, chosen: Selection) -> None:
+    tree = grow(tmp_path / "tree", {"a.c": "int a;", "b.c": ""})
+    remote = tmp_path / "remote"
+    snapshot = pack(tree, chosen, RemoteBlobs(f"file://{remote}", tmp_path / "here", 1_000_000))
+    there = RemoteBlobs(f"file://{remote}", tmp_path / "there", 1_000_000)
+
+    with open_snapshot(there, snapshot.id) as reader:
+        entries = list(reader.files())
+        remote.rename(tmp_path / "away")
+        remote.write_text("in the way")
+        with pytest.raises(SnapshotError) as unavailable:
+            reader.fetch(entries)
+        assert not isinstance(unavailable.value, SnapshotDamaged)
+        remote.unlink()
+        reader.fetch(entries)  # the store is there, and has lost the shard
+        with pytest.raises(SnapshotDamaged, match="missing"):
+            reader.read(entries[0])
+        (tmp_path / "away").rename(remote)
+        reader.fetch(entries)
+        remote.rename(tmp_path / "away")
+        assert [reader.read(entry) for entry in entries] == [b"int a;", b""]
