@@ -83,6 +83,13 @@ def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
     assert (second.value.status, second.value.again) == (429, 7)
 
 
+def test_a_redirect_takes_neither_key_nor_question_to_another_server(clients: Clients) -> None:
+    with ModelServer() as other, ModelServer(fails(307, location=f"{other.url}/chat/completions")) as server:
+        with pytest.raises(RequestRefused) as refused:
+            send(sdk(clients, server), BODY, 30)
+        assert (refused.value.status, other.requests) == (307, [])
+
+
 @pytest.mark.timing
 def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
     began = time.monotonic()
