@@ -61,6 +61,11 @@ class Browser:
         self.ask("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         return time.perf_counter() - start
 
+    def visit(self, address: str, headers: dict[str, str] | None = None) -> None:
+        """Load the page at an address; the headers are sent with each of its requests."""
+        self.call("Network.setExtraHTTPHeaders", headers=headers or {})
+        self._load(address)
+
     def ask(self, expression: str) -> Any:
         """Return what a JavaScript expression comes to."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

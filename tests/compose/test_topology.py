@@ -2,18 +2,25 @@
 
 import base64
 import json
+import os
+import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
-from tests.agents.server import ModelServer
+from tests.agents.server import Body, ModelServer, Step
+from tests.browser import Browser, browser
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.cli.test_sec_agent import CALL
 from tests.compose.topology import Topology, topology
-from tests.judging import slow_judge
+from tests.dashboards import without_data
+from tests.judging import judge
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
@@ -29,26 +36,67 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
-    with (
-        ModelServer(forever=slow_judge(0.3)) as server,
-        topology(
-            tmp_path_factory.mktemp("compose"),
-            {"web", "monitoring"},
-            OPENAI_BASE_URL=server.url,
-            OPENAI_MODEL="judge",
-        ) as started,
-    ):
-        yield started
+def gate() -> threading.Event:
+    """The model answers while this is set."""
+    gate = threading.Event()
+    gate.set()
+    return gate
+
+
+@pytest.fixture(scope="module")
+def started(gate: threading.Event) -> Iterator[Topology]:
+    def answer(body: Body) -> Step:
+        return replace(judge(body), waits=gate)
+
+    with ModelServer(forever=answer) as server:
+        model = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "judge"}
+        with topology({"web", "monitoring"}, **model) as started:
+            yield started
+
+
+@pytest.fixture
+def page() -> Iterator[Browser]:
+    with browser() as page:
+        page.resize(1200, 900)
+        yield page
 
 
 def ask(address: str, path: str, users: str = "") -> Any:
     """Return what a server answers, as JSON."""
     request = urllib.request.Request(f"http://{address}{path}")
     if users:
-        request.add_header("Authorization", "Basic " + base64.b64encode(users.encode()).decode())
+        request.add_header("Authorization", basic(users))
     with urllib.request.urlopen(request, timeout=20) as answer:
         return json.load(answer)
+
+
+def basic(users: str) -> str:
+    return "Basic " + base64.b64encode(users.encode()).decode()
+
+
+def visit(page: Browser, address: str, users: str) -> None:
+    """Open a page as a user who has signed in."""
+    page.visit(f"http://{address}", {"Authorization": basic(users)})
+
+
+def shows(page: Browser, expression: str) -> None:
+    """Wait until an expression holds in a page that may load itself again meanwhile."""
+
+    def holds() -> bool:
+        with suppress(AssertionError):  # between two pages
+            return bool(page.ask(expression))
+        return False
+
+    try:
+        until(holds)
+    except AssertionError as error:
+        raise AssertionError(f"{expression} in: {page.ask('document.documentElement.outerHTML')}") from error
+
+
+def keep(page: Browser, name: str) -> None:
+    """Keep a picture of the page for whoever wants to look: in the directory PICTURES."""
+    if directory := os.environ.get("PICTURES"):
+        Path(directory, f"{name}.png").write_bytes(page.picture())
 
 
 def test_a_run_with_agents_completes(started: Topology, tree: Path) -> None:
@@ -63,8 +111,43 @@ def test_a_run_with_agents_completes(started: Topology, tree: Path) -> None:
 def test_prometheus_reaches_every_target(started: Topology) -> None:
     def targets() -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = ask(started.address("prometheus"), "/api/v1/targets")["data"]["activeTargets"]
-        return [target for target in found if target["labels"]["job"] != "jarvis-workers"]
+        return found
 
     until(lambda: all(target["health"] != "unknown" for target in targets()))
 
     assert {target["labels"]["job"]: target["lastError"] for target in targets() if target["health"] != "up"} == {}
+
+
+def test_the_jobs_of_agents_move_in_the_page_and_in_flower(
+    started: Topology, tree: Path, page: Browser, gate: threading.Event
+) -> None:
+    flower, site = started.address("flower"), started.address("web")
+    (tree / "more.c").write_text(CALL.format(n="more"))
+    gate.clear()
+    command = started.run("sec", "agent", "-p", "/src", "--detach", "-q", source=tree)
+    run = command.communicate(timeout=PATIENCE_SECONDS * crowd())[0].decode().strip()
+
+    visit(page, f"{flower}/tasks?sort=received", started.secret("flower_users"))
+    shows(page, "/sec\\.cluster[^]*STARTED/.test(document.body.innerText)")
+    keep(page, "flower-started")
+    visit(page, f"{site}/runs/{run}", f"admin:{started.secret('web_password')}")
+    shows(page, "document.querySelector('#live[data-poll]') && /cluster[^]*running/.test(document.body.innerText)")
+    keep(page, "page-running")
+    gate.set()
+    shows(page, "document.querySelector('#live') && !document.querySelector('#live[data-poll]')")
+    keep(page, "page-done")
+    visit(page, f"{flower}/tasks?sort=received", started.secret("flower_users"))
+    shows(page, "/sec\\.verify[^]*SUCCESS/.test(document.body.innerText)")
+    keep(page, "flower-done")
+
+
+@pytest.mark.parametrize(("name", "path"), [("flower", "/api/tasks"), ("web", "/runs")])
+def test_who_is_not_signed_in_sees_nothing(started: Topology, name: str, path: str) -> None:
+    with pytest.raises(HTTPError, match="401"):
+        ask(started.address(name), path)
+
+
+def test_the_dashboards_have_data(started: Topology) -> None:
+    """After runs with agents; what did not happen, such as throttling, has none yet."""
+    prometheus = f"http://{started.address('prometheus')}"
+    until(lambda: not without_data(prometheus))

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -225,19 +226,20 @@ class Topology:
 
 
 @contextmanager
-def topology(home: Path, profiles: set[str], **variables: str) -> Iterator[Topology]:
+def topology(profiles: set[str], **variables: str) -> Iterator[Topology]:
     """Run the services of some profiles while the block lasts."""
     if postgres_binaries() is None or redis_binary() is None:
         missing("PostgreSQL or redis-server")
-    # PostgreSQL, which is not root, passes through.
-    for directory in [home, *list(home.parents)[:2]]:
-        directory.chmod(0o755)
+    # Not below pytest's directories, which PostgreSQL, as another user, cannot enter.
+    home = Path(tempfile.mkdtemp(prefix="jarvis-compose-"))
+    home.chmod(0o755)
     started = Topology(home, variables, profiles)
     try:
         started.start()
         yield started
     finally:
         started.stop()
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def _make_cluster(topology: Topology, service: Service) -> None:
