@@ -127,7 +127,7 @@ def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, deli
         with display(asked.quiet) as screen:
             with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
                 request = _request(settings, source, task, remote.EXECUTOR, asked.labels)
-                run_id = submit(store, blobs, request, screen.packing)
+                run_id = remote.submit_to_workers(store, blobs, request, screen.packing)
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)

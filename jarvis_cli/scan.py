@@ -157,7 +157,7 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery |
             def begin(part: Part, command: ScanCommand) -> str:
                 with part.opened as source:
                     request = _request(settings, source, command, remote.EXECUTOR)
-                    return submit(store, blobs, part.of(request), screen.packing)
+                    return remote.submit_to_workers(store, blobs, part.of(request), screen.packing)
 
             def scan(part: Part) -> Run:
                 return wait_for_workers(settings, store, begin(part, command.without_agents), screen)

@@ -15,21 +15,29 @@ from typing import Protocol
 import billiard.pool
 from celery import Celery
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
-from celery.signals import setup_logging, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import (
+    setup_logging,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutting_down,
+)
 from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
-from jarvis_workers.conversations.observer import NOBODY, Observer, observe_throttling
+from jarvis_workers.conversations.observer import NOBODY, Observer, Observers, observe_throttling
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Notifier, make_app
 from jarvis_workers.dispatch.messages import distrust_broker
 from jarvis_workers.dispatch.pool_config import PoolConfig
+from jarvis_workers.dispatch.pool_metrics import PoolMetrics
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import CONVERSATION_CONNECTIONS, POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
+from jarvis_workers.dispatch.traces import TraceObserver
 from jarvis_workers.pipeline.stages import warm_up
 from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.store.engine import Store, open_store
@@ -122,6 +130,7 @@ def _decide(app: Celery, config: PoolConfig) -> None:
     register(app, PreforkRunner(config.worker_id, config.job_lease_seconds, world, config.lease_seconds, observer))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
+    worker_process_shutdown.connect(lambda **_: observer.close(), weak=False)
     _work(app, config)
 
 
@@ -151,16 +160,19 @@ def _converse(app: Celery, config: PoolConfig) -> None:
         _work(app, config)
     finally:
         agents.close()
+        observer.close()
         runtime.close()
         limits.close()
 
 
 def _observer(config: PoolConfig) -> Observer:
-    if config.metrics_directory is None:
-        return NOBODY
-    from jarvis_workers.dispatch.pool_metrics import PoolMetrics  # noqa: PLC0415  (only for a worker with metrics)
-
-    return PoolMetrics.start(config.metrics_directory)
+    observers: list[Observer] = []
+    if config.metrics_directory is not None:
+        observers.append(PoolMetrics.start(config.metrics_directory))
+    if config.traces:
+        os.environ.update(config.traces)
+        observers.append(TraceObserver())
+    return Observers(observers) if observers else NOBODY
 
 
 def _work(app: Celery, config: PoolConfig) -> None:

@@ -18,7 +18,8 @@ class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
     `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
-    plugins. The processes count for the worker's metrics in `metrics_directory`, None without metrics. `parent` is the
+    plugins. The processes count for the worker's metrics in `metrics_directory`, None without metrics; `traces`
+    are the environment variables that configure the export of traces, none if they are off. `parent` is the
     pid of the process that starts the pool; the pool ends with it.
     """
 
@@ -40,6 +41,7 @@ class PoolConfig:
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     callbacks: tuple[str, ...] = ()
     metrics_directory: str | None = None
+    traces: Mapping[str, str] = field(default_factory=dict)
     parent: int = field(default_factory=os.getpid)
 
     def line(self) -> bytes:

@@ -15,6 +15,7 @@ from jarvis_workers.dispatch.heartbeats import heartbeat_file
 from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.dispatch.routing import POOLS
 from jarvis_workers.dispatch.supervisor import FAREWELL_SECONDS, PoolSupervisor, SupervisorContext
+from jarvis_workers.dispatch.traces import ENDPOINT, trace_environment
 from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
@@ -47,8 +48,11 @@ def plan_pools(
     for queue in filter(has_conversations, chosen):
         require("agents", f'queue "{queue}" (leave it out: --queues {",".join(_without_conversations())})')
     token = token_hex(4)
+    traces = trace_environment(os.environ)
+    if traces:
+        require("traces", ENDPOINT)
     plans = [_plan(settings, queue, concurrency, token) for queue in chosen]
-    return [(replace(config, metrics_directory=metrics_directory), facts) for config, facts in plans]
+    return [(replace(config, metrics_directory=metrics_directory, traces=traces), facts) for config, facts in plans]
 
 
 def _without_conversations() -> list[str]:

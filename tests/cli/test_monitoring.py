@@ -1,4 +1,4 @@
-"""A real Prometheus over a real worker and store: every panel of the dashboards has data, and no alert is broken."""
+"""A real Prometheus and a receiver of traces beside a real worker: what they see of two runs."""
 
 import json
 import subprocess
@@ -15,11 +15,13 @@ from tests.chaos.commands import until
 from tests.cli.commands import COPY, SYSTEM, Jarvis
 from tests.dashboards import ask, without_data
 from tests.judging import judge
+from tests.otlp import ReceivedSpan, Receiver, otlp_receiver
 from tests.servers import Redis, free_port, missing, redis_server
 from tests.test_alerts import ALERTS, CONFIG
 
 SECONDS = 240.0
 FILES = 6
+API_KEY = "key-that-stays-here"
 
 
 def prometheus_config(ports: dict[str, int]) -> str:
@@ -72,9 +74,33 @@ def unhealthy_rules(address: str) -> list[str]:
     return [rule["name"] for group in groups for rule in group["rules"] if rule["health"] == "err"]
 
 
+def set_model(jarvis: Jarvis, server: ModelServer) -> None:
+    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": API_KEY}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "model_group": "local"}))
+
+
+def is_below(span: ReceivedSpan, root: ReceivedSpan, spans: dict[str, ReceivedSpan]) -> bool:
+    while span.parent in spans:
+        span = spans[span.parent]
+    return span.id == root.id
+
+
+def check_traces(receiver: Receiver) -> None:
+    """Each run is one trace from submit to verdict, of several processes and without any code or key."""
+    roots = {span.trace: span for span in receiver.named("submit")}
+    spans = {span.id: span for span in receiver.spans}
+    assert len(roots) == 2
+    assert all(is_below(span, roots[span.trace], spans) for span in receiver.spans)
+    for trace in roots:
+        ours = [span for span in receiver.spans if span.trace == trace]
+        assert {"plan scan", "scan", "cluster", "verify", "report", "chat m"} <= {span.name for span in ours}
+        assert len({span.resource["process.pid"] for span in ours}) >= 4
+    assert not any(secret in body for body in receiver.raw for secret in (b"strcpy", b"sscanf", API_KEY.encode()))
+
+
 @pytest.mark.slow
 @pytest.mark.timing
-def test_every_panel_has_data_after_a_run(
+def test_after_two_runs_every_panel_has_data_and_each_run_is_one_trace(
     jarvis: Jarvis, postgres_url: str, broker: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusals = [fails(429, retry_after="0.1")]
@@ -89,10 +115,9 @@ def test_every_panel_has_data_after_a_run(
     monkeypatch.setenv("JARVIS_STORE_URL", postgres_url)
     monkeypatch.setenv("JARVIS_BROKER_URL", broker.url)
     worker, store = free_port(), free_port()
-    with ExitStack() as resources:
-        server = resources.enter_context(ModelServer(forever=answer))
-        group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "model_group": "local"}))
+    with otlp_receiver() as receiver, ExitStack() as resources:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.address)
+        set_model(jarvis, resources.enter_context(ModelServer(forever=answer)))
         start = ("worker", "start", "--metrics-port", worker, "--metrics-host", "127.0.0.1")
         resources.enter_context(running(jarvis.start(*start)))
         resources.enter_context(running(jarvis.start("metrics", "--port", store)))
@@ -107,3 +132,6 @@ def test_every_panel_has_data_after_a_run(
         assert unhealthy_rules(address) == []
         firing = {one["metric"]["alertname"] for one in ask(address, 'ALERTS{alertstate="firing"}')}
         assert firing == set()
+        # The processes export their last spans when they end.
+        resources.close()
+        check_traces(receiver)
