@@ -15,7 +15,7 @@ EXAMPLES = """\
 Examples:
   jarvis k8s render sec --source https://host/repo.git@v1.2 --name v1-2 \\
       --values values.yaml --output s3://bucket/v1-2.sarif | kubectl apply -f -
-  jarvis k8s render sec --command fast --source s3://bucket/src --name src \\
+  jarvis k8s render sec --command fast --source /corpus --name corpus \\
       --values values.yaml -- --fail-on high
 """
 
@@ -39,7 +39,7 @@ def render(
     kind: Annotated[Kind, typer.Argument(metavar="sec", help="What the batch does.", show_default=False)],
     source: Annotated[
         str,
-        typer.Option(metavar="SOURCE", help="Git URL[@REVISION], s3://…, or a path in a volume.", show_default=False),
+        typer.Option(metavar="SOURCE", help="Git URL[@REVISION], or a path in a volume.", show_default=False),
     ],
     name: Annotated[str, typer.Option(metavar="NAME", help="Unique name of the run.", show_default=False)],
     more: Annotated[

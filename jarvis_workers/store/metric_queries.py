@@ -30,12 +30,6 @@ from jarvis_workers.store.tables import (
 CLUSTER = "cluster"
 LOCAL_QUEUE = "local"
 DISMISSED = "dismissed"
-# The statement that autoscalers run for a queue: the same number as `QueueDepth.backlog`.
-BACKLOG = """\
-SELECT count(*) FROM job JOIN run ON run.id = job.run_id
-WHERE run.executor = 'cluster' AND run.state IN ('planning', 'running')
-AND job.state IN ('pending', 'sent', 'running') AND job.queue = '{queue}'
-"""
 
 
 class JobCount(NamedTuple):
@@ -142,13 +136,6 @@ def _waiting_seconds(session: Session, jobs: Iterable[int]) -> dict[int, float]:
     """Return for how long jobs have been due; jobs of older versions have no time."""
     chosen = select(JOB.c.id, (now(session) - JOB.c.not_before).label("age")).where(JOB.c.id.in_(list(jobs)))
     return {job: max(0.0, float(age)) for job, age in session.execute(chosen.where(JOB.c.not_before > 0))}
-
-
-def backlog(session: Session, queue: str) -> int:
-    """Return the number of jobs of a queue that are waiting or running, by the statement for autoscalers."""
-    if queue not in QUEUES:
-        raise ValueError(queue)
-    return int(session.connection().exec_driver_sql(BACKLOG.format(queue=queue)).scalar_one())
 
 
 def run_counts(session: Session) -> list[RunCount]:

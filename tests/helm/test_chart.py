@@ -67,6 +67,8 @@ EVERYTHING: Mapping[str, Any] = SERVERS | {
     },
     "web": {
         "enabled": True,
+        "existingSecret": "web",
+        "hosts": ["a.example"],
         "ingress": {"enabled": True, "className": "nginx", "host": "scans.example", "tlsSecret": "tls"},
     },
     "flower": {"enabled": True, "existingSecret": "flower"},
@@ -92,6 +94,12 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
     "no network policy": SERVERS | {"networkPolicy": {"enabled": False}},
     "peers": SERVERS
     | {"networkPolicy": {name: {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]} for name in ("store", "broker", "blobs")}},
+    "signed in by a proxy": SERVERS
+    | {
+        "web": {"enabled": True, "auth": "proxy", "trustedProxies": ["10.0.0.0/8"], "editorGroups": ["security"]},
+        "flower": {"enabled": True, "existingSecret": "flower", "existingClaim": "flower"},
+        "networkPolicy": {"extraEgress": [{"ports": [{"port": 4318}]}]},
+    },
     "existing claim": SERVERS | {"blobs": {"claim": {"existing": "blobs"}}},
     "existing account": SERVERS | {"serviceAccount": {"create": False, "name": "scanner"}},
     "any user": SERVERS | {"securityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None}},
@@ -220,6 +228,8 @@ def test_schema_refuses_unknown_values_everywhere():
         (SERVERS | {"broker": {}}, "broker.existingSecret: name a secret"),
         (SERVERS | {"blobs": {}}, "blobs: set exactly one of"),
         (SERVERS | {"blobs": {"url": "s3://bucket", "existingSecret": "blobs"}}, "blobs: set exactly one of"),
+        (SERVERS | {"web": {"enabled": True}}, "web.existingSecret: name a secret"),
+        (SERVERS | {"web": {"enabled": True, "auth": "proxy"}}, "web.trustedProxies: name the addresses"),
         (SERVERS | {"flower": {"enabled": True}}, "flower.existingSecret: name a secret"),
         (SERVERS | {"batch": {"enabled": True, "name": "once"}}, "batch.source: name the source"),
     ],
@@ -262,8 +272,7 @@ def test_secrets_are_files_and_model_keys_only_with_agents():
     }
 
     assert with_keys == {"Deployment/test-jarvis-worker-agent"}
-    # The token of git is read from nowhere else.
-    assert from_secrets == {"JARVIS_GIT_TOKEN"}
+    assert from_secrets == set()
 
 
 def test_migration_precedes_an_installation_unless_the_database_is_part_of_it():
@@ -304,3 +313,24 @@ def test_notes_name_the_groups_and_the_next_commands():
 
     assert "test-jarvis-worker-scan: queues scan; 2 replicas" in printed
     assert "helm test test -n scans" in printed
+
+
+def test_dashboards_and_alerts_are_those_of_the_files():
+    rendered = manifests(EVERYTHING)
+    (rule,) = of_kind(rendered, "PrometheusRule").values()
+    maps = of_kind(rendered, "ConfigMap").values()
+    boards = {name: json.loads(text) for one in maps for name, text in one["data"].items() if name.endswith(".json")}
+    monitors = [*of_kind(rendered, "ServiceMonitor").values(), *of_kind(rendered, "PodMonitor").values()]
+    points = [point for one in monitors for name in one["spec"] if "ndpoints" in name for point in one["spec"][name]]
+
+    assert rule["spec"] == yaml.safe_load((CHART / "files" / "alerts.yml").read_text())
+    assert boards == {file.name: json.loads(file.read_text()) for file in (CHART / "files/dashboards").iterdir()}
+    assert {point["relabelings"][0]["replacement"] for point in points} == {"jarvis-metrics", "jarvis-workers"}
+
+
+def test_values_of_the_documentation_render():
+    page = (CHART.parents[1] / "docs" / "kubernetes.md").read_text()
+    blocks = [yaml.safe_load(block.partition("\n```")[0]) for block in page.split("```yaml\n")[1:]]
+
+    install, workers = blocks
+    assert "test-jarvis-worker-spot" in of_kind(manifests({**install, **workers}), "Deployment")

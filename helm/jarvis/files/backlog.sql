@@ -1,1 +1,1 @@
-SELECT count(*) FROM job JOIN run ON run.id = job.run_id WHERE run.executor = 'cluster' AND job.queue IN (@QUEUES@) AND (job.state = 'running' OR (job.state IN ('pending', 'sent') AND run.state IN ('planning', 'running')))
+SELECT count(*) FROM job JOIN run ON run.id = job.run_id WHERE run.executor = 'cluster' AND run.state IN ('planning', 'running') AND job.state IN ('pending', 'sent', 'running') AND job.queue IN (@QUEUES@)

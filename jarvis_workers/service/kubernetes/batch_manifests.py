@@ -56,7 +56,7 @@ def _check(values: ChartValues) -> None:
     if not NAME.fullmatch(batch.name):
         raise UsageError(f'--name: "{plain(batch.name[:80])}" should be a-z, 0-9 and "-", at most 40 characters')
     if not batch.source or batch.source.startswith("-"):
-        raise UsageError("--source: give a git URL, s3://… or the path of a mounted volume")
+        raise UsageError("--source: give a git URL or the path of a mounted volume")
     for server, secret in (("postgres", "store.existingSecret"), ("redis", "broker.existingSecret")):
         section = secret.partition(".")[0]
         if not getattr(values, section).existing_secret:
@@ -146,8 +146,7 @@ def _variables(values: ChartValues) -> Iterator[Manifest]:
     yield from ({"name": key, "value": value} for key, value in plain_values.items())
     yield from values.extra_env
     if batch.git_token_secret:
-        reference = {"name": batch.git_token_secret, "key": batch.git_token_key}
-        yield {"name": "JARVIS_GIT_TOKEN", "valueFrom": {"secretKeyRef": reference}}
+        yield {"name": "JARVIS_GIT_TOKEN_FILE", "value": f"{SECRETS}/git/token"}
     yield from batch.extra_env
 
 
@@ -169,6 +168,8 @@ def _places(values: ChartValues) -> Iterator[tuple[str, str, bool]]:
         yield "blobs", f"{SECRETS}/blobs", True
     if blobs.credentials_secret:
         yield "objects", f"{SECRETS}/objects", True
+    if values.batch.git_token_secret:
+        yield "git", f"{SECRETS}/git", True
 
 
 def _mount(name: str, place: str, *, read_only: bool) -> Manifest:
@@ -188,6 +189,8 @@ def _volumes(values: ChartValues, name: str) -> Iterator[Manifest]:
         yield _secret("blobs", blobs.existing_secret, blobs.key, "url")
     if blobs.credentials_secret:
         yield _secret("objects", blobs.credentials_secret, blobs.credentials_key, "credentials")
+    if values.batch.git_token_secret:
+        yield _secret("git", values.batch.git_token_secret, values.batch.git_token_key, "token")
 
 
 def _secret(name: str, secret: str, key: str, path: str) -> Manifest:
@@ -198,10 +201,11 @@ def _policy(values: ChartValues, metadata: Manifest) -> Manifest:
     policy = values.network_policy
     rules = [policy.store, policy.broker, policy.sources]
     rules += [] if values.blobs.claim.existing else [policy.blobs]
+    more = [_egress(rule, "TCP") for rule in rules] + list(policy.extra_egress)
     spec = {
         "podSelector": {"matchLabels": dict(metadata["labels"])},
         "policyTypes": ["Ingress", "Egress"],
-        "egress": [_egress(policy.dns, "TCP", "UDP"), *(_egress(rule, "TCP") for rule in rules)],
+        "egress": [_egress(policy.dns, "TCP", "UDP"), *more],
     }
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
 

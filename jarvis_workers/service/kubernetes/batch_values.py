@@ -117,6 +117,7 @@ class PolicyValues(ValuesSection):
     blobs: EgressRule = EgressRule(ports=[443])
     models: EgressRule = EgressRule(ports=[443])
     sources: EgressRule = EgressRule(ports=[443, 22])
+    extra_egress: Objects = []
     ingress: Mapping[str, Objects] = {}
 
 
