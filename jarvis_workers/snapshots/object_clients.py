@@ -46,9 +46,9 @@ def connect(
 
 def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[Any, str]:
     path, _, query = place.partition("?")
-    options = _parameters(query)
-    endpoint = options.get("endpoint_url") or environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL")
-    region = options.get("region") or environ.get("AWS_REGION")
+    parameters = _parameters(query)
+    endpoint = parameters.get("endpoint_url") or environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL")
+    region = parameters.get("region") or environ.get("AWS_REGION")
     if not path.partition("/")[0]:
         raise ValueError("no bucket; expected s3://BUCKET/PREFIX")
     if endpoint:
@@ -58,7 +58,7 @@ def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[
         "read_timeout": limits.read_seconds,
         "retries": {"mode": "standard", "total_max_attempts": _attempts(limits, environ)},
         # Other servers rarely have a DNS name for each bucket.
-        "s3": {"addressing_style": options.get("addressing_style", "path" if endpoint else "auto")},
+        "s3": {"addressing_style": parameters.get("addressing_style", "path" if endpoint else "auto")},
     }
     from s3fs import S3FileSystem  # noqa: PLC0415  (an extra)
 
@@ -75,15 +75,15 @@ def _s3(place: str, limits: RequestLimits, environ: Mapping[str, str]) -> tuple[
 
 def _parameters(query: str) -> dict[str, str]:
     try:
-        options = dict(parse_qsl(query, strict_parsing=True)) if query else {}
+        parameters = dict(parse_qsl(query, strict_parsing=True)) if query else {}
     except ValueError:
         raise ValueError("its part after ? should be NAME=VALUE, separated by &") from None
-    for name in options:
+    for name in parameters:
         if name not in PARAMETERS:
             raise ValueError(f'unknown parameter "{name[:40]}"; expected {", ".join(PARAMETERS)}')
-    if options.get("addressing_style", STYLES[0]) not in STYLES:
+    if parameters.get("addressing_style", STYLES[0]) not in STYLES:
         raise ValueError(f"addressing_style should be {', '.join(STYLES)}")
-    return options
+    return parameters
 
 
 def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
