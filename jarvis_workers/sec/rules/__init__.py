@@ -25,8 +25,7 @@ def _modules(package: str) -> list[str]:
     return sorted(["__init__.py", *(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg)])
 
 
-# The rows of `flow_*` are collected by the family `flow`.
-FAMILIES = [name[:-3] for name in _modules(f"{__name__}.families") if not name.startswith(("__", "flow_"))]
+FAMILIES = [name[:-3] for name in _modules(f"{__name__}.families") if name != "__init__.py"]
 RULES: tuple[Rule, ...] = tuple(
     rule for family in FAMILIES for rule in import_module(f"{__name__}.families.{family}").RULES
 )

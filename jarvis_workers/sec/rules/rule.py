@@ -1,7 +1,8 @@
 """Types of the rules: a rule, the source text it checks, and the site of a match."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from jarvis_workers.sec.rules.analysis.call_results import ResultUse, result_of
@@ -11,6 +12,7 @@ from jarvis_workers.source.functions import Function, Functions, functions
 
 REACH = 8_192
 TITLE_LENGTH = 60
+EXAMPLE = re.compile(r"^/\* (bad|good): (\w+) \*/\n(.*?\n)(?=\n/\*|\Z)", re.MULTILINE | re.DOTALL)
 T = TypeVar("T")
 
 
@@ -153,7 +155,22 @@ class Rule(NamedTuple):
     supersedes: tuple[str, ...] = ()
 
 
-flow_rule = partial(Rule, check=None)
+def _flow_examples() -> Mapping[str, Mapping[str, Any]]:
+    """Return the bad and the good example of each flow rule; the package may be in an archive."""
+    loader: Any = __spec__.loader
+    text = loader.get_data(str(Path(__file__).with_name("flow_examples.c"))).decode()
+    examples: dict[str, dict[str, Any]] = {}
+    for kind, pattern, code in EXAMPLE.findall(text):
+        examples.setdefault(pattern, {})[kind] = code
+    return examples
+
+
+FLOW_EXAMPLES = _flow_examples()
+
+
+def flow_rule(pattern: str, **fields: Any) -> Rule:
+    """Return a rule without a check; its examples are in flow_examples.c."""
+    return Rule(pattern, check=None, **FLOW_EXAMPLES[pattern], **fields)
 
 
 def title_of(message: str) -> str:
