@@ -81,7 +81,7 @@ class Browser:
     def press(self, key: str) -> None:
         """Press a key with its text, as a keyboard does."""
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
-        code = {"Enter": 13, "Tab": 9}.get(key, ord(key[0]))
+        code = {"Enter": 13, "Tab": 9, "Escape": 27}.get(key, ord(key[0]))
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 

@@ -15,7 +15,7 @@ LEFT, TOP, BOTTOM = 56, 14, 26
 LEVELS = ("low", "medium", "high")
 COLUMN_MAX = 46
 CHART = """
-<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">{grid}{columns}</svg>
+<svg class="chart" viewBox="0 0 {width} {height}" role="group" aria-label="{label}">{grid}{columns}</svg>
 """
 
 
