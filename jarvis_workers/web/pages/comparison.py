@@ -4,13 +4,14 @@ from flask import Blueprint, render_template
 
 from jarvis_workers.sec.report.diff import status_of
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.service import run_pages
+from jarvis_workers.service import run_pages, runs
+from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.run_pages import RunFilter
+from jarvis_workers.store.values import Run
 from jarvis_workers.web.context import context, exact_run
 from jarvis_workers.web.finding_list import pages_of
 from jarvis_workers.web.queries import DiffQuery, read_query
-from jarvis_workers.web.run_rows import run_rows
 
 pages = Blueprint("comparison", __name__, url_prefix="/compare")
 
@@ -22,11 +23,10 @@ TITLES = {"new": "New", "changed": "Verdict changed", "fixed": "Fixed", "not_che
 def show() -> str:
     """Compare two runs; without `before`, a run with the complete one of the same source before it."""
     world, asked = context(), read_query(DiffQuery)
-    found = run_pages.page_of_runs(world.store, RunFilter(), 1, CHOICES_MAX).runs
-    rows = run_rows(world, [run for run in found if run.kind.startswith("sec.")])
+    choices = _choices()
     after = exact_run(asked.after) if asked.after else None
     before = exact_run(asked.before) if asked.before else after and run_pages.newest_before(world.store, after)
-    facts = {"rows": rows, "asked": asked, "before": before, "after": after, "titles": TITLES}
+    facts = {"choices": choices, "asked": asked, "before": before, "after": after, "titles": TITLES}
     if before is None or after is None:
         return render_template("comparison.html", sides=None, lists={}, pages=1, **facts)
     sides = difference(world.store, world.blobs, before, after, world.reports.read)
@@ -40,3 +40,12 @@ def show() -> str:
     longest = max(map(len, lists.values()))
     shown = {name: found[start : start + asked.size] for name, found in lists.items()}
     return render_template("comparison.html", sides=sides, lists=shown, pages=pages_of(longest, asked.size), **facts)
+
+
+def _choices() -> list[tuple[Run, str]]:
+    """Return the newest scans, with the project of each."""
+    store = context().store
+    newest = run_pages.page_of_runs(store, RunFilter(), 1, CHOICES_MAX).runs
+    found = [run for run in newest if run.kind.startswith("sec.")]
+    labels = runs.labels_of(store, [run.id for run in found])
+    return [(run, project_of(run, labels[run.id])) for run in found]
