@@ -31,4 +31,4 @@ def versions() -> Iterator[str]:
 def _schema() -> str:
     """Return the newest schema revision, from the names of the migrations."""
     folder = Path(jarvis_workers.__file__).parent / "store" / "migrations" / "versions"
-    return max((path.stem.partition("_")[0] for path in folder.glob("r[0-9]*.py")), default="unknown")
+    return max((path.stem[1:].partition("_")[0] for path in folder.glob("r[0-9]*.py")), default="unknown")

@@ -1,0 +1,75 @@
+"""What a release needs: metadata, a page for the index, and an audit that never passes silently."""
+
+import importlib.util
+import json
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from jarvis_cli.versions import versions
+from jarvis_workers.store.revisions import REVISIONS
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PAGE = (ROOT / PROJECT["readme"]).read_text()
+
+
+@pytest.fixture(scope="module")
+def audit() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("audit", ROOT / ".ci" / "audit.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_the_index_has_no_links_into_the_repository() -> None:
+    assert not re.findall(r"\]\((?!https://)[^)]*\)", PAGE)
+
+
+def test_the_page_of_the_index_names_extras_that_exist() -> None:
+    rows = re.findall(r"^\| (`.*?`) \|", PAGE, re.MULTILINE)
+    assert {extra for row in rows for extra in re.findall(r"`(\w+)`", row)} == set(PROJECT["optional-dependencies"]) - {
+        "dev",
+        "fuzz",
+        "release",
+    }
+
+
+def test_the_version_of_the_schema_is_shown() -> None:
+    assert any(line.endswith(f"schema {REVISIONS[-1]}") for line in versions())
+
+
+def test_the_changelog_has_the_version() -> None:
+    assert f"\n## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("report", "errors", "passes", "line"),
+    [
+        ([{"name": "a", "version": "1", "vulns": []}], "", True, "x.lock: no advisory for 1 packages"),
+        (
+            [{"name": "a", "version": "1", "vulns": [{"id": "CVE-1"}]}, {"name": "b", "skip_reason": "unreachable"}],
+            "",
+            False,
+            "x.lock: advisories: a 1 (CVE-1)",
+        ),
+        (
+            [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "unreachable"}],
+            "",
+            True,
+            "x.lock: not checked: 1 of 2 packages: unreachable",
+        ),
+        (None, "WARNING\nConnectionError: refused", True, "x.lock: not checked: ConnectionError: refused"),
+        (None, "", True, "x.lock: not checked: no report"),
+    ],
+)
+def test_an_audit_says_what_was_not_checked(
+    audit: ModuleType, report: list[object] | None, errors: str, passes: bool, line: str
+) -> None:
+    text = "" if report is None else json.dumps({"dependencies": report})
+    assert audit.conclusion("x.lock", text, errors) == (passes, line)
