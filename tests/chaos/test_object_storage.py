@@ -23,7 +23,7 @@ from tests.chaos.fleet import Worker
 from tests.s3 import KEY, S3, SECRET, s3_server
 from tests.servers import Postgres, Redis, redis_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timing]
+pytestmark = [pytest.mark.slow, pytest.mark.timing, pytest.mark.timeout(900)]
 
 FILES = 40
 MARKER, END = "zebra7351marker", "end of the commands of this test"

@@ -32,9 +32,9 @@ def server() -> Iterator[S3]:
         yield running
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def closed_connections() -> Iterator[None]:
-    """Close the connections of a test, since others count open files."""
+    """Close the connections of these tests, since others count open files."""
     yield
     s3fs.S3FileSystem.clear_instance_cache()
     gc.collect()
