@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from jarvis_cli.app import App
-from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Label, Quiet, Where, form_of
+from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Label, Name, Quiet, Where, form_of
 
 EXAMPLES = """\
 \b
@@ -54,6 +54,7 @@ def agent(
     as_json: FormJson = False,
     budget: Budget = None,
     label: Label = None,
+    name: Name = None,
     where: Where = None,
     detach: Detach = False,
     record: Record = None,
@@ -63,6 +64,7 @@ def agent(
     """Give an agent a task over a source tree, and print its answer. Non-interactive."""
     from jarvis_cli.agent_run import AgentOptions, give_task  # noqa: PLC0415  (a model's client is slow to import)
     from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
+    from jarvis_workers.service.named_runs import check_name  # noqa: PLC0415
 
     return give_task(
         AgentOptions(
@@ -73,6 +75,7 @@ def agent(
             form=form_of(form, as_json),
             budget=budget,
             labels=parse_labels(label or ()),
+            name=check_name(name) if name is not None else None,
             where=where,
             detach=detach,
             record=record,

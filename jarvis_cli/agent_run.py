@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_cli.agent_output import KIND, check_format, deliver_answer
+from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
@@ -15,14 +16,16 @@ from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
-from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.sources import SourceTree, open_source
+from jarvis_workers.service.named_runs import RunName, request_hash
+from jarvis_workers.service.runs import find_run, resume
+from jarvis_workers.service.sources import SourceTree, is_address, open_source
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
+from jarvis_workers.store.values import Run
 
 TASK_MAX = 1_000_000
 
@@ -38,6 +41,7 @@ class AgentOptions:
     form: str | None
     budget: str | None
     labels: Mapping[str, str]
+    name: str | None
     where: str | None
     detach: bool
     record: Path | None
@@ -100,10 +104,20 @@ def _here(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: 
                 runtime=lambda: wiring.runtime_of(settings, answers, offline=offline),
             ) as local,
         ):
-            with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, task, local.executor, asked.labels)
-                run_id = submit(store, local.world.blobs, request, screen.packing)
-            run = run_locally(local, run_id, screen)
+
+            def begin() -> Run:
+                with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
+                    request = _request(settings, source, task, local.executor, asked)
+                    run_id = submit(store, local.world.blobs, request, screen.packing)
+                return run_locally(local, run_id, screen)
+
+            def go_on(earlier: Run) -> Run:
+                if earlier.ended:
+                    return earlier
+                resume(store, earlier, local.executor, settings.lease_seconds, budget=_budget(settings, task))
+                return run_locally(local, earlier.id, screen)
+
+            run = begin_or_go_on(store, _run_name(settings, asked, task), screen, begin=begin, go_on=go_on)
         return deliver_answer(store, wiring.blobs_of(settings), run, delivery, screen)
 
 
@@ -125,9 +139,16 @@ def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, deli
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
         blobs = wiring.shared_blobs_of(settings)
         with display(asked.quiet) as screen:
-            with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, task, remote.EXECUTOR, asked.labels)
-                run_id = remote.submit_to_workers(store, blobs, request, screen.packing)
+
+            def begin() -> str:
+                with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
+                    request = _request(settings, source, task, remote.EXECUTOR, asked)
+                    return remote.submit_to_workers(store, blobs, request, screen.packing)
+
+            def go_on(earlier: Run) -> str:
+                return resume_on_cluster(store, earlier, settings, _budget(settings, task))
+
+            run_id = begin_or_go_on(store, _run_name(settings, asked, task), screen, begin=begin, go_on=go_on)
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
@@ -135,9 +156,26 @@ def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, deli
 
 
 def _request(
-    settings: Settings, source: SourceTree, task: TaskOptions, executor: str, labels: Mapping[str, str]
+    settings: Settings, source: SourceTree, task: TaskOptions, executor: str, asked: AgentOptions
 ) -> RunRequest[RunInput]:
-    asked = wiring.request_for(settings, source, KIND, executor, RunInput(task), labels=labels)
-    budget = budget_of(settings, task.model_group)
-    selection = replace(asked.selection, suffixes=None)
-    return replace(asked, selection=selection, may_be_empty=True, budget=budget)
+    request = wiring.request_for(settings, source, KIND, executor, RunInput(task), labels=asked.labels)
+    return replace(
+        request,
+        selection=replace(request.selection, suffixes=None),
+        may_be_empty=True,
+        budget=_budget(settings, task),
+        name=_run_name(settings, asked, task),
+    )
+
+
+def _budget(settings: Settings, task: TaskOptions) -> RunBudget | None:
+    return budget_of(settings, task.model_group)
+
+
+def _run_name(settings: Settings, asked: AgentOptions, task: TaskOptions) -> RunName | None:
+    """Return the name of the run with the hash of what is asked for, None if it is not named."""
+    if asked.name is None:
+        return None
+    root = asked.path if is_address(asked.path) else os.path.realpath(asked.path)
+    scan = settings.scan.model_dump(mode="json", exclude_defaults=True)
+    return RunName(asked.name, request_hash(task, where=settings.place, kind=KIND, source=root, scan=scan))

@@ -4,8 +4,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jarvis_cli.status_output import Display
+from jarvis_workers.service.budgets import RunBudget
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.named_runs import NameTaken, RunName, find_named
+from jarvis_workers.service.runs import resume
+from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 T = TypeVar("T")
@@ -24,6 +27,13 @@ def begin_or_go_on(
         if earlier is None:
             raise
         return go_on(earlier)
+
+
+def resume_on_cluster(store: Store, run: Run, settings: Settings, budget: RunBudget | None) -> str:
+    """Resume a run of the cluster if it is paused; return its id."""
+    if run.state == "paused":
+        resume(store, run, run.executor, settings.lease_seconds, budget=budget)
+    return run.id
 
 
 def _named(store: Store, name: RunName | None, screen: Display) -> Run | None:

@@ -11,7 +11,7 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.baseline_source import Part, baseline_of, unchanged_of
 from jarvis_cli.following import follow
-from jarvis_cli.named_run import begin_or_go_on
+from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.output import deliver
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
@@ -166,10 +166,7 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery |
                 return begin(_compared(settings, store, command, scan), command)
 
             def go_on(earlier: Run) -> str:
-                if earlier.state == "paused":
-                    budget = _budget(settings, command)
-                    resume(store, earlier, earlier.executor, settings.lease_seconds, budget=budget)
-                return earlier.id
+                return resume_on_cluster(store, earlier, settings, _budget(settings, command))
 
             run_id = begin_or_go_on(store, command.run_name(settings), screen, begin=begin_anew, go_on=go_on)
             if asked is None:

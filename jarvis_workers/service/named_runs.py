@@ -7,7 +7,7 @@ error. Sizes of batches and the number of processes differ between machines, and
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any
 
 from jarvis_workers.errors import UsageError
@@ -46,13 +46,13 @@ def check_name(name: str) -> str:
 
 def request_hash(options: RunOptions, **facts: Any) -> str:
     """Return the hash of a request: its facts, and the options that have other values than by default."""
-    defaults = type(options)().encode()
-    chosen = {
-        name: value
-        for name, value in options.encode().items()
-        if name not in OF_THE_MACHINE and value != defaults.get(name)
-    }
+    usual = {one.name for one in fields(options) if getattr(options, one.name) == _default(one)}
+    chosen = {name: value for name, value in options.encode().items() if name not in OF_THE_MACHINE | usual}
     return hashlib.sha256(json.dumps([chosen, facts], sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _default(field: "Field[Any]") -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def find_named(store: Store, name: RunName) -> Run | None:

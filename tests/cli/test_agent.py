@@ -64,6 +64,19 @@ def test_the_same_task_a_second_time_asks_the_model_nothing(jarvis: Jarvis, tree
     assert [run["remembered"] for run in runs] == [0, 2]
 
 
+def test_a_named_task_is_given_once(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(LOOKS, ENDS) as server:
+        model(jarvis, server)
+        first, second = (ask(jarvis, "--name", "ticket-7") for _ in range(2))
+        other = jarvis("agent", "-T", "Something else", "-p", "src", "--name", "ticket-7")
+
+    assert first[:2] == second[:2] == (0, "f dereferences p, a.c:1.\n")
+    assert "which has ended" in second[2]
+    assert (other.code, other.out) == (2, "")
+    assert "of another source or with other options" in other.line
+    assert len(json.loads(jarvis("runs", "list", "--json").out)) == 1
+
+
 def test_a_changed_file_is_another_task(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(ENDS, ENDS) as server:
         model(jarvis, server)
