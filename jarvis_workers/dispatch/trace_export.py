@@ -1,5 +1,6 @@
 """Export spans over OTLP/HTTP by the SDK of OpenTelemetry, configured by its environment variables."""
 
+import logging
 import os
 import threading
 
@@ -51,6 +52,8 @@ class SpanExport:
     def __init__(self) -> None:
         names = {} if os.environ.get(SERVICE_NAME_VARIABLE) else {SERVICE_NAME: SERVICE}
         resource = Resource.create({**names, SERVICE_VERSION: __version__, PROCESS_PID: os.getpid()})
+        # One line per lost batch, instead of one per attempt to send it.
+        logging.getLogger("opentelemetry.exporter").setLevel(logging.ERROR)
         self._ids = GivenIds()
         self._provider = TracerProvider(resource=resource, id_generator=self._ids, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

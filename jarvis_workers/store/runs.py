@@ -141,7 +141,8 @@ def retry(session: Session, run_id: str, executor: str) -> int:
     failed = update(JOB).where(JOB.c.run_id == run_id, JOB.c.state == "failed")
     names = set(session.execute(select(JOB.c.stage).where(JOB.c.run_id == run_id, JOB.c.state == "failed")).scalars())
     again = changed(
-        session, failed.values(state="pending", attempts=0, crashes=0, not_before=0.0, finished_at=None, reason=None)
+        session,
+        failed.values(state="pending", attempts=0, crashes=0, not_before=now(session), finished_at=None, reason=None),
     )
     if again:
         artifacts.forget(session, run_id)

@@ -123,6 +123,7 @@ def test_the_sampling_rate_decides_on_whole_traces(receiver: Receiver, monkeypat
     assert 0 < len(jobs) < 20
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_away_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:9")
     work()
@@ -135,6 +136,7 @@ def test_only_with_an_endpoint_the_variables_are_passed_on() -> None:
     assert trace_environment({**others, ENDPOINT: "http://c"}) == {"OTEL_SERVICE_NAME": "scans", ENDPOINT: "http://c"}
 
 
+@pytest.mark.slow
 def test_workers_and_submits_import_neither_client_unless_they_are_on() -> None:
     code = """
 import sys

@@ -81,6 +81,19 @@ def test_a_retried_job_waits_from_its_back_off_on(timed: Store, clock: FakeClock
     assert depths(timed)["scan"].oldest_seconds == pytest.approx(40.0, abs=0.1)
 
 
+def test_a_job_of_a_retried_run_waits_from_the_retry_on(timed: Store, clock: FakeClock) -> None:
+    mine = add_planned_run(timed, 1, executor="cluster")
+    with timed.write() as session:
+        session.execute(update(JOB).where(JOB.c.run_id == mine, JOB.c.state == "pending").values(state="failed"))
+    run_to_its_end(timed, mine)
+    clock.advance(1000.0)
+    with timed.write() as session:
+        runs.retry(session, mine, "cluster")
+    clock.advance(5.0)
+
+    assert depths(timed)["scan"].oldest_seconds == pytest.approx(5.0, abs=0.1)
+
+
 def test_jobs_are_counted_by_kind_stage_and_state(store: Store) -> None:
     for _ in range(2):
         commit(store, claim(store, add_planned_run(store, 3))[0])
