@@ -92,7 +92,7 @@ def mentioned(code: tuple[Any, ...]) -> frozenset[str]:
     return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
 
 
-def asked_again(function: ir.LoweredFunction) -> frozenset[str]:
+def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:
     """Return the texts of the conditions that a function tests more than once."""
     once: set[str] = set()
     again: set[str] = set()

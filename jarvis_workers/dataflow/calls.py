@@ -34,26 +34,26 @@ def _call(path: PathState, e: CallExpr) -> Value:
         return _call_of_name(path, callee.name, e)
     if isinstance(callee, (MemberExpr, ArrowExpr)):
         return _call_of_method(path, callee, e)
-    return _carried_out(path, "", e)
+    return _apply_model(path, "", e)
 
 
 def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine = path.machine
     macro = machine.macro(name) if name not in LIBRARY else None
     if not macro or machine.macros_open >= MACROS_DEEP:
-        return _carried_out(path, name.removeprefix("std::").removeprefix("::"), e)
+        return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open += 1
     if isinstance(macro, NameExpr) and macro.name != name:
         value = _call_of_name(path, macro.name, machine.once(e, lambda: e._replace(callee=macro)))
     elif isinstance(macro, FunctionMacro):
-        value = evaluate(path, machine.once(e, lambda: _filled_in(macro, e)))
+        value = evaluate(path, machine.once(e, lambda: _expand(macro, e)))
     else:
-        value = _carried_out(path, name.removeprefix("std::").removeprefix("::"), e)
+        value = _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open -= 1
     return value
 
 
-def _filled_in(macro: FunctionMacro, e: CallExpr) -> Expression:
+def _expand(macro: FunctionMacro, e: CallExpr) -> Expression:
     """Return the body of a macro with its arguments substituted, on the line of its use."""
     given = dict(zip(macro.params, e.args, strict=False))
 
@@ -69,7 +69,7 @@ def _filled_in(macro: FunctionMacro, e: CallExpr) -> Expression:
     return body
 
 
-def _carried_out(path: PathState, name: str, e: CallExpr) -> Value:
+def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine, parts, traits = path.machine, e.args, _traits_of(name)
     if traits.checks and parts:
         _check(path, name, parts[0])

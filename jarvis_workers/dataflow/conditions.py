@@ -107,7 +107,7 @@ def _fact(path: PathState, condition: ir.Expression) -> tuple[str, bool, bool]:
     machine = path.machine
     known = machine.facts.get(id(condition))
     if known is None:
-        again = facts_of(path.frame.function).asked_again
+        again = facts_of(path.frame.function).repeated_conditions
         text, sense = fact_of(condition)
         known = machine.facts[id(condition)] = (text, sense, text in again and _is_pure(condition))
     return known

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import asked_again, nature, size_of_function
+from jarvis_workers.dataflow.ast_queries import nature, repeated_conditions, size_of_function
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
@@ -33,8 +33,8 @@ class FunctionFacts:
         return nature(self.function)
 
     @cached_property
-    def asked_again(self) -> frozenset[str]:
-        return asked_again(self.function)
+    def repeated_conditions(self) -> frozenset[str]:
+        return repeated_conditions(self.function)
 
 
 facts_of = RecentResults[LoweredFunction, FunctionFacts](FunctionFacts)

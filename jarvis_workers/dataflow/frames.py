@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.assignments import copy_parts
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.lvalues import place_of, somebody_elses
+from jarvis_workers.dataflow.lvalues import name_target, place_of
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
@@ -21,7 +21,7 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
     values = evaluate_all(path, call.args)
     for number, (parameter, value, part) in enumerate(zip(function.params, values, call.args, strict=False)):
         if parameter.type.endswith("*") and value.target is None and not value.taint and type(part) in NAMED:
-            values[number] = somebody_elses(path, part, value)
+            values[number] = name_target(path, part, value)
     for number, (parameter, part) in enumerate(zip(function.params, call.args, strict=False)):
         if parameter.type.endswith("&"):
             place = place_of(path, part)

@@ -104,7 +104,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     if value.null > NOT_NULL and not machine.quiet and not dereferenced(path, pointer, value, machine.line):
         return None
     if value.target is None:
-        value = somebody_elses(path, pointer, value._replace(null=NOT_NULL))
+        value = name_target(path, pointer, value._replace(null=NOT_NULL))
         if value.target is None:
             return None
     return _access(path, Access(pointer, value, value.target, at, writing, index))
@@ -140,7 +140,7 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
     return (access.key, f"[{reach[0]}]") if is_exact(reach) and value.at == (0, 0) else None
 
 
-def somebody_elses(path: PathState, pointer: ir.Expression, value: Value) -> Value:
+def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
     """Give a name to the target of an unknown pointer, so that later uses refer to the same object."""
     if type(pointer) not in VARIABLES or value.code:
         return value

@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import is_made, narrowed, never_made
+from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
@@ -55,9 +55,9 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         return
     null = _null(compare, value, other)
     if value.target and null == IS_NULL:
-        never_made(path, value)
+        assume_null(path, value)
     elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
-        is_made(path, value)
+        assume_not_null(path, value)
     reach = _reach(compare, value.range, other.range)
     limited = value.checked or _limits(compare, other.range)
     if null == IS_NULL:

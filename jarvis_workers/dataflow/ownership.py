@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import NEWS, ConstructExpr, DeleteExpr, Expression, NewExpr, PlacementNewExpr
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
-from jarvis_workers.dataflow.lvalues import somebody_elses
+from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
@@ -66,7 +66,7 @@ def _construct(path: PathState, e: ConstructExpr) -> Value:
 def release(path: PathState, e: Expression, value: Value, family: str, line: int) -> None:
     """Evaluate free, delete, fclose or close, which releases objects of an allocator family."""
     if value.target is None and not value.unset and value.null != IS_NULL:
-        value = somebody_elses(path, e, value)
+        value = name_target(path, e, value)
     if value.unset or value.target is None:
         return
     target = path.objects.get(value.target)

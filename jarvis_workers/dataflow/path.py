@@ -29,22 +29,6 @@ class Frame:
     `references` are the variables that alias another place.
     """
 
-    __slots__ = (
-        "call_line",
-        "callers",
-        "depth",
-        "destroyed",
-        "file",
-        "function",
-        "hidden",
-        "number",
-        "references",
-        "scope",
-        "scopes",
-        "this",
-        "types",
-    )
-
     def __init__(self, function: LoweredFunction, number: int, caller: "Frame | None" = None) -> None:
         self.function = function
         self.number = number

@@ -22,7 +22,7 @@ def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) 
     text = f"{name} is used without a NULL check"
     report(path, "flow_unchecked_null", line, text, since=value.why, sure=UNTESTED)
     if value.target is not None:
-        is_made(path, value)
+        assume_not_null(path, value)
     return True
 
 
@@ -61,7 +61,7 @@ def escape_inside(path: PathState, key: str) -> None:
             escape(path, current)
 
 
-def never_made(path: PathState, value: Value) -> None:
+def assume_null(path: PathState, value: Value) -> None:
     """Record that a pointer is NULL: its allocation failed on this path."""
     made = path.object_of(value)
     if made is not None and made.freed is None:
@@ -71,7 +71,7 @@ def never_made(path: PathState, value: Value) -> None:
             path.cells[cell] = current._replace(range=(0, 0), target=None, null=IS_NULL)
 
 
-def is_made(path: PathState, value: Value) -> None:
+def assume_not_null(path: PathState, value: Value) -> None:
     """Record that a pointer is not NULL, and with it all pointers to the same object."""
     for cell, current in path.cells.items():
         if current.target == value.target and current.null == MAYBE_NULL:

@@ -122,7 +122,7 @@ def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
         defaulted = defaulted or default
         entry: list[PathState] = []
         if not known:
-            entry = [_taking(path.copy(), subject, case, statement.line) for case in cases[:1]]
+            entry = [_take_case(path.copy(), subject, case, statement.line) for case in cases[:1]]
         elif _holds(path, cases, value) or (default and number == len(groups) - 1):
             entry = [] if taken else [path.copy()]
             taken = True
@@ -131,12 +131,12 @@ def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
         ends.out += done.left.get(BREAK, [])
         ends.take(done, BREAK)
     ends.out += running
-    if not taken and (known or not (defaulted or _are_all(path, groups, value))):
+    if not taken and (known or not (defaulted or _is_exhaustive(path, groups, value))):
         ends.out.append(path)
     return ends
 
 
-def _are_all(path: PathState, groups: tuple[ir.CaseGroup, ...], value: Value) -> bool:
+def _is_exhaustive(path: PathState, groups: tuple[ir.CaseGroup, ...], value: Value) -> bool:
     """Return whether the cases of a switch cover every possible value."""
     low, high = value.range
     if low is None or high is None or high - low >= CASES_MAX:
@@ -149,7 +149,7 @@ def _holds(path: PathState, cases: tuple[ir.Expression | None, ...], value: Valu
     return any([evaluate(path.copy(), case).range == value.range for case in cases if case is not None])
 
 
-def _taking(path: PathState, subject: ir.Expression, case: ir.Expression | None, line: int) -> PathState:
+def _take_case(path: PathState, subject: ir.Expression, case: ir.Expression | None, line: int) -> PathState:
     """Constrain a path to a case of a switch, and record it in the trace."""
     path.doubt += 1
     if case is not None:

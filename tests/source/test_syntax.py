@@ -387,19 +387,19 @@ def test_what_is_nested_too_deep_is_not_understood_and_is_counted():
 
 
 HEADS = [
-    ("int f(void) {}", ("int", [], False, False)),
-    ("int f() {}", ("int", [], False, False)),
-    ("static char *f(const char *a, int b) {}", ("char*", [["a", "char*", []], ["b", "int", []]], False, True)),
-    ("int f(const char *a, ...) {}", ("int", [["a", "char*", []]], True, False)),
-    ("void f(char a[], int b[2][3]) {}", ("void", [["a", "char*", []], ["b", "int*", [["n", 3]]]], False, False)),
-    ("void f(int (*a)(int), int b(void)) {}", ("void", [["a", "fn*", []], ["b", "fn*", []]], False, False)),
-    ("void f(int, char *) {}", ("void", [["", "int", []], ["", "char*", []]], False, False)),
-    ("int f(a, b)\n    int a;\n    char *b;\n{}", ("int", [["a", "int", []], ["b", "char*", []]], False, False)),
-    ("struct node *f(struct node *a) {}", ("node*", [["a", "node*", []]], False, False)),
-    ("__attribute__((noinline)) static int f(int a) {}", ("int", [["a", "int", []]], False, True)),
-    ("API_EXPORT(x) int f(int a) {}", ("int", [["a", "int", []]], False, False)),
-    ("static SOME_MACRO int f(int a) {}", ("int", [["a", "int", []]], False, True)),
-    ("int f(int a UNUSED_PARAM, my_unused char *b) {}", ("int", [["a", "int", []], ["b", "char*", []]], False, False)),
+    ("int f(void) {}", ([], False)),
+    ("int f() {}", ([], False)),
+    ("static char *f(const char *a, int b) {}", ([["a", "char*", []], ["b", "int", []]], True)),
+    ("int f(const char *a, ...) {}", ([["a", "char*", []]], False)),
+    ("void f(char a[], int b[2][3]) {}", ([["a", "char*", []], ["b", "int*", [["n", 3]]]], False)),
+    ("void f(int (*a)(int), int b(void)) {}", ([["a", "fn*", []], ["b", "fn*", []]], False)),
+    ("void f(int, char *) {}", ([["", "int", []], ["", "char*", []]], False)),
+    ("int f(a, b)\n    int a;\n    char *b;\n{}", ([["a", "int", []], ["b", "char*", []]], False)),
+    ("struct node *f(struct node *a) {}", ([["a", "node*", []]], False)),
+    ("__attribute__((noinline)) static int f(int a) {}", ([["a", "int", []]], True)),
+    ("API_EXPORT(x) int f(int a) {}", ([["a", "int", []]], False)),
+    ("static SOME_MACRO int f(int a) {}", ([["a", "int", []]], True)),
+    ("int f(int a UNUSED_PARAM, my_unused char *b) {}", ([["a", "int", []], ["b", "char*", []]], False)),
 ]
 
 
@@ -407,7 +407,7 @@ HEADS = [
 def test_the_head_of_a_function_is_read(code, expected):
     [found] = functions(code)
 
-    assert (found["returns"], found["params"], found["variadic"], found["static"]) == expected
+    assert (found["params"], found["static"]) == expected
     assert (found["name"], found["bad"]) == ("f", 0)
 
 
@@ -486,10 +486,9 @@ def test_a_constructor_tells_what_it_initialises_and_its_body_stands_behind_that
     assert first["bad"] == 0
 
 
-def test_methods_tell_whether_they_are_static_or_virtual():
+def test_methods_tell_whether_they_are_static():
     found = {function["name"]: function for function in functions(CLASSES, cpp=None)}
 
-    assert [name for name, function in found.items() if function["virtual"]] == ["Foo::~Foo", "Foo::run"]
     assert [name for name, function in found.items() if function["static"]] == ["Foo::make"]
 
 

@@ -139,13 +139,6 @@ def test_a_model_says_whether_it_was_read_as_cpp():
     assert read("class A { public: int x; };", cpp=None)["cpp"]
 
 
-def test_includes_are_listed_in_order():
-    assert read('#include <stdio.h>\n#  include "b/a.h"\n#if 0\n#include "c.h"\n#endif\n')["includes"] == [
-        "stdio.h",
-        "b/a.h",
-    ]
-
-
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

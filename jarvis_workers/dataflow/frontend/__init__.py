@@ -39,7 +39,7 @@ def model(
 ) -> dict[str, Any]:
     """Return the model of a "c/cpp" file from its content and masked text; "cpp" is whether it was parsed as C++."""
     if language != "c/cpp":
-        return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "includes": [], "cpp": False}
+        return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
     found = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
@@ -61,7 +61,6 @@ def model(
         "macros": outside.macros,
         "types": outside.types,
         "typedefs": outside.typedefs,
-        "includes": outside.includes,
         "cpp": is_in_cpp,
     }
 

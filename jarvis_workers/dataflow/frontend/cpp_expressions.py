@@ -82,7 +82,7 @@ def function(reading: Reading, node: Node) -> Expr:
     names, body = [], []
     for child in reading.children(node):
         if child.type == "abstract_function_declarator":
-            names = [name for name, *_ in parameters(reading, child)[0]]
+            names = [name for name, *_ in parameters(reading, child)]
         elif child.type == "compound_statement":
             body = reading.stmts(child)
     return ["fn", names, body]

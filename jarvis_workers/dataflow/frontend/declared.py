@@ -180,10 +180,9 @@ def _size(reading: Reading, children: list[Node]) -> Expr | None:
     return None
 
 
-def parameters(reading: Reading, function: Node) -> tuple[list[list[Any]], bool]:
-    """Return the parameters of a function's declarator, and whether it is variadic."""
+def parameters(reading: Reading, function: Node) -> list[list[Any]]:
+    """Return the parameters of a function's declarator."""
     found: list[list[Any]] = []
-    variadic = False
     for holder in reading.children(function):
         if holder.type != "parameter_list":
             continue
@@ -193,10 +192,8 @@ def parameters(reading: Reading, function: Node) -> tuple[list[list[Any]], bool]
                 found.append([reading.word(child), "int", []])
             elif kind in ("parameter_declaration", "optional_parameter_declaration"):
                 found.append(_parameter(reading, child))
-            elif kind in ("variadic_parameter", "...", "variadic_parameter_declaration"):
-                variadic = True
         break
-    return ([] if found == [["", "void", []]] else found), variadic
+    return [] if found == [["", "void", []]] else found
 
 
 def _parameter(reading: Reading, node: Node) -> list[Any]:

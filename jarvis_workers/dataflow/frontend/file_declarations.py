@@ -1,4 +1,4 @@
-"""Read the declarations of a file outside of functions: variables, types, macros and includes.
+"""Read the declarations of a file outside of functions: variables, types and macros.
 
 Long declarations and function prototypes are skipped; of a variable with a long initializer only the type is read.
 """
@@ -13,7 +13,6 @@ from jarvis_workers.dataflow.frontend.macros import macro
 
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768
-INCLUDE = re.compile(rb"[ \t]*[<\"]([^>\"\n]{1,200})[>\"]")
 WORD = re.compile(rb"\w+")
 SKIPPED = frozenset(b"friend static_assert _Static_assert using return goto if for while".split())
 ALIAS = re.compile(rb"\s*using\s+(\w+)\s*=\s*([^;]{1,200});")
@@ -28,7 +27,6 @@ class Outside:
         self.macros: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
         self.typedefs: dict[str, str] = {}
-        self.includes: list[str] = []
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0
@@ -51,11 +49,6 @@ class Outside:
                 name, value = macro(source, start, directive.end)
                 if name and value is not None:
                     self.macros.setdefault(name, value)
-            elif directive.word == b"include":
-                start = directive.end - len(directive.rest)
-                found = INCLUDE.match(source.content, start, directive.end)
-                if found:
-                    self.includes.append(found[1].decode("utf-8", "replace"))
 
     def _declaration(self, parts: list[tuple[int, int]]) -> None:
         text = self._source.text

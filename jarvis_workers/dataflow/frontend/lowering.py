@@ -139,10 +139,7 @@ def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static:
         "line": reading.first_line,
         "end": reading.first_line + lines,
         "static": static is not None,
-        "virtual": False,
-        "returns": "int",
         "params": [],
-        "variadic": False,
         "init": [],
         "body": [["?", reading.first_line]],
         "calls": [],
@@ -156,7 +153,6 @@ def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static:
 def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:
     model["line"] = reading.line(node)
     of = specified(reading, reading.children(node))
-    model["virtual"] = "virtual" in of.words
     old: list[Stmt] = []
     body: Node | None = None
     for child in of.rest:
@@ -171,11 +167,8 @@ def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:
             model["body"] = reading.listed([child])
         elif kind.endswith("declarator"):
             found = declared(reading, child, of)
-            model["returns"] = found.type or ("void" if reading.cpp else "int")
             if found.function is not None:
-                model["params"], model["variadic"] = parameters(reading, found.function)
-                words = [inner.type for inner in found.function.named_children]
-                model["virtual"] = model["virtual"] or "virtual_specifier" in words
+                model["params"] = parameters(reading, found.function)
     _take_old_types(model["params"], old)
     reading.known.update(name for name, _, _ in model["params"])
     if body is not None:
