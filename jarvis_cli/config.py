@@ -17,6 +17,7 @@ from jarvis_workers.settings import Origin, origins
 
 app = App(no_args_is_help=True, help="Show the settings, and where each comes from.")
 
+SCHEMA = "jarvis config schema > jarvis.schema.json"
 EXAMPLES = """\
 \b
 A flag wins over a JARVIS_* variable, that over jarvis.yaml, that over
@@ -52,6 +53,14 @@ def show(
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
         typer.echo(_table(found))
+
+
+@app.command(examples=SCHEMA)
+def schema() -> None:
+    """Print the JSON schema of jarvis.yaml, for editors."""
+    from jarvis_workers.settings.json_schema import settings_schema  # noqa: PLC0415
+
+    typer.echo(json.dumps(settings_schema(), indent=2, sort_keys=True))
 
 
 def _chosen(found: list[Origin], names: Sequence[str]) -> list[Origin]:

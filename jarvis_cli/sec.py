@@ -1,5 +1,6 @@
 """`jarvis sec`: scan a tree, verify the findings by agents, and report."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -150,6 +151,14 @@ def agent(
         _check_dry(options, budget)
         return sec_agent.print_estimate(settings, command, agents, as_json=options.as_json, quiet=options.quiet)
     return sec_agent.scan_and_judge(settings, command, agents, asked, detach=options.detach, quiet=options.quiet)
+
+
+@app.command(examples="jarvis sec schema > report.schema.json")
+def schema() -> None:
+    """Print the JSON schema of the JSON report."""
+    from jarvis_workers.sec.report.json_schema import report_schema  # noqa: PLC0415
+
+    typer.echo(json.dumps(report_schema(), indent=2))
 
 
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)

@@ -47,11 +47,12 @@ def _budget(text: str) -> str:
     return text
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
 Suffixes = Annotated[Names, AfterValidator(_bare)]
 Language = Literal["c/cpp", "rust"]
-Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed)]
-Severities = Annotated[dict[str, Literal["high", "medium", "low"]], BeforeValidator(_mapped)]
+Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed, json_schema_input_type=list[Language] | str)]
+Severity = Literal["high", "medium", "low"]
+Severities = Annotated[dict[str, Severity], BeforeValidator(_mapped, json_schema_input_type=dict[str, Severity] | str)]
 Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
@@ -168,7 +169,9 @@ class WebSettings(FrozenSettings):
 class Settings(FrozenSettings):
     """All settings of a user; the addresses that replace None are properties."""
 
-    data_dir: Annotated[Path, BeforeValidator(_path)] = Field(default_factory=_default_data_dir)
+    data_dir: Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)] = Field(
+        default_factory=_default_data_dir
+    )
     store_url: str | None = None
     broker_url: str | None = None
     blobs_url: str | None = None

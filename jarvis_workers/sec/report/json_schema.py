@@ -1,0 +1,105 @@
+"""The JSON schema of the JSON report, derived from the types of its values, so that it cannot be out of date.
+
+Findings and summary are strict: a field that is not listed is not written.  The part `run` may have more fields, which
+differ by the kind of the run.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReproScript, Summary
+from jarvis_workers.sec.report_json import BASE, COUNTED, VERDICT
+from jarvis_workers.sec.severity import SEVERITIES
+
+Part = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SIMPLE: Mapping[object, Part] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    NoneType: {"type": "null"},
+    Any: {},
+}
+CHOICES = {
+    "severity": SEVERITIES,
+    "status": ("confirmed", "review", "undecided", "heuristic", "dismissed"),
+    "language": ("c/cpp", "rust"),
+}
+OPTIONAL_IN_SUMMARY = {"by_status", "at_risk", "dismissed", "baseline", "canary", "rules_fired", *COUNTED}
+RUN = {
+    "id": {"type": "string"},
+    "kind": {"type": "string"},
+    "state": {"type": "string"},
+    "scanned_root": {"type": "string"},
+    "path_prefix": {"type": "string"},
+    "snapshot": {"type": "string"},
+    "version": {"type": "string"},
+    "created_at": {"type": ["string", "null"], "format": "date-time"},
+    "ended_at": {"type": ["string", "null"], "format": "date-time"},
+    "seconds": {"type": ["number", "null"]},
+    "stages": {"type": "object"},
+}
+
+
+def report_schema() -> Part:
+    """Return the schema of {"run": ..., "summary": ..., "issues": [...]}, with further lists if they are not empty."""
+    issues = {"type": "array", "items": {"$ref": "#/$defs/issue"}}
+    return {
+        "$schema": DIALECT,
+        "title": "JSON report of Jarvis Workers",
+        "type": "object",
+        "required": ["run", "summary", "issues"],
+        "additionalProperties": False,
+        "properties": {
+            "run": {"type": "object", "required": list(RUN), "properties": RUN},
+            "summary": _summary(),
+            "issues": issues,
+            "dismissed": issues,
+            "suppressed": issues,
+        },
+        "$defs": {"issue": _issue()},
+    }
+
+
+def _issue() -> Part:
+    names = [*BASE, "path", "suppression", "judged", *VERDICT]
+    written = _object(Issue, names, set(BASE) - {"column"})
+    for name, choices in CHOICES.items():
+        written["properties"][name] = {"enum": list(choices)}
+    written["properties"]["commands"] = {"type": "array", "items": _schema(ReproScript)}
+    return written
+
+
+def _summary() -> Part:
+    names = [name for name in Summary._fields if name != "extra"]
+    written = _object(Summary, names, set(names) - OPTIONAL_IN_SUMMARY)
+    # The facts of a baseline are written beside its numbers.
+    facts = {name: SIMPLE[int] for name in BaselineSummary._fields if name != "facts"}
+    written["properties"]["baseline"] = {"type": "object", "required": ["known"], "properties": facts}
+    return written
+
+
+def _object(kind: type, names: Sequence[str], required: set[str]) -> Part:
+    hints = get_type_hints(kind)
+    return {
+        "type": "object",
+        "required": [name for name in names if name in required],
+        "additionalProperties": False,
+        "properties": {name: _schema(hints[name]) for name in names},
+    }
+
+
+def _schema(hint: Any) -> Part:
+    if hint in SIMPLE:
+        return dict(SIMPLE[hint])
+    if hasattr(hint, "_fields"):
+        return _object(hint, hint._fields, set(hint._fields) - set(hint._field_defaults))
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (UnionType, Union):
+        return {"anyOf": [_schema(one) for one in arguments]}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": _schema(arguments[1])}
+    return {"type": "array", "items": _schema(arguments[0])}
