@@ -26,8 +26,8 @@ Form = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="text, json, markdown, sarif, html, junit, gcc, github, gitlab-sast, codequality or csv; default: "
-        "by -o's suffix, else text.",
+        help="text, json, markdown, sarif, html, junit, gcc, github, github-summary, gitlab-sast, codequality or csv; "
+        "default: by -o's suffix, else text.",
         autocompletion=formats,
         rich_help_panel=REPORT,
     ),

@@ -20,6 +20,7 @@ FILES = {"a.c": COPY + SYSTEM, "src/twins.c": TWINS, "again/twins.c": TWINS, "sr
 STARTS = {"text": "tree/", "sarif": '{"$schema":', "junit": "<?xml", "json": "{\n", "markdown": "# ", "html": "<!"} | {
     "gcc": "a.c:1:",
     "github": "::error file=",
+    "github-summary": "### Jarvis: ",
     "gitlab-sast": '{"version":',
     "codequality": '[\n{"type":"issue"',
     "csv": "id,file,",

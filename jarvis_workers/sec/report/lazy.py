@@ -29,6 +29,11 @@ def render_github(body: ReportBody, run: Part) -> Iterator[str]:
     return _render("github", body, run)
 
 
+def render_github_summary(body: ReportBody, run: Part) -> Iterator[str]:
+    """Render a job summary; see `github_summary`."""
+    return _render("github_summary", body, run)
+
+
 def render_gitlab_sast(body: ReportBody, run: Part) -> Iterator[str]:
     """Render GitLab's SAST report; see `gitlab_sast`."""
     return _render("gitlab_sast", body, run)

@@ -195,6 +195,26 @@ def test_csv_has_crlf_quotes_and_a_row_for_every_finding_and_gap():
     assert text.count("\r\n") == len(rows) + 1 and "\n" not in text.replace("\r\n", "")
 
 
+def test_github_summary_has_numbers_worst_findings_and_gaps_within_its_limit():
+    issues = [{"line": line, "severity": "low" if line else "high", "file": "ä" * 4_000} for line in range(150)]
+    summary = SUMMARY | {"total": 150, "by_severity": {"high": 1, "low": 149}, "not_checked": GAP * 50}
+
+    text = render("github-summary", body_of(summary, issues=issues))
+
+    assert text.startswith("### Jarvis: 150 findings in 1 file: 1 high, 149 low\n")
+    assert "**Not checked, or not in full: 50 files.**" in text and "- `lib/net/b.c`: too large" in text
+    assert (text.count("| low |"), text.count("| high |")) == (99, 1)
+    assert "50 more findings" in text and len(text.encode()) < 100_000
+
+
+def test_github_summary_escapes_text_of_the_tree():
+    text = render("github-summary", judged_body(*hostile(HOSTILE), not_checked=[(HOSTILE, HOSTILE)]))
+
+    assert "&lt;&amp;&gt;" in text and r"y\](http&#58;//evil)" in text
+    assert not set("\r\x1b\u202e") & set(text)
+    assert text.count("\n| ") == 1 + 1 + 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", CI)
 def test_25_000_findings_are_rendered_quickly(form):

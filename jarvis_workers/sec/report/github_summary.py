@@ -1,0 +1,56 @@
+"""Render a short report as Markdown for the job summary of GitHub Actions, which is limited to 1 MiB.
+
+The summary has the numbers, the worst findings and what was not checked; its size is bounded whatever the tree holds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name, worst_first
+from jarvis_workers.sec.report.escape import code_cell, prose
+from jarvis_workers.sec.report.text import total_line
+from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
+
+FINDINGS_MAX = 100
+GAPS_MAX = 20
+TEXT_MAX = 200
+
+
+def render_github_summary(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a heading with the numbers, a table of the worst findings, and the files that were not checked."""
+    body = from_repository(body, run)
+    yield f"### Jarvis: {prose(total_line(body.summary))}\n"
+    yield from _gaps(gaps_of(body.summary))
+    yield from _findings(body)
+
+
+def _gaps(gaps: Sequence[ReportGap]) -> Iterator[str]:
+    if not gaps:
+        return
+    yield f"\n**Not checked, or not in full: {len(gaps):,} file{'' if len(gaps) == 1 else 's'}.**\n\n"
+    for gap in gaps[:GAPS_MAX]:
+        yield f"- {code_cell(_short(gap.file))}: {prose(_short(gap.reason))}\n"
+    if len(gaps) > GAPS_MAX:
+        yield f"- and {len(gaps) - GAPS_MAX:,} more\n"
+
+
+def _findings(body: ReportBody) -> Iterator[str]:
+    if not body.issues:
+        return
+    rules = rules_by_name(body.issues)
+    yield "\n| severity | place | finding | rule |\n| --- | --- | --- | --- |\n"
+    for issue in worst_first(body.issues)[:FINDINGS_MAX]:
+        yield _row(issue, rules[issue.pattern].title)
+    more = body.summary.total - FINDINGS_MAX
+    if more > 0:
+        yield f"\n{more:,} more findings of lower rank are in the report.\n"
+
+
+def _row(issue: Issue, title: str) -> str:
+    place, rule = code_cell(f"{_short(issue.file)}:{issue.line}"), code_cell(_short(issue.pattern))
+    return f"| {issue.severity} | {place} | {prose(_short(headline(issue, title)))} | {rule} |\n"
+
+
+def _short(text: str) -> str:
+    """Return the end of a long text, which tells files apart."""
+    return text if len(text) <= TEXT_MAX else f"…{text[-TEXT_MAX:]}"
