@@ -5,10 +5,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.metrics.worker_metrics import serve_worker_metrics
+from jarvis_workers.service.metrics.worker_metrics import PoolsCollector, serve_worker_metrics
 from tests.servers import free_port
 from tests.service.test_store_metrics import documented, scraped, value
 
@@ -56,3 +57,31 @@ def test_a_worker_without_metrics_imports_no_client() -> None:
     code = "import sys, jarvis_workers.dispatch.pool as pool; sys.exit('prometheus_client' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0
+
+
+@pytest.mark.slow
+def test_files_of_ended_processes_are_merged_without_a_change_of_the_sums(tmp_path: Path) -> None:
+    for _ in range(2):
+        with counting(str(tmp_path)):
+            pass
+    before = samples(PoolsCollector(tmp_path))
+    files = sorted(file.name for file in tmp_path.iterdir())
+    merging = PoolsCollector(tmp_path, left_files_max=0)
+
+    assert samples(merging) == before
+    assert samples(merging) == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["counter_ended.db", "histogram_ended.db"]
+    assert len(files) == 4
+    with counting(str(tmp_path)):
+        pass
+    assert samples(merging)["jarvis_worker_jobs_total", "done"] == 3
+    assert samples(PoolsCollector(tmp_path))["jarvis_worker_job_seconds_count", ""] == 6
+
+
+def samples(collector: PoolsCollector) -> dict[tuple[str, str], float]:
+    """Return the sums by name, and outcome or bucket."""
+    return {
+        (one.name, one.labels.get("outcome", one.labels.get("le", one.labels.get("type", "")))): one.value
+        for family in collector.collect()
+        for one in family.samples
+    }

@@ -1,23 +1,34 @@
-"""The metrics of a worker: its pool processes count in files of a directory, and this endpoint sums them."""
+"""The metrics of a worker: its pool processes count in files of a directory, and this endpoint sums them.
+
+The counts of processes that have ended remain. Their files are merged into one per type, or a scan whose processes
+crash again and again would fill the directory.
+"""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from jarvis_workers.service.metrics.endpoint import MetricsServer
 from jarvis_workers.toolchain.die_with_parent import is_running
 
+# Types whose values outlive a process; the library's files are named TYPE_PID.db.
+LASTING = ("counter", "histogram")
+LEFT_FILES_MAX = 32
+
 
 class PoolsCollector(Collector):
-    """Sums what the processes of a worker have counted; counts of processes that have ended remain, gauges do not."""
+    """Sums what the processes of a worker have counted; up to `left_files_max` files of ended processes remain."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, directory: Path, left_files_max: int = LEFT_FILES_MAX) -> None:
+        self._directory, self._left_files_max = directory, left_files_max
+        self._lock = threading.Lock()
 
     def describe(self) -> Iterable[Metric]:
         """Return nothing: the metrics are those that the processes have written."""
@@ -25,11 +36,40 @@ class PoolsCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return the metrics of all processes."""
-        for file in self._directory.glob("gauge_live*_*.db"):
-            if not is_running(int(file.stem.rpartition("_")[2])):
+        with self._lock:
+            for file in self._left("gauge_live*"):
                 file.unlink(missing_ok=True)
-        found: Iterable[Metric] = MultiProcessCollector(None, str(self._directory)).collect()  # type: ignore[no-untyped-call]
-        return found
+            for kind in LASTING:
+                if len(left := self._left(kind)) > self._left_files_max:
+                    self._merge(kind, left)
+            return list(_merged(sorted(self._directory.glob("*.db")), accumulate=True))
+
+    def _left(self, kind: str) -> list[Path]:
+        """Return the files of processes that have ended."""
+        files = self._directory.glob(f"{kind}_*.db")
+        numbered = [(file, file.stem.rpartition("_")[2]) for file in files]
+        return [file for file, pid in numbered if pid.isdecimal() and not is_running(int(pid))]
+
+    def _merge(self, kind: str, left: Sequence[Path]) -> None:
+        """Add the values of some files to those of one file, and delete them."""
+        target, fresh = self._directory / f"{kind}_ended.db", self._directory / f"{kind}_ended.new"
+        fresh.unlink(missing_ok=True)
+        values = MmapedDict(str(fresh))
+        for metric in _merged([*left, *([target] if target.exists() else [])], accumulate=False):
+            for sample in metric.samples:
+                names, contents = list(sample.labels), list(sample.labels.values())
+                key = mmap_key(metric.name, sample.name, names, contents, metric.documentation)
+                values.write_value(key, sample.value, 0.0)
+        values.close()
+        fresh.rename(target)
+        for file in left:
+            file.unlink()
+
+
+def _merged(files: Iterable[Path], *, accumulate: bool) -> Iterable[Metric]:
+    """Return the sums over files; the buckets of histograms are cumulative if `accumulate`."""
+    found: Iterable[Metric] = MultiProcessCollector.merge([str(file) for file in files], accumulate)
+    return found
 
 
 @contextmanager
