@@ -1,17 +1,22 @@
 """Serve the application by waitress, a production server in pure Python."""
 
 import signal
+import sys
 from collections.abc import Callable
 from ipaddress import ip_address
 from secrets import token_urlsafe
 from types import FrameType
 from typing import NoReturn
 
+from flask import Flask
 from waitress.server import BaseWSGIServer, MultiSocketServer, create_server
 
+from jarvis_workers import telemetry
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.background_runs import BackgroundRuns
+from jarvis_workers.service.handles import Store
+from jarvis_workers.service.store_keys import store_key
 from jarvis_workers.service.triage.queue import current_user
 from jarvis_workers.settings import Settings
 from jarvis_workers.web.access.sign_in import TokenSignIn, sign_in_of
@@ -28,6 +33,7 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Callable[[str], None]) -> None:
     """Serve until SIGTERM or an interrupt; `tell` prints the address. Raises JarvisError."""
+    telemetry.set_up(settings.log_level, sys.stderr.fileno())
     token = token_urlsafe(32)
     sign_in, api_tokens = sign_in_of(settings.web, token, current_user())
     with wiring.store_of(settings, THREADS) as store:
@@ -43,15 +49,23 @@ def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Ca
             read_only=read_only,
         )
         try:
-            _listen(world, host, port, tell)
+            _listen(create_app(world, _session_key(settings, store)), world, host, port, tell)
         finally:
             background.close()
 
 
-def _listen(world: WebContext, host: str, port: int, tell: Callable[[str], None]) -> None:
+def _session_key(settings: Settings, store: Store) -> bytes | None:
+    """Return the key that signs sessions: that of the store, so that several servers accept the same CSRF tokens.
+
+    With a token the session is the sign-in, which ends with the process.
+    """
+    return None if settings.web.auth == "token" else store_key(store, b"web session")
+
+
+def _listen(app: Flask, world: WebContext, host: str, port: int, tell: Callable[[str], None]) -> None:
     try:
         server = create_server(
-            create_app(world),
+            app,
             host=host,
             port=port,
             threads=THREADS,

@@ -65,10 +65,15 @@ def submitted(store: Store, blobs: DirectoryBlobs, tree: Path, run_id: str = "on
 
 def application(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> Flask:
     """The application, with the settings of its access."""
+    return create_app(world_of(store, blobs, web, **changes))
+
+
+def world_of(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> WebContext:
+    """The parts of the application."""
     web = web or WebSettings()
     sign_in, api_tokens = sign_in_of(web, TOKEN, "ann")
     settings = Settings(web=web, data_dir=blobs.root.parent, processes=1)
-    world = WebContext(
+    return WebContext(
         settings=settings,
         store=store,
         blobs=blobs,
@@ -77,7 +82,6 @@ def application(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = N
         api_tokens=api_tokens,
         **{"hosts": LOCAL if web.auth == "token" else ()} | changes,
     )
-    return create_app(world)
 
 
 def signed_in(app: Flask) -> FlaskClient:

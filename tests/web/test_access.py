@@ -1,7 +1,7 @@
 """Who may sign in, by each way, and what refuses the others."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,16 @@ import pytest
 from flask import Flask
 
 from jarvis_workers.errors import SettingsError, UsageError
+from jarvis_workers.service.store_keys import store_key
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import WebSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.web.access.credentials import FAILURES_MAX, CredentialFile, password_line
+from jarvis_workers.web.app import create_app
 from jarvis_workers.web.server import check_address
-from tests.web.sample import TOKEN, application, csrf_token, signed_in
+from tests.web.sample import TOKEN, application, csrf_token, signed_in, world_of
 
 PROXY = {"auth": "proxy", "trusted_proxies": ("10.0.0.0/8",), "editor_groups": ("sec",)}
 FINDING = "/runs/one/findings/C000001"
@@ -60,6 +62,23 @@ def test_a_session_of_an_earlier_start_is_refused(app: Flask, store: Store, blob
     client.set_cookie("jarvis_session", cookie.value)
 
     assert client.get("/runs").status_code == 401
+
+
+def test_servers_of_one_store_accept_each_others_forms(
+    store: Store, blobs: DirectoryBlobs, run: Run, users: Path, open_stores: Callable[..., Store]
+) -> None:
+    other = open_stores(store.engine.url.render_as_string())
+    key, web = store_key(store, b"web session"), WebSettings(auth="basic", users_file=users)
+    assert key == store_key(other, b"web session") != store_key(store, b"other")
+    first, second = (create_app(world_of(store, blobs, web), key).test_client() for _ in range(2))
+    ann = basic("ann", "correct horse")
+    token = first.get(FINDING, headers=ann).text.partition('name="csrf_token" value="')[2].partition('"')[0]
+    cookie = first.get_cookie("jarvis_session")
+    assert cookie is not None
+    second.set_cookie("jarvis_session", cookie.value)
+
+    answer = second.post(f"{FINDING}/triage", headers=ann, data={"csrf_token": token, "verdict": "true"})
+    assert answer.status_code == 303
 
 
 def test_users_sign_in_with_passwords(store: Store, blobs: DirectoryBlobs, run: Run, users: Path) -> None:

@@ -11,6 +11,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.sansio.utils import host_is_trusted
 from werkzeug.wrappers import Response as AnyResponse
 
+from jarvis_workers import telemetry
 from jarvis_workers.web.access.identity import Identity
 from jarvis_workers.web.access.sign_in import ProxySignIn, TokenSignIn
 from jarvis_workers.web.context import context
@@ -63,13 +64,24 @@ def guard(app: Flask, csrf: CSRFProtect) -> None:
             _check_change(csrf, identity)
         return None
 
-    @app.after_request
-    def harden(response: Response) -> Response:
-        for name, value in HEADERS.items():
-            response.headers[name] = value
-        if request.endpoint not in SIGN_IN_FREE:
-            response.headers["Cache-Control"] = "no-store"
-        return response
+    app.after_request(_harden)
+
+
+def _harden(response: Response) -> Response:
+    """Add the headers of protection; keep pages out of caches."""
+    response.headers.update(HEADERS)
+    if request.endpoint not in SIGN_IN_FREE:
+        response.headers["Cache-Control"] = "no-store"
+    if request.method not in SAFE:
+        _log_change(response)
+    return response
+
+
+def _log_change(response: Response) -> None:
+    """Log who changed something, or tried to."""
+    identity: Identity | None = getattr(g, "identity", None)
+    facts = {"method": request.method, "path": request.path, "status": response.status_code}
+    telemetry.info("change", user=identity.name if identity else "", address=request.remote_addr, **facts)
 
 
 def _check_host() -> None:
