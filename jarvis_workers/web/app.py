@@ -26,6 +26,19 @@ COOKIE = "jarvis_session"
 DESCRIPTION = "Runs, findings and triage. Send an API token as a bearer token; docs/web.md says how to make one."
 PAGES = (runs.pages, run.pages, findings.pages, conversation.pages, run_actions.pages, comparison.pages, trend.pages)
 
+CONFIG = {
+    "SESSION_COOKIE_NAME": COOKIE,
+    "SESSION_COOKIE_HTTPONLY": True,
+    "SESSION_COOKIE_SAMESITE": "Strict",
+    "MAX_CONTENT_LENGTH": BODY_BYTES,
+    "MAX_FORM_MEMORY_SIZE": BODY_BYTES,
+    "MAX_FORM_PARTS": FIELDS_MAX,
+    "SEND_FILE_MAX_AGE_DEFAULT": STYLE_SECONDS,
+    "WTF_CSRF_CHECK_DEFAULT": False,
+    "WTF_CSRF_TIME_LIMIT": None,
+    "WTF_CSRF_SSL_STRICT": False,
+}
+
 
 def create_app(world: WebContext, secret: bytes | None = None) -> OpenAPI:
     """Return the application; `secret` signs the sessions, by default a random one for this process."""
@@ -36,19 +49,7 @@ def create_app(world: WebContext, secret: bytes | None = None) -> OpenAPI:
         validation_error_callback=_invalid,
         doc_ui=False,
     )
-    app.config.update(
-        SECRET_KEY=secret or secrets.token_bytes(32),
-        SESSION_COOKIE_NAME=COOKIE,
-        SESSION_COOKIE_HTTPONLY=True,
-        SESSION_COOKIE_SAMESITE="Strict",
-        MAX_CONTENT_LENGTH=BODY_BYTES,
-        MAX_FORM_MEMORY_SIZE=BODY_BYTES,
-        MAX_FORM_PARTS=FIELDS_MAX,
-        SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS,
-        WTF_CSRF_CHECK_DEFAULT=False,
-        WTF_CSRF_TIME_LIMIT=None,
-        WTF_CSRF_SSL_STRICT=False,
-    )
+    app.config.update(SECRET_KEY=secret or secrets.token_bytes(32), **CONFIG)
     app.session_interface = ProxyAwareSessions()
     app.extensions[EXTENSION] = world
     install_formats(app)
