@@ -124,6 +124,7 @@ class Job:
     environ: dict[str, str]
     temporary: Path
     inputs: dict[str, str]
+    event: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     used: dict[str, dict[str, str]] = field(default_factory=dict)
     log: str = ""
@@ -132,7 +133,7 @@ class Job:
     def run(self) -> int:
         """Return the exit code of the first step that fails."""
         for step in ACTION["runs"]["steps"]:
-            if "if" in step and not self._holds(step["if"]):
+            if "if" in step and not self.holds(step["if"]):
                 continue
             if "uses" in step:
                 self.used[step["uses"]] = {name: self._filled(value) for name, value in step.get("with", {}).items()}
@@ -157,10 +158,12 @@ class Job:
     def _filled(self, text: object) -> str:
         return EXPRESSION.sub(lambda match: self._value(match[1]), str(text))
 
-    def _holds(self, condition: str) -> bool:
+    def holds(self, condition: str) -> bool:
         for part in condition.split(" && "):
-            left, operator, right = re.fullmatch(r"(\S+) (==|!=) '(.*)'", part).groups()  # type: ignore[union-attr]
-            if (self._value(left) == right) != (operator == "=="):
+            match = re.fullmatch(r"(\S+) (==|!=) (?:'(.*)'|true)", part)
+            assert match, part
+            expected = "true" if match[3] is None else match[3]
+            if (self._value(match[1]) == expected) != (match[2] == "=="):
                 return False
         return True
 
@@ -171,7 +174,9 @@ class Job:
         if context == "steps":
             step, _, output = rest.partition(".outputs.")
             return self.outputs.get(step, {}).get(output, "")
-        return {"runner.temp": str(self.temporary), "runner.os": "Linux", "runner.arch": "X64"}.get(name, "1")
+        return {"runner.temp": str(self.temporary), "runner.os": "Linux", "runner.arch": "X64"}.get(
+            name, self.event.get(name, "")
+        )
 
 
 @pytest.fixture
@@ -224,6 +229,14 @@ def test_github_action_obeys_its_inputs_and_runs_none_of_them(job: Job, inputs: 
     assert not (job.place / "stolen").exists()
     uploads = code == 0 and inputs.get("upload-sarif") != "false"
     assert ("github/codeql-action/upload-sarif@v3" in job.used) == uploads
+
+
+def test_github_action_uploads_nothing_for_a_fork(tmp_path: Path) -> None:
+    (upload,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == "Upload"]
+    fork = "github.event.pull_request.head.repo.fork"
+    jobs = [Job(tmp_path, {}, tmp_path, {}, event, {"scan": {"sarif": "x"}}) for event in ({}, {fork: "true"})]
+
+    assert [job.holds(upload["if"]) for job in jobs] == [True, False]
 
 
 def test_action_has_no_expression_in_a_script_and_documents_its_inputs() -> None:
