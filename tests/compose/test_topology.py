@@ -21,6 +21,7 @@ from tests.cli.test_sec_agent import CALL
 from tests.compose.topology import Topology, topology
 from tests.dashboards import without_data
 from tests.judging import judge
+from tests.servers import missing
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
@@ -151,3 +152,19 @@ def test_the_dashboards_have_data(started: Topology) -> None:
     """After runs with agents; what did not happen, such as throttling, has none yet."""
     prometheus = f"http://{started.address('prometheus')}"
     until(lambda: not without_data(prometheus))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_a_large_tree_completes(started: Topology) -> None:
+    """By hand: BENCH_TREE names a tree such as the sources of redis."""
+    place = os.environ.get("BENCH_TREE")
+    if place is None:
+        missing("the tree that BENCH_TREE names")
+    command = started.run("sec", "agent", "-p", "/src", "--json", "-q", "--max-findings", "200", source=Path(place))
+    out, _ = command.communicate()
+
+    report = json.loads(out)
+    assert command.returncode in {0, 3}, started.log("jarvis")
+    print(report["summary"])
+    assert report["summary"]["total"] > 0
