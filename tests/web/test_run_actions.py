@@ -6,10 +6,11 @@ from flask.testing import FlaskClient
 
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.store import runs, transcripts
+from jarvis_workers.store import crash_attribution, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import ModelCall
 from jarvis_workers.web.context import EXTENSION
+from tests.store import arrange
 from tests.web.sample import add_report, csrf_token, issue, submitted
 from tests.web.test_pages import text_of
 
@@ -37,6 +38,21 @@ def test_a_paused_local_run_is_resumed_and_executed_here(
     assert post(client, "/runs/two", "resume") == 303
     client.application.extensions[EXTENSION].background.wait()
     assert find_run(store, "two").state == "done"
+
+
+def test_failed_jobs_of_a_cluster_are_retried_by_its_workers(client: FlaskClient, store: Store) -> None:
+    run_id = arrange.add_planned_run(store, 1, executor="cluster")
+    for _ in range(crash_attribution.CRASHES_ALONE):
+        arrange.claim(store, run_id)
+        with store.write() as session:
+            crash_attribution.crash_process(session, run_id, "killed by SIGKILL")
+    arrange.run_to_its_end(store, run_id)
+    text = text_of(client, f"/runs/{run_id}")
+
+    assert "Retry 1 failed job<" in text and "The findings cannot be read" in text
+    form = {"csrf_token": csrf_token(client, f"/runs/{run_id}")}
+    assert client.post(f"/runs/{run_id}/retry", data=form).status_code == 303
+    assert (find_run(store, run_id).state, arrange.states(store, run_id)) == ("running", ["pending"])
 
 
 def test_a_run_that_cannot_be_resumed_is_refused(client: FlaskClient) -> None:

@@ -4,6 +4,8 @@ from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template
 
+from jarvis_workers.errors import SnapshotError
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
@@ -66,13 +68,15 @@ def talks(run_id: str) -> str:
 def _progress(run: Run) -> dict[str, Any]:
     world = context()
     stages = runs.stages_of(world.store, run)
+    body, problem = _body(run)
     return {
         "run": run,
         "state": state_of(world, run),
         "stages": stages,
         "percent": percent_done(stages),
         "part": reports.run_part(world.store, run),
-        "summary": world.body(run).summary if run.kind.startswith("sec.") else None,
+        "summary": None if body is None else body.summary,
+        "problem": problem,
         "failed": sum(stage.failed for stage in stages),
         "labels": runs.labels_of(world.store, [run.id])[run.id],
     }
@@ -84,7 +88,10 @@ def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
         answer = conversations.read_answer(world.store, world.blobs, run)
         return {"found": None, "answer": answer, "asked": asked, "judged": {}, "pages": 1}
     judged = stored_judgements(world.store)
-    found = choose_findings(world.body(run), asked, judged)
+    body, _ = _body(run)
+    if body is None:
+        return {"found": None, "answer": None, "asked": asked, "judged": judged, "pages": 1}
+    found = choose_findings(body, asked, judged)
     return {
         "found": found,
         "answer": None,
@@ -92,3 +99,13 @@ def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
         "judged": judged,
         "pages": pages_of(found.total, asked.size),
     }
+
+
+def _body(run: Run) -> tuple[ReportBody | None, str]:
+    """Return the report of a scan; or None, with the reason if it cannot be read, as without its source."""
+    if not run.kind.startswith("sec."):
+        return None, ""
+    try:
+        return context().body(run), ""
+    except SnapshotError as error:
+        return None, str(error)
