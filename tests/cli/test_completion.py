@@ -4,6 +4,7 @@ import pytest
 
 from jarvis_cli import completion
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.sec.report import FORMATS
 
 
 def values(found):
@@ -15,6 +16,7 @@ def test_rules_categories_and_formats_are_completed() -> None:
     assert values(completion.rules("atoi_family,unsafe_a")) == ["atoi_family,unsafe_api"]
     assert values(completion.categories("crypt")) == ["crypto"]
     assert values(completion.formats("s")) == ["sarif"]
+    assert values(completion.formats("")) == list(FORMATS)
     assert values(completion.severities("")) == ["high", "medium", "low"]
 
 
