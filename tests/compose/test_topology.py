@@ -100,7 +100,7 @@ def keep(page: Browser, name: str) -> None:
         Path(directory, f"{name}.png").write_bytes(page.picture())
 
 
-def test_a_run_with_agents_completes(started: Topology, tree: Path) -> None:
+def complete_a_run_with_agents(started: Topology, tree: Path) -> None:
     command = started.run("sec", "agent", "-p", "/src", "--json", "-q", "--lang", "en", source=tree)
     out, _ = command.communicate(timeout=4 * PATIENCE_SECONDS * crowd())
 
@@ -109,7 +109,7 @@ def test_a_run_with_agents_completes(started: Topology, tree: Path) -> None:
     assert {issue["file"] for issue in [*report["issues"], *report["dismissed"]]}
 
 
-def test_prometheus_reaches_every_target(started: Topology) -> None:
+def check_the_targets_of_prometheus(started: Topology) -> None:
     def targets() -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = ask(started.address("prometheus"), "/api/v1/targets")["data"]["activeTargets"]
         return found
@@ -119,9 +119,7 @@ def test_prometheus_reaches_every_target(started: Topology) -> None:
     assert {target["labels"]["job"]: target["lastError"] for target in targets() if target["health"] != "up"} == {}
 
 
-def test_the_jobs_of_agents_move_in_the_page_and_in_flower(
-    started: Topology, tree: Path, page: Browser, gate: threading.Event
-) -> None:
+def watch_the_jobs_of_agents(started: Topology, tree: Path, page: Browser, gate: threading.Event) -> None:
     flower, site = started.address("flower"), started.address("web")
     (tree / "more.c").write_text(CALL.format(n="more"))
     gate.clear()
@@ -142,14 +140,21 @@ def test_the_jobs_of_agents_move_in_the_page_and_in_flower(
     keep(page, "flower-done")
 
 
-@pytest.mark.parametrize(("name", "path"), [("flower", "/api/tasks"), ("web", "/runs")])
-def test_who_is_not_signed_in_sees_nothing(started: Topology, name: str, path: str) -> None:
-    with pytest.raises(HTTPError, match="401"):
-        ask(started.address(name), path)
+def refuse_who_is_not_signed_in(started: Topology) -> None:
+    for name, path in (("flower", "/api/tasks"), ("web", "/runs")):
+        with pytest.raises(HTTPError, match="401"):
+            ask(started.address(name), path)
 
 
-def test_the_dashboards_have_data(started: Topology) -> None:
-    """After runs with agents; what did not happen, such as throttling, has none yet."""
+@pytest.mark.timeout(900)
+def test_an_installation_runs_agents_and_can_be_watched(
+    started: Topology, tree: Path, page: Browser, gate: threading.Event
+) -> None:
+    """One test, as one start of all services serves its parts, each of which needs the one before."""
+    complete_a_run_with_agents(started, tree)
+    check_the_targets_of_prometheus(started)
+    watch_the_jobs_of_agents(started, tree, page, gate)
+    refuse_who_is_not_signed_in(started)
     prometheus = f"http://{started.address('prometheus')}"
     until(lambda: not without_data(prometheus))
 
