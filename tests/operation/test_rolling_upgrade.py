@@ -109,6 +109,8 @@ def settings(tmp_path: Path, own_postgres: Postgres) -> Iterator[dict[str, str]]
             "JARVIS_BLOBS_URL": str(tmp_path / "blobs"),
             "JARVIS_SCAN__BATCH_FILES": "1",
             "JARVIS_TICK_SECONDS": "0.2",
+            # A stopped process may have taken messages that it never reads.
+            "JARVIS_RESEND_SECONDS": "2",
         }
 
 
