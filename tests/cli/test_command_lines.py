@@ -69,7 +69,7 @@ CASES = (
         "sec fast --format jsn",
         2,
         "",
-        '--format: "jsn" is not one of text, json, markdown, sarif, html, junit (did you',
+        'codequality, csv (did you mean "json"?)\n',
     ),
     Case("runs report last --format htlm", 2, "", '(did you mean "html"?)\n'),
     Case("runs list --format jso", 2, "", '--format: "jso" is not one of table, json (did you mean "json"?)\n'),
