@@ -21,7 +21,7 @@ from opentelemetry.trace import (
 )
 
 from jarvis_workers import __version__
-from jarvis_workers.dispatch.traces import ERROR, EndedSpan
+from jarvis_workers.dispatch.spans import ERROR, EndedSpan
 
 SERVICE = "jarvis-workers"
 SERVICE_NAME_VARIABLE = "OTEL_SERVICE_NAME"

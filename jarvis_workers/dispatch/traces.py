@@ -9,12 +9,12 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.conversations.observer import JobExecution, ObservedCall, Observer, ToolExecution
+from jarvis_workers.dispatch.spans import EndedSpan
 from jarvis_workers.extras import MODULES, is_installed
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.stages import PLAN
@@ -29,25 +29,10 @@ PREFIX = "OTEL_"
 OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
 MODEL, ANSWERED_BY, FINISH = "gen_ai.request.model", "gen_ai.response.model", "gen_ai.response.finish_reasons"
 INPUT_TOKENS, OUTPUT_TOKENS = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
-TOOL, ERROR = "gen_ai.tool.name", "error.type"
+TOOL = "gen_ai.tool.name"
 RUN, KIND, JOB, EXECUTION = "jarvis.run.id", "jarvis.run.kind", "jarvis.job.id", "jarvis.job.execution"
 QUEUE, STAGE, LABEL, OUTCOME = "jarvis.queue", "jarvis.stage", "jarvis.job.label", "jarvis.job.outcome"
 CACHED, COST = "jarvis.model.cached", "jarvis.model.cost_dollars"
-
-
-@dataclass(frozen=True, slots=True)
-class EndedSpan:
-    """A span that has ended; times are in seconds, `began` since 1970. Without a `parent` it is the root."""
-
-    run_id: str
-    name: str
-    began: float
-    seconds: float
-    attributes: Mapping[str, Any]
-    kind: Literal["internal", "client", "producer", "consumer"] = "internal"
-    id: int | None = None
-    parent: int | None = None
-    error: str = ""
 
 
 def trace_environment(environ: Mapping[str, str]) -> dict[str, str]:

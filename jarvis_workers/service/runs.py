@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.budgets import check_budget_left
 from jarvis_workers.service.health.process_identity import has_ended
@@ -50,6 +51,11 @@ def newest_runs(store: Store, limit: int) -> list[Run]:
     """Return the newest runs, newest first."""
     with store.read() as session:
         return runs.newest(session, limit)
+
+
+def label_of(run: Run) -> str:
+    """Return the label of a run, "" if it has none."""
+    return RunOptions.of(run).label or ""
 
 
 def set_label(store: Store, run: Run, label: str) -> None:

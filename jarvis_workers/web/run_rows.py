@@ -57,7 +57,7 @@ def _row(world: WebContext, run: Run, labels: Mapping[str, str]) -> ListRow:
         state_of(world, run),
         percent_done(stages) if stages else None,
         current,
-        str(run.options.get("label") or ""),
+        runs.label_of(run),
         project_of(run, labels),
         " ".join(filter(None, parts)),
         labels,

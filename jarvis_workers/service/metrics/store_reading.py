@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jarvis_workers.sec.severity import severity_of
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import metric_queries as queries
 from jarvis_workers.store.engine import Store
 
@@ -95,11 +96,9 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
 
 def _by_severity(run: queries.EndedRun, rules: Sequence[queries.RuleCount]) -> Counter[tuple[str, str]]:
     """Count the findings of a run under its own severities and threshold of confidence."""
-    options = json.loads(run.options)
-    severities = (options.get("rules") or {}).get("severity") or {}
-    least = options.get("min_confidence") or 0.0
+    options = SecOptions.decode(json.loads(run.options))
     found = Counter[tuple[str, str]]()
     for rule in rules:
-        if rule.confidence >= least:
-            found[run.kind, severities.get(rule.pattern) or severity_of(rule.confidence)] += rule.findings
+        if rule.confidence >= options.min_confidence:
+            found[run.kind, options.rules.severity.get(rule.pattern) or severity_of(rule.confidence)] += rule.findings
     return found
