@@ -167,7 +167,7 @@ class StoreCollector(Collector):
         self, open_store: Callable[[], Store], lease_seconds: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._open, self._clock = open_store, clock
-        self._reader = StoreReader(lease_seconds)
+        self._reader = StoreReader(lease_seconds, clock)
         self._store: Store | None = None
         self._lock = threading.Lock()
         self._reading: StoreReading | None = None
