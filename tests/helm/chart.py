@@ -1,5 +1,6 @@
 """Render the chart by the real helm, and validate manifests by the schemas of several Kubernetes versions, offline."""
 
+import copy
 import json
 import os
 import shutil
@@ -29,6 +30,7 @@ SERVERS: Mapping[str, Any] = {
 }
 
 Manifest = dict[str, Any]
+YamlLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def helm_binary() -> str:
@@ -61,16 +63,22 @@ def render(
 def notes(values: Mapping[str, Any]) -> str:
     """Return the notes after an installation, rendered as a manifest, as helm needs a cluster to print them."""
     with tempfile.TemporaryDirectory() as directory:
-        copy = Path(shutil.copytree(CHART, Path(directory) / "jarvis"))
-        (copy / "templates" / "NOTES.txt").rename(copy / "files" / "notes")
-        (copy / "templates" / "notes.yaml").write_text('notes: {{ tpl (.Files.Get "files/notes") . | quote }}\n')
-        shown = render(values, chart=copy, only="templates/notes.yaml")
+        twin = Path(shutil.copytree(CHART, Path(directory) / "jarvis"))
+        (twin / "templates" / "NOTES.txt").rename(twin / "files" / "notes")
+        (twin / "templates" / "notes.yaml").write_text('notes: {{ tpl (.Files.Get "files/notes") . | quote }}\n')
+        shown = render(values, chart=twin, only="templates/notes.yaml")
     return str(yaml.safe_load(shown)["notes"])
 
 
 def manifests(values: Mapping[str, Any], version: str = VERSIONS[-1]) -> list[Manifest]:
-    """Return the rendered manifests."""
-    return [one for one in yaml.safe_load_all(render(values, version)) if one]
+    """Return the rendered manifests; helm runs once for the same values."""
+    loaded = _manifests(json.dumps(dict(values), sort_keys=True), version)
+    return copy.deepcopy(loaded)
+
+
+@cache
+def _manifests(values: str, version: str) -> list[Manifest]:
+    return [one for one in yaml.load_all(render(json.loads(values), version), YamlLoader) if one]
 
 
 def of_kind(rendered: list[Manifest], kind: str) -> dict[str, Manifest]:
