@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2.bccache import Bucket, BytecodeCache
 
 from jarvis_workers.service.background_runs import BackgroundRuns
 from jarvis_workers.service.runs import find_run
@@ -26,6 +27,23 @@ from tests.service.test_submit import asking
 
 TOKEN = "t" * 43
 LOCAL = ("localhost", "127.0.0.1")
+
+
+class CompiledTemplates(BytecodeCache):
+    """Templates compiled once per process: otherwise each test would compile those of its pages."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._code:
+            bucket.bytecode_from_string(self._code[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = CompiledTemplates()
 
 
 def issue(number: int, **facts: Any) -> dict[str, Any]:
@@ -65,7 +83,9 @@ def submitted(store: Store, blobs: DirectoryBlobs, tree: Path, run_id: str = "on
 
 def application(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> Flask:
     """The application, with the settings of its access."""
-    return create_app(world_of(store, blobs, web, **changes))
+    app = create_app(world_of(store, blobs, web, **changes))
+    app.jinja_env.bytecode_cache = COMPILED
+    return app
 
 
 def world_of(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> WebContext:

@@ -90,6 +90,7 @@ def test_users_sign_in_with_passwords(store: Store, blobs: DirectoryBlobs, run: 
     assert "editor" in client.get("/runs", headers=basic("ann", "correct horse")).text
 
 
+@pytest.mark.slow
 def test_guessing_a_password_locks_the_user(store: Store, blobs: DirectoryBlobs, run: Run, users: Path) -> None:
     client = application(store, blobs, WebSettings(auth="basic", users_file=users)).test_client()
     for number in range(FAILURES_MAX):
