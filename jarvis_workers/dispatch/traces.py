@@ -6,6 +6,7 @@ Nothing of OpenTelemetry is imported unless its environment variable ENDPOINT is
 """
 
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -62,13 +63,11 @@ def traced_submit(run_id: str, kind: str) -> Iterator[None]:
         yield
         return
     tracer = TraceObserver()
-    began, start, error = time(), monotonic(), ""
+    began, start = time(), monotonic()
     try:
         yield
-    except BaseException as problem:
-        error = type(problem).__name__
-        raise
     finally:
+        error = type(raised).__name__ if (raised := sys.exception()) else ""
         about = {RUN: run_id, KIND: kind}
         seconds = monotonic() - start
         tracer.record(
