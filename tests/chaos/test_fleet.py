@@ -86,6 +86,8 @@ OF_THE_RUN = {
         r"jarvis sec triage [0-9a-f]{8}",
     ),
     "junit": (r'<property name="run\.[^>]*>',),
+    "gitlab-sast": (r'"start_time":"[^"]*","end_time":"[^"]*"',),
+    **dict.fromkeys(("codequality", "csv", "gcc", "github", "github-summary"), ()),
 }
 OWN_RULE = """\
 - {id: own_log, language: c/cpp, category: crypto, cwe: 117, confidence: 0.5, calls: [old_log],

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
+from tests.store.clocks import FakeClock
 
 ACTIVE = {"planning", "running"}
 ENDED = {"done", "incomplete", "failed", "cancelled"}
@@ -92,6 +93,7 @@ def observe(store: Store) -> Seen:
 class Job:
     """What a row of the job table ought to say."""
 
+    not_before: float
     id: int | None = None
     state: str = "pending"
     fence: int = 0
@@ -100,7 +102,6 @@ class Job:
     process: str | None = None
     attempts: int = 0
     crashes: int = 0
-    not_before: float = 0.0
     found: tuple[str, ...] = ()
     not_checked: bool = False
 
@@ -121,13 +122,14 @@ class Run:
 class Model:
     """The store in plain Python; a method for each of its operations."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
         self.runs: dict[str, Run] = {}
         self.jobs: dict[Key, Job] = {}
 
     def insert(self, run: str, stage: str, keys: Iterable[str]) -> None:
         for key in keys:
-            self.jobs.setdefault((run, stage, key), Job())
+            self.jobs.setdefault((run, stage, key), Job(not_before=self.clock.now))
 
     def of(self, run: str, stage: str | None = None) -> dict[Key, Job]:
         return {key: job for key, job in self.jobs.items() if key[0] == run and stage in (None, key[1])}
@@ -182,7 +184,7 @@ class Model:
         if self.runs[name].state not in ENDED - {"cancelled"} or not failed:
             return 0
         for job in failed.values():
-            job.state, job.attempts, job.crashes, job.not_before = "pending", 0, 0, 0.0
+            job.state, job.attempts, job.crashes, job.not_before = "pending", 0, 0, self.clock.now
         first = min(STAGES.index(stage) for _, stage, _ in failed)
         for key in self.of(name):
             if STAGES.index(key[1]) > first:

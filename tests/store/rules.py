@@ -52,7 +52,7 @@ class JobsAndRuns(RuleBasedStateMachine):
 
     def __init__(self, store: Store, clock: FakeClock) -> None:
         super().__init__()
-        self.store, self.clock, self.model = store, clock, Model()
+        self.store, self.clock, self.model = store, clock, Model(clock)
         self.blobs: Blobs = Nowhere(Path("/nowhere"))
         self.claims: list[Claimed] = []
         self.workers: dict[tuple[int, int], str] = {}
