@@ -88,15 +88,17 @@ class Webhook:
         if self.key:
             digest = hmac.digest(self.key, f"{moment}.".encode() + content, "sha256").hex()
             headers["X-Jarvis-Signature"] = f"sha256={digest}"
-        request = urllib.request.Request(self.url, content, headers, method="POST")
         try:
+            request = urllib.request.Request(self.url, content, headers, method="POST")
             with urllib.request.build_opener(_NoRedirects).open(request, timeout=TIMEOUT_SECONDS):
                 return _Answer("delivered")
         except urllib.error.HTTPError as error:
             error.close()
             return _Answer(f"HTTP status {error.code}", error.code in TEMPORARY)
-        except (OSError, HTTPException) as error:
+        except OSError as error:
             return _Answer(f"{type(error).__name__}: {error}", is_temporary=True)
+        except (HTTPException, ValueError) as error:  # their texts quote the address, which may hold a secret
+            return _Answer(type(error).__name__, is_temporary=isinstance(error, HTTPException))
 
 
 def webhook_of(settings: Settings) -> Webhook | None:

@@ -140,10 +140,14 @@ class ReportSettings(FrozenSettings):
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
+# In ASCII, without user and password: they belong into no setting that errors quote.
+WEBHOOK_URL = r"^https?://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?([/?][!-~]*)?$"
+
+
 class NotifySettings(FrozenSettings):
     """The address that is notified of the end of each run, and the file with the key that signs (docs/web.md)."""
 
-    webhook_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+", max_length=2000)] | None = None
+    webhook_url: Annotated[str, Field(pattern=WEBHOOK_URL, max_length=2000)] | None = None
     webhook_secret_file: Path | None = None
 
 

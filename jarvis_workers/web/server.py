@@ -74,6 +74,8 @@ def _listen(app: Flask, world: WebContext, host: str, port: int, tell: Callable[
             max_request_body_size=BODY_BYTES,
             channel_timeout=IDLE_SECONDS,
             ident="",
+            # The guard reads X-Forwarded-Proto itself, from trusted proxies only.
+            clear_untrusted_proxy_headers=False,
         )
     except OSError as error:
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from error

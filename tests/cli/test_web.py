@@ -1,13 +1,16 @@
 """`jarvis web`: the same runs and verdicts as in the terminal, users and tokens, and the server itself."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from http.cookiejar import CookieJar
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
@@ -133,3 +136,23 @@ def test_the_server_serves_until_it_is_terminated(jarvis: Jarvis) -> None:
             assert (answer.read(), answer.headers.get("Server")) == (b"ok\n", None)
         server.send_signal(signal.SIGTERM)
         assert server.wait(60) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(("proxies", "secure"), [("127.0.0.1", True), ("192.0.2.1", False)])
+def test_cookies_are_for_https_alone_behind_a_trusted_proxy_with_https(
+    jarvis: Jarvis, proxies: str, secure: bool
+) -> None:
+    environment = os.environ | {"JARVIS_WEB__TRUSTED_PROXIES": proxies}
+    command = [sys.executable, "-m", "jarvis_cli", "web", "--port", "0"]
+    with subprocess.Popen(command, cwd=jarvis.place, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        address = urlsplit(server.stderr.readline().strip())
+        with closing(HTTPConnection(address.netloc, timeout=60)) as connection:
+            connection.request("GET", f"/?{address.query}", headers={"X-Forwarded-Proto": "https"})
+            cookie = connection.getresponse().headers["Set-Cookie"]
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+
+    assert ("; Secure" in cookie) is secure

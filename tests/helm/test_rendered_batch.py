@@ -92,6 +92,8 @@ def test_what_the_job_needs_is_rendered_with_it(jarvis: Jarvis) -> None:
         (TRIAL, (), "name the secret with the address, such as jarvis-postgres of the bundled server"),
         (SERVERS, ("--name", "No_k8s"), '--name: "No_k8s" should be a-z, 0-9 and "-", at most 40 characters'),
         (SERVERS, ("--source", "--rules"), "--source: give a git URL"),
+        (SERVERS, ("--source", "https://token@host/r.git"), "--source: do not put credentials in a URL"),
+        (SERVERS, ("-o", "s3://key:secret@bucket/r.json"), "--output: do not put credentials in a URL"),
         (SERVERS | {"blobs": {}}, (), "set exactly one of blobs.url, blobs.existingSecret and blobs.claim.existing"),
         (SERVERS | {"batch": {"replica": 1}}, (), "batch.replica: Extra inputs are not permitted"),
         (SERVERS | {"imgae": {}}, (), "imgae: Extra inputs are not permitted"),

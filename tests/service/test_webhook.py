@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.service import wiring
@@ -179,3 +180,21 @@ def test_the_key_is_read_from_a_file(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="webhook_secret_file"):
         webhook_of(Settings(notify=settings.model_copy(update={"webhook_secret_file": tmp_path / "none"})))
     assert webhook_of(Settings()) is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:S3cret@hooks.example.com/x",
+        "https://hooks.example.com/a S3cret",
+        "https://hooks.example.com/\u00fcS3cret",
+        "https://[S3cret/x",
+        "ftp://hooks.example.com/S3cret",
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused_and_never_quoted(url: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        NotifySettings(webhook_url=url)
+
+    assert "S3cret" not in str(refused.value)
+    assert "S3cret" not in Webhook(url, sleep=lambda _: None).send("one-1", b"{}")

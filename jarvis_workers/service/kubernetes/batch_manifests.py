@@ -13,6 +13,7 @@ from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.kubernetes.batch_values import ChartValues, EgressRule
+from jarvis_workers.service.sources import PASSWORD
 
 __all__ = ["batch_manifests", "to_yaml"]
 
@@ -57,6 +58,9 @@ def _check(values: ChartValues) -> None:
         raise UsageError(f'--name: "{plain(batch.name[:80])}" should be a-z, 0-9 and "-", at most 40 characters')
     if not batch.source or batch.source.startswith("-"):
         raise UsageError("--source: give a git URL or the path of a mounted volume")
+    for option, value in (("--source", batch.source), ("--output", batch.output)):
+        if PASSWORD.match(value):
+            raise UsageError(f"{option}: do not put credentials in a URL, where others can see them; use a secret")
     for server, secret in (("postgres", "store.existingSecret"), ("redis", "broker.existingSecret")):
         section = secret.partition(".")[0]
         if not getattr(values, section).existing_secret:

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from jarvis_workers import telemetry
 from jarvis_workers.web.access.identity import Identity
-from jarvis_workers.web.access.sign_in import ProxySignIn, TokenSignIn
+from jarvis_workers.web.access.sign_in import TokenSignIn, is_trusted_proxy
 from jarvis_workers.web.context import context
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -38,8 +38,7 @@ class ProxyAwareSessions(SecureCookieSessionInterface):
     """Session cookies that are sent over HTTPS only, if the user came over HTTPS."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
-        sign_in = context().sign_in
-        if isinstance(sign_in, ProxySignIn) and sign_in.is_trusted(request.remote_addr):
+        if is_trusted_proxy(context().settings.web, request.remote_addr):
             return request.headers.get("X-Forwarded-Proto") == "https"
         return request.is_secure
 

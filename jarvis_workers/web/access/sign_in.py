@@ -18,6 +18,19 @@ NAME_MAX = 100
 GROUPS_MAX = 200
 
 
+def is_trusted_proxy(settings: WebSettings, address: str | None) -> bool:
+    """Return whether a connection from an address comes from a proxy of `web.trusted_proxies`. Raises SettingsError."""
+    try:
+        networks = [ip_network(one, strict=False) for one in settings.trusted_proxies]
+    except ValueError as error:
+        raise SettingsError(f"web.trusted_proxies: {error}; expected addresses or networks") from error
+    try:
+        peer = ip_address(address or "")
+    except ValueError:
+        return False
+    return any(peer in network for network in networks)
+
+
 class SignIn(Protocol):
     """A way to identify users; `challenge` is the value of WWW-Authenticate for the others, "" for none."""
 
@@ -71,16 +84,13 @@ class ProxySignIn:
 
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
-        try:
-            self._proxies = [ip_network(one, strict=False) for one in settings.trusted_proxies]
-        except ValueError as error:
-            raise SettingsError(f"web.trusted_proxies: {error}; expected addresses or networks") from error
-        if not self._proxies:
+        if not settings.trusted_proxies:
             raise SettingsError("web.auth is proxy: set web.trusted_proxies to the addresses of the proxy")
+        is_trusted_proxy(settings, None)
 
     def identify(self, request: Request) -> Identity | None:
         """Return the user in the headers, if they come from a trusted proxy."""
-        if not self.is_trusted(request.remote_addr):
+        if not is_trusted_proxy(self._settings, request.remote_addr):
             return None
         name = request.headers.get(self._settings.user_header, "").strip()
         if not name or len(name) > NAME_MAX or not name.isprintable():
@@ -89,14 +99,6 @@ class ProxySignIn:
         groups = {group.strip() for group in sent[:GROUPS_MAX]}
         role = self._role(groups)
         return Identity(name, role) if role else None
-
-    def is_trusted(self, address: str | None) -> bool:
-        """Return whether a connection comes from the proxy."""
-        try:
-            peer = ip_address(address or "")
-        except ValueError:
-            return False
-        return any(peer in network for network in self._proxies)
 
     def _role(self, groups: Collection[str]) -> Role | None:
         if set(self._settings.editor_groups) & set(groups):
