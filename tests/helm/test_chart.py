@@ -232,6 +232,11 @@ def test_schema_refuses_unknown_values_everywhere():
         (SERVERS | {"web": {"enabled": True, "auth": "proxy"}}, "web.trustedProxies: name the addresses"),
         (SERVERS | {"flower": {"enabled": True}}, "flower.existingSecret: name a secret"),
         (SERVERS | {"batch": {"enabled": True, "name": "once"}}, "batch.source: name the source"),
+        (SERVERS | {"workers": {"control": {"enabled": False}}}, "no group serves the queue control"),
+        (
+            SERVERS | {"workers": {"scan": {"autoscaling": {"minReplicas": 9, "maxReplicas": 3}}}},
+            "workers.scan.autoscaling: minReplicas is above maxReplicas",
+        ),
     ],
 )
 @pytest.mark.sample(1)
@@ -240,6 +245,12 @@ def test_missing_values_are_named(values, says):
 
     assert done.returncode != 0
     assert says in done.stderr
+
+
+def test_groups_may_serve_the_queues_that_exist():
+    schema = json.loads((CHART / "values.schema.json").read_text())
+
+    assert f'"enum": {json.dumps(list(QUEUES))}' in json.dumps(schema)
 
 
 def test_default_groups_serve_every_queue_and_settings_exist():
@@ -332,5 +343,6 @@ def test_values_of_the_documentation_render():
     page = (CHART.parents[1] / "docs" / "kubernetes.md").read_text()
     blocks = [yaml.safe_load(block.partition("\n```")[0]) for block in page.split("```yaml\n")[1:]]
 
-    install, workers = blocks
+    install, operators, workers = blocks
+    assert "test-jarvis-worker-scan" in of_kind(manifests({**install, **operators}), "ScaledObject")
     assert "test-jarvis-worker-spot" in of_kind(manifests({**install, **workers}), "Deployment")
