@@ -27,8 +27,8 @@ def rules_for(
     return choose(book, settings.rules, apart, place=_places(settings, flags))
 
 
-def rules_on(settings: Settings, book: Rulebook) -> tuple[Rule, ...]:
-    """Return the rules that are enabled by the settings."""
+def enabled_rules(settings: Settings, book: Rulebook) -> tuple[Rule, ...]:
+    """Return the rules that the settings enable."""
     return select(book, settings.rules, place=_places(settings, {}))
 
 

@@ -108,13 +108,13 @@ def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> l
 
 def _listed(settings: "Settings", book: "Rulebook", chosen: Sequence["Rule"], asked: tuple[str, str]) -> str:
     from jarvis_cli.explain import table, words_in  # noqa: PLC0415
-    from jarvis_cli.rule_selection import rules_on  # noqa: PLC0415
+    from jarvis_cli.rule_selection import enabled_rules  # noqa: PLC0415
     from jarvis_workers.sec.rule_docs import about, as_markdown  # noqa: PLC0415
     from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415
 
     form, language = asked
     chosen, say = [rule_in(language, rule) for rule in chosen], words_in(language)
-    on = {rule.pattern for rule in rules_on(settings, book)}
+    on = {rule.pattern for rule in enabled_rules(settings, book)}
     severities = settings.rules.severity
     if form == "markdown":
         return as_markdown(chosen, say)

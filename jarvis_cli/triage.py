@@ -56,7 +56,9 @@ Severity = Annotated[
 File = Annotated[
     list[str] | None, typer.Option("--file", metavar="GLOB", help="Only in files that a glob matches: 'tests/**'.")
 ]
-Category = Annotated[list[str] | None, typer.Option("--category", metavar="NAME", help="Only of these categories.")]
+Category = Annotated[
+    list[str] | None, typer.Option("--category", metavar="NAME", help="Only findings in these categories.")
+]
 Status = Annotated[
     list[str] | None,
     typer.Option(
@@ -70,7 +72,9 @@ Undo = Annotated[bool, typer.Option("--undo", help="Undo your last --mark, --for
 Forget = Annotated[list[str] | None, typer.Option("--forget", metavar="ID", help="Remove a verdict; repeatable.")]
 Export = Annotated[
     str | None,
-    typer.Option("--export", metavar="FILE", help="Write verdicts as YAML, of RUN's findings or all; - is stdout."),
+    typer.Option(
+        "--export", metavar="FILE", help="Export verdicts as YAML, for RUN's findings or for all; - is stdout."
+    ),
 ]
 Import = Annotated[str | None, typer.Option("--import", metavar="FILE", help="Import verdicts from FILE.")]
 

@@ -34,9 +34,9 @@ def web(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0: any free one.")] = 8765,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Nobody may change anything.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Read-only: reject all changes.")] = False,
     allow_remote_token: Annotated[
-        bool, typer.Option("--allow-remote-token", help="Listen beyond loopback although one token is for all.")
+        bool, typer.Option("--allow-remote-token", help="Listen on non-loopback addresses with a single shared token.")
     ] = False,
 ) -> int:
     """Serve runs, findings and triage as a web page; runs until it is interrupted."""

@@ -21,7 +21,7 @@ ACTORS = {
     "Broker or Redis attacker",
     "Network",
     "User of the web page",
-    "Dependency",
+    "Compromised dependency",
 }
 
 

@@ -82,7 +82,7 @@ def _platforms(path: Path, module: ModuleType) -> Iterator[type[Any]]:
             continue
         missing = [name for name in NEEDED if not callable(getattr(found, name, None))]
         if missing:
-            warning("own platform ignored", path=str(path), missing=", ".join(missing), optional=", ".join(ALSO))
+            warning("custom platform ignored", path=str(path), missing=", ".join(missing), optional=", ".join(ALSO))
         else:
             yield found
 

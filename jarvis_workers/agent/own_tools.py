@@ -32,7 +32,7 @@ def own_tools(directories: Iterable[Path], agent: Callable[[], object]) -> Itera
     for path, module in load_files(directories):
         classes = [found for found in vars(module).values() if _is_tool(found, module)]
         if not classes:
-            warning("own code has no tool", path=str(path), expected=", ".join(WANTED))
+            warning("plugin has no tool", path=str(path), expected=", ".join(WANTED))
         for found in classes:
             tool = _adapt(path, found, agent)
             if tool:
@@ -54,7 +54,7 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
     version = str(getattr(instance, "protocol_version", VERSIONS[0]))
     if version not in VERSIONS or not isinstance(instance.name, str) or not isinstance(instance.parameters, dict):
         known = ", ".join(VERSIONS)
-        warning("own tool ignored", path=str(path), version=version, expected=f"a name, parameters, version {known}")
+        warning("custom tool ignored", path=str(path), version=version, expected=f"a name, parameters, version {known}")
         return None
 
     def run(arguments: Mapping[str, Any]) -> ToolOutcome:

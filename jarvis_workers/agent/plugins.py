@@ -35,7 +35,7 @@ def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
     try:
         return call_foreign(function, what, **named)
     except ForeignError as error:
-        warning("own code failed", says=str(error))
+        warning("plugin failed", says=str(error))
         return None
 
 
@@ -48,7 +48,7 @@ def load_files(directories: Iterable[Path]) -> Iterator[tuple[Path, ModuleType]]
             try:
                 yield path, _load(path)
             except ForeignError as error:
-                warning("own code not loaded", path=str(path), says=str(error))
+                warning("plugin not loaded", path=str(path), says=str(error))
 
 
 def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., Any]]:
@@ -62,7 +62,7 @@ def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., 
         if callable(callback):
             yield _with_agent(callback)
         else:
-            warning("own code has no callback", path=str(path), expected=CALLBACK)
+            warning("plugin has no callback", path=str(path), expected=CALLBACK)
 
 
 def _load(path: Path) -> ModuleType:

@@ -131,7 +131,7 @@ class RunAllowance:
         with self._store.write() as session:
             grant = budgets.draw(session, job, wish)
         if grant.over:
-            telemetry.info("nothing to spend", **telemetry.about(job), fence=job.fence)
+            telemetry.info("budget exhausted", **telemetry.about(job), fence=job.fence)
         return grant
 
 

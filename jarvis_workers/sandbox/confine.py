@@ -67,7 +67,7 @@ class Cell:
 
 
 def become_command(order: Order, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:
-    """Exec the command of an order; failures are reported over `status`, which closes when the command starts."""
+    """Exec the requested command. Failures are reported over `status`, which closes when the command starts."""
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)

@@ -140,7 +140,7 @@ def notify_forever(store: Store, blobs: Blobs, webhook: Webhook, stop: threading
         try:
             deliver_pending(store, blobs, webhook)
         except StoreError as error:
-            telemetry.warning("webhook", says=str(error))
+            telemetry.warning("webhook failed", says=str(error))
 
 
 def _deliver(store: Store, blobs: Blobs, webhook: Webhook, run: Run) -> None:

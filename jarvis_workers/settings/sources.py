@@ -72,7 +72,9 @@ def _known(source: str, values: Mapping[str, object]) -> Mapping[str, object]:
     sections = {name.partition(".")[0] for name in names if "." in name}
     for name, value in values.items():
         if name in sections and value not in ({}, None):
-            raise SettingsError(f'{source}: "{name}" is {short.repr(value)}; expected settings by name')
+            raise SettingsError(
+                f'{source}: "{name}" is {short.repr(value)}; expected a mapping of setting names to values'
+            )
         if name not in names and name not in sections:
             raise SettingsError(f'{source}: unknown setting "{name}"{_meant(name, names)}')
     return {name: value for name, value in values.items() if name in names}
@@ -136,7 +138,7 @@ def _read_yaml(path: Path) -> Mapping[Any, object]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise SettingsError(f"{YAML_FILE}: is {short.repr(found)}; expected settings by name")
+        raise SettingsError(f"{YAML_FILE}: is {short.repr(found)}; expected a mapping of setting names to values")
     return found
 
 
@@ -149,5 +151,5 @@ def _read_toml(path: Path) -> Mapping[str, object]:
         raise SettingsError(f"{TOML_FILE}: {error}") from error
     found = tool.get("jarvis", {}) if isinstance(tool, dict) else {}
     if not isinstance(found, dict):
-        raise SettingsError(f"{TOML_PLACE}: is {short.repr(found)}; expected settings by name")
+        raise SettingsError(f"{TOML_PLACE}: is {short.repr(found)}; expected a mapping of setting names to values")
     return found

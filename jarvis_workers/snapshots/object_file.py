@@ -1,4 +1,4 @@
-"""Write a single object at an fsspec URL: whole, or not at all."""
+"""Write one object to an fsspec URL atomically."""
 
 import tempfile
 from collections.abc import Iterable

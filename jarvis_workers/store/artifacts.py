@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import delete, insert, select, text, update
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import changed, in_pieces, insert_missing, now
+from jarvis_workers.store.sql import changed, chunked, insert_missing, now
 from jarvis_workers.store.tables import ARTIFACT, BLOB_USE, RUN
 
 TRANSCRIPT = "transcript:"
@@ -39,7 +39,7 @@ def find(session: Session, run_id: str, name: str) -> str | None:
 def blobs_named(session: Session, run_ids: Sequence[str], name: str) -> dict[str, str]:
     """Return the blobs of the artifacts of this name, by run."""
     found: dict[str, str] = {}
-    for some in in_pieces(run_ids):
+    for some in chunked(run_ids):
         chosen = select(ARTIFACT.c.run_id, ARTIFACT.c.blob).where(ARTIFACT.c.run_id.in_(some), ARTIFACT.c.name == name)
         found |= {run_id: blob for run_id, blob in session.execute(chosen)}
     return found

@@ -15,7 +15,7 @@ from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SUPERSEDES, Cand
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage_record import stated_at_least
-from jarvis_workers.store.sql import in_pieces
+from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Meaning, Spot
 
@@ -77,7 +77,7 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[
         chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid),
         list[tuple[int, Candidate]](),
     )
-    for some in in_pieces(gids):
+    for some in chunked(gids):
         found += [(row[0], Candidate(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
     return found
 

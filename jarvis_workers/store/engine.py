@@ -1,10 +1,10 @@
 """Open a store, and run transactions on it.
 
-SQLite writes under BEGIN IMMEDIATE, so that a transaction that has started cannot fail for want of the lock; reads see
-a consistent snapshot. All errors of the driver are converted to our errors with one-line messages.
+SQLite writes under BEGIN IMMEDIATE, so that a transaction that has started cannot fail because another connection holds
+the lock; reads see a consistent snapshot. All errors of the driver are converted to our errors with one-line messages.
 
 A connection closed by PostgreSQL is replaced at its next checkout: its socket is readable although no statement is
-pending, which is detected without a round trip. A connection that falls silent is given up by a client-side deadline
+pending, which is detected without a round trip. A client-side deadline closes a connection that stops responding
 (`store/postgres`).
 """
 

@@ -10,7 +10,7 @@ from sqlalchemy import case, delete, func, insert, literal, select
 from sqlmodel import Session
 
 from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
-from jarvis_workers.store.sql import in_pieces, insert_or_replace, now, storable
+from jarvis_workers.store.sql import chunked, insert_or_replace, now, storable
 from jarvis_workers.store.triage_tables import JUDGED, JUDGEMENT
 
 REAL = (TriageState.TRUE.value, TriageState.WONTFIX.value)
@@ -61,14 +61,14 @@ def read(session: Session) -> dict[str, Judgement]:
 def find(session: Session, fingerprints: Collection[str]) -> dict[str, Judgement]:
     """Return the verdicts on some fingerprints."""
     columns = [JUDGEMENT.c[name] for name in Judgement.model_fields]
-    pieces = [select(*columns).where(JUDGEMENT.c.fingerprint.in_(some)) for some in in_pieces(fingerprints)]
+    pieces = [select(*columns).where(JUDGEMENT.c.fingerprint.in_(some)) for some in chunked(fingerprints)]
     rows = [row for piece in pieces for row in session.execute(piece).mappings()]
     return {row["fingerprint"]: Judgement(**row) for row in rows}
 
 
 def forget(session: Session, fingerprints: Collection[str]) -> None:
     """Delete the verdicts on some fingerprints."""
-    for some in in_pieces(fingerprints):
+    for some in chunked(fingerprints):
         session.execute(delete(JUDGEMENT).where(JUDGEMENT.c.fingerprint.in_(some)))
 
 

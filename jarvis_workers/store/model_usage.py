@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Float, cast, func, select
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import in_pieces
+from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import JOB, MODEL_CALL
 
 # Upper bounds of the latency histogram in seconds; the last bucket is unbounded.
@@ -42,7 +42,7 @@ def by_run(session: Session, run_ids: Collection[str]) -> dict[str, RunUsage]:
     tokens = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
     columns = MODEL_CALL.c.run_id, func.count(), tokens, cast(func.sum(MODEL_CALL.c.cost), Float(53))
     found: dict[str, RunUsage] = {}
-    for some in in_pieces(run_ids):
+    for some in chunked(run_ids):
         rows = session.execute(select(*columns).where(MODEL_CALL.c.run_id.in_(some)).group_by(MODEL_CALL.c.run_id))
         found |= {row[0]: RunUsage(row[1], int(row[2]), float(row[3])) for row in rows}
     return found

@@ -45,7 +45,7 @@ def changed(session: Session, statement: Executable) -> int:
     return cast(CursorResult[Any], session.execute(statement)).rowcount
 
 
-def in_pieces(values: Collection[T]) -> Iterator[list[T]]:
+def chunked(values: Collection[T]) -> Iterator[list[T]]:
     """Yield values in chunks, since the number of parameters of a statement is limited."""
     ordered = sorted(set(values))
     return (ordered[start : start + PIECE] for start in range(0, len(ordered), PIECE))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import Float, cast, delete, func, insert, select
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import changed, in_pieces, insert_missing, now
+from jarvis_workers.store.sql import changed, chunked, insert_missing, now
 from jarvis_workers.store.tables import ANSWER, JOB, MODEL_CALL, RECORD, SECRET
 
 SECRET_BYTES = 32
@@ -84,7 +84,7 @@ def save(session: Session, items: Iterable[Item]) -> None:
         session.connection().execute(insert(MODEL_CALL), kinds[ModelCall])
     insert_missing(session, RECORD, kinds[TranscriptLine])
     insert_missing(session, ANSWER, kinds[StoredAnswer], at=now(session))
-    for some in in_pieces([str(item["key"]) for item in kinds[Forgotten]]):
+    for some in chunked([str(item["key"]) for item in kinds[Forgotten]]):
         session.execute(delete(ANSWER).where(ANSWER.c.key.in_(some)))
 
 

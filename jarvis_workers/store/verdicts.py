@@ -7,7 +7,7 @@ from sqlalchemy import insert as insert_into
 from sqlalchemy import select
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import in_pieces, storable
+from jarvis_workers.store.sql import chunked, storable
 from jarvis_workers.store.tables import VERDICT
 from jarvis_workers.store.values import NewVerdict
 
@@ -32,7 +32,7 @@ def read(session: Session, run_id: str) -> Iterator[NewVerdict]:
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewVerdict]:
     """Return the existing verdicts on some candidates of a run."""
     ours, found = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[NewVerdict]()
-    for some in in_pieces(gids):
+    for some in chunked(gids):
         found += [NewVerdict(*row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
     return found
 

@@ -8,7 +8,7 @@ from flask import url_for
 from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run
-from jarvis_workers.web.formats import shown_time
+from jarvis_workers.web.formats import format_time
 
 WIDTH, HEIGHT = 1100, 240
 LEFT, TOP, BOTTOM = 56, 14, 26
@@ -41,7 +41,7 @@ def trend_chart(points: Sequence[TrendPoint]) -> Html:
     columns = [
         _Column(
             one.run,
-            f"{shown_time(one.run.created_at)}: {one.totals.total:,} findings, "
+            f"{format_time(one.run.created_at)}: {one.totals.total:,} findings, "
             f"{one.totals.by_severity.get('high', 0):,} high",
             [(level, one.totals.by_severity.get(level, 0)) for level in LEVELS],
         )
@@ -52,7 +52,7 @@ def trend_chart(points: Sequence[TrendPoint]) -> Html:
 
 def cost_chart(costs: Sequence[tuple[Run, float]]) -> Html:
     """Draw the cost of each run in dollars."""
-    columns = [_Column(run, f"{shown_time(run.created_at)}: ${cost:.4f}", [("plain", cost)]) for run, cost in costs]
+    columns = [_Column(run, f"{format_time(run.created_at)}: ${cost:.4f}", [("plain", cost)]) for run, cost in costs]
     return _chart(columns, "Cost in dollars, run by run", "${:,.2f}")
 
 

@@ -21,7 +21,7 @@ def install_formats(app: Flask) -> None:
     # Whatever uses the environment creates it, and options that come later have no effect.
     app.jinja_options = {"undefined": StrictUndefined, "finalize": _finalize, "trim_blocks": True}
     app.jinja_env.filters.update(
-        lines=_lines, number=_number, when=shown_time, money=_money, duration=shown_duration, iso=_iso
+        lines=_lines, number=_number, when=format_time, money=_money, duration=format_duration, iso=_iso
     )
     app.jinja_env.globals.update(address=_address)
 
@@ -51,12 +51,12 @@ def _iso(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
 
 
-def shown_time(moment: float | None) -> str:
+def format_time(moment: float | None) -> str:
     """Return a time in UTC, to the minute."""
     return "–" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"
 
 
-def shown_duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """Return a duration in its two largest units."""
     if seconds is None:
         return "–"

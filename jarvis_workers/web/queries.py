@@ -76,7 +76,7 @@ class TrendQuery(BaseModel):
 
 
 class GateQuery(BaseModel):
-    """A gate: the least severity that fails, and the run whose findings are known; "last" is the one before."""
+    """A gate: the minimum severity that fails, and the baseline run; "last" is the one before."""
 
     fail_on: Literal["high", "medium", "low"] = "high"
     baseline: Annotated[str, Field(max_length=32, pattern=r"^[\w-]*$")] = ""

@@ -16,7 +16,7 @@ SHOWN_ELSEWHERE = (BRANCH, COMMIT, PROJECT)
 
 
 class ListRow(NamedTuple):
-    """A run of a list; `percent` is None for a run that has ended."""
+    """A row in a list of runs; `percent` is None for a run that has ended."""
 
     run: Run
     state: str

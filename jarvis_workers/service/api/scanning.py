@@ -90,7 +90,9 @@ class ScanSession:
     ) -> Report:
         """Scan as the function `scan_sources` does."""
         if self.options.write_artifacts or self.options.since is not None:
-            raise UsageError("write_artifacts and since are for a tree on disk; text has none")
+            raise UsageError(
+                "write_artifacts and since require a directory on disk; they cannot be used when scanning text"
+            )
         with temporary_directory(TEMPORARY) as place:
             for name, source in files.items():
                 _write(place / "tree", name, source)

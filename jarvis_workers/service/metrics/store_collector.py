@@ -1,7 +1,7 @@
 """The metrics of the store, as a collector of prometheus_client.
 
-They are gauges: sums over the runs that the store holds, which fall when runs are pruned. A reading serves all scrapes
-of a few seconds, and longer if it took long. A store that does not respond is `jarvis_store_up 0`, and no other metric.
+They are gauges: sums over the runs that the store holds, which fall when runs are pruned. Each reading is cached for
+five seconds, and longer if it took long. A store that does not respond is `jarvis_store_up 0`, and no other metric.
 """
 
 import threading
@@ -55,7 +55,10 @@ def _in_all_states(counts: Iterable[JobCount]) -> Iterator[Sample]:
 UP = ("jarvis_store_up", "Whether the results store responds: 1 or 0.")
 METRICS = (
     StoreMetric(
-        "jarvis_store_reading_seconds", "Time that reading these metrics took.", (), lambda read: [((), read.seconds)]
+        "jarvis_store_read_seconds",
+        "Duration of the last read of these metrics.",
+        (),
+        lambda read: [((), read.seconds)],
     ),
     StoreMetric(
         "jarvis_jobs",
@@ -83,13 +86,13 @@ METRICS = (
     ),
     StoreMetric(
         "jarvis_queue_oldest_waiting_seconds",
-        "How long the first planned of the waiting jobs has been due; 0 without waiting jobs.",
+        "Time since the oldest waiting job became due; 0 if no job waits.",
         ("queue",),
         lambda read: [((one.queue,), one.oldest_seconds) for one in read.queues],
     ),
     StoreMetric(
         "jarvis_queue_workers",
-        'Living pools by queue; "local" are waiting commands.',
+        'Live worker pools by queue; "local" counts waiting commands.',
         ("queue",),
         lambda read: [((one.queue,), one.workers) for one in read.workers],
     ),
@@ -113,7 +116,7 @@ METRICS = (
     ),
     StoreMetric(
         "jarvis_controller_overdue_seconds",
-        "How long no controller has renewed its lease; 0 if one has, or has resigned.",
+        "Time since the controller's lease expired without renewal; 0 if it is held or was released.",
         (),
         lambda read: [((), read.controller_seconds)],
     ),

@@ -19,7 +19,7 @@ from jarvis_workers.service.metrics.endpoint import MetricsServer
 from jarvis_workers.toolchain.die_with_parent import is_running
 
 # Types whose values outlive a process; the library's files are named TYPE_PID.db.
-LASTING = ("counter", "histogram")
+CUMULATIVE_TYPES = ("counter", "histogram")
 LEFT_FILES_MAX = 32
 
 
@@ -39,7 +39,7 @@ class PoolsCollector(Collector):
         with self._lock:
             for file in self._left("gauge_live*"):
                 file.unlink(missing_ok=True)
-            for kind in LASTING:
+            for kind in CUMULATIVE_TYPES:
                 if len(left := self._left(kind)) > self._left_files_max:
                     self._merge(kind, left)
             return list(_merged(sorted(self._directory.glob("*.db")), accumulate=True))

@@ -1,4 +1,5 @@
-"""The candidates of a run that count: confident enough, neither suppressed nor judged false, and not in its baseline.
+"""Select the candidates of a run to report: above the confidence threshold, neither suppressed nor judged false, and
+not in its baseline.
 
 In a run with learned rules, the confidence of a rule is adjusted by the triage verdicts on its earlier findings. This
 happens here, when candidates are read; the store has the confidence stated by the rules.

@@ -67,7 +67,7 @@ def guard(app: Flask, csrf: CSRFProtect) -> None:
 
 
 def _harden(response: Response) -> Response:
-    """Add the headers of protection; keep pages out of caches."""
+    """Add security headers and disable caching of pages."""
     response.headers.update(HEADERS)
     if request.endpoint not in SIGN_IN_FREE:
         response.headers["Cache-Control"] = "no-store"
@@ -80,7 +80,7 @@ def _log_change(response: Response) -> None:
     """Log who changed something, or tried to."""
     identity: Identity | None = getattr(g, "identity", None)
     facts = {"method": request.method, "path": request.path, "status": response.status_code}
-    telemetry.info("change", user=identity.name if identity else "", address=request.remote_addr, **facts)
+    telemetry.info("change requested", user=identity.name if identity else "", address=request.remote_addr, **facts)
 
 
 def _check_host() -> None:

@@ -1,4 +1,4 @@
-"""How the user of a request is identified: a token in the address, a password, or headers of a trusted proxy."""
+"""How the user of a request is identified: a token in the URL, a password, or headers of a trusted proxy."""
 
 import hmac
 from collections.abc import Collection

@@ -9,7 +9,7 @@ FindingName = Annotated[str, Field(max_length=64, pattern=r"^\w+$", description=
 
 
 class ApiError(BaseModel):
-    """What is wrong."""
+    """The body of an error response."""
 
     error: str
 

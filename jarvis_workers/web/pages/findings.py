@@ -52,7 +52,7 @@ def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
 
 
 def find_issue(run: Run, named: str) -> tuple[list[Issue], int]:
-    """Return the findings of a run, worst first, and the place of the one named. Raises RunMissing."""
+    """Return the findings of a run, worst first, and the index of the requested finding. Raises RunMissing."""
     findings = queue.sheet_of(context().body(run)).findings
     try:
         return findings, findings.index(queue.find_finding(findings, named))

@@ -89,7 +89,7 @@ RELEVANT = {
 
 
 def is_no_check(name: bytes, content: bytes, end: int) -> bool:
-    """Dismiss a result that is ignored, or that is compared with none of the wrong values."""
+    """Dismiss a candidate whose result is ignored or is not compared with a wrong error value."""
     before = content[max(0, end - len(name) - 24) : end - len(name)]
     before = before.removesuffix(b"std::").rstrip(b" \t\r\n")
     if before.endswith(b"!") or b"!(" in before:
