@@ -3,15 +3,23 @@
     src/list.c:40:5: warning: Unbounded string copy (high, CWE-120) [unsafe_api]
 
 Every finding is a `warning`: an `error` would mean that compilation failed, a `note` belongs to the line before it.
-What was not checked is a warning of the rule `not-checked`.
+What was not checked is a warning of the rule `not-checked`.  Build servers obey commands in what is printed: `::name::`
+at the start of a line is written `./::name::`, and `##[name]` anywhere `#\\x23[name]`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name
 from jarvis_workers.sec.report_document import Issue, ReportBody
+
+# Commands of GitHub Actions, Azure Pipelines and TeamCity. Comparisons by culture skip some letters that are not ASCII.
+_SKIPPED = "[^ -~]*"
+_NAMES = "|".join("".join(f"{letter}{_SKIPPED}" for letter in name) for name in ("", "vso", "teamcity"))
+_ORDER = re.compile(rf"(?i)#(?P<skipped>{_SKIPPED})#(?={_SKIPPED}(?:{_NAMES})\[)")
+_ORDER_AT_START = re.compile(f" *{_SKIPPED}:{_SKIPPED}:")
 
 
 def render_gcc(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
@@ -30,4 +38,6 @@ def _message(issue: Issue, title: str) -> str:
 
 
 def _line(file: str, line: int, column: int | None, message: str, rule: str) -> str:
-    return f"{plain(file)}:{max(1, line)}:{column or 1}: warning: {plain(message)} [{plain(rule)}]\n"
+    text = f"{plain(file)}:{max(1, line)}:{column or 1}: warning: {plain(message)} [{plain(rule)}]\n"
+    start = "./" if _ORDER_AT_START.match(text) else ""
+    return start + _ORDER.sub(r"#\g<skipped>\\x23", text)

@@ -15,6 +15,7 @@ from jarvis_workers.sec.report import FORMATS, format_of
 from jarvis_workers.sec.report_document import IssueSuppression
 from tests.issues import body_of
 from tests.sec.verdicts import EVERY, hostile, judged_body
+from tests.workflow_commands import obeyed
 
 DATA = Path(__file__).parents[2] / "data"
 SCHEMAS = {
@@ -129,6 +130,46 @@ def test_github_commands_cannot_be_injected():
     assert all(COMMAND.fullmatch(line) for line in lines[:-1]) and len(lines) == 1 + 3 + 1
     assert {properties.get("file") for _, properties, _ in annotations(body)} == {None, f"lib/net/{HOSTILE}"}
     assert not set("\r\x1b\u202e") & set(re.sub("file=[^,]*", "", written))
+
+
+ORDERS = (
+    "##[add-mask]x.c",
+    "a ##[stop-commands]x.c",
+    "###[group]x.c",
+    "##vso[task.setvariable variable=x]y.c",
+    "##VSO[task.complete]y.c",
+    "##teamcity[buildProblem]z.c",
+    "#\u034f#[error]x.c",
+    "::stop-commands::x.c",
+    " ::add-mask::x.c",
+    ":",
+)
+
+
+@pytest.mark.parametrize("text", ORDERS)
+def test_gcc_lines_give_no_orders_to_a_build_server(text):
+    body = judged_body(*hostile(text), not_checked=[(text, text)])
+
+    lines = render("gcc", body, {}).splitlines()
+
+    assert obeyed(lines) == [] and not [line for line in lines if line.lstrip().startswith("::")]
+    assert not re.search(r"(?i)##\[|##(vso|teamcity)\[", "".join(lines).replace("\u034f", ""))
+    assert all(GCC.fullmatch(line) for line in lines)
+
+
+def test_gcc_changes_only_paths_that_are_orders():
+    names = ["::stop-commands::x.c", "a/::b.c", "a##b[1].c", "a/##[group]x.c"]
+
+    found = files_of("gcc", body_of(SUMMARY, issues=[{"file": name} for name in names]), {})
+
+    assert found == ["./::stop-commands::x.c", "a/::b.c", "a##b[1].c", r"a/#\x23[group]x.c"]
+
+
+@pytest.mark.parametrize("text", ORDERS)
+def test_github_report_gives_no_orders_but_annotations(text):
+    body = judged_body(*hostile(text), not_checked=[(text, text)])
+
+    assert set(obeyed(render("github", body, {}).splitlines())) == {"error"}
 
 
 def test_gitlab_vulnerability_is_tracked_by_its_fingerprint():
