@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.cli.commands import COPY, SYSTEM
+from tests.workflow_commands import obeyed
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text()
@@ -93,6 +94,8 @@ def test_shell_snippet_of_the_page_ends_as_it_says(block: str, repository: Path,
     assert done.returncode == 0, done.stdout + done.stderr
     if "2 of 2 files cached" in block:
         assert "2 of 2 files cached" in done.stdout
+        # Whatever is inside the checkout may have been committed.
+        assert {path.name for path in repository.iterdir()} == {".git", "README", "src"}
     for name in ("jarvis.txt", "jarvis.csv", "jarvis.sarif"):
         if (repository / name).exists():
             assert "src/net/list.c" in (repository / name).read_text()
@@ -206,6 +209,20 @@ def test_github_action_annotates_summarizes_uploads_and_fails(job: Job) -> None:
 
 
 @pytest.mark.slow
+def test_file_names_give_no_orders_to_the_runner_of_github(job: Job) -> None:
+    (job.place / "src" / "##[stop-commands]x.c").symlink_to("/etc/passwd")
+    (job.place / "##[add-mask]high.c").symlink_to("/etc/passwd")
+    (job.place / "::stop-commands::x.c").write_text(COPY)
+    job.inputs |= {"path": ".", "fail-on": "never"}
+
+    assert job.run() == 3, job.log
+    names = obeyed(job.log.splitlines())
+    assert re.match(r"(?s)::stop-commands::(\w{32})\n(?=.*##\[.*\n::\1::\n)", job.log), job.log
+    assert "%3A%3Astop-commands%3A%3Ax.c" in job.log
+    assert names[:2] == ["stop-commands", "resume"] and {"error"} <= set(names[2:]) <= {"error", "warning", "notice"}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("inputs", "code"),
     [
@@ -257,21 +274,60 @@ def gitlab_job() -> dict[str, Any]:
     return chosen | {"variables": chosen["variables"] | include[name]["variables"]}
 
 
-@pytest.mark.slow
-def test_gitlab_job_writes_both_reports_and_fails(repository: Path, environ: dict[str, str]) -> None:
+def gitlab_run(repository: Path, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """Run the job of the template without its installation, under the umask of a runner of the shell executor."""
     ci = gitlab_job()
     variables = {**environ, "CI_PROJECT_DIR": str(repository), **ci["variables"]}
     variables["JARVIS_DATA_DIR"] = str(repository / ".jarvis" / "ci")
-    (repository / ".jarvis" / "ci").mkdir(parents=True)
-
-    done = subprocess.run(
-        ["sh", "-ec", "\n".join(ci["script"])],
-        cwd=repository,
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
+    (repository / ".jarvis" / "ci").mkdir(parents=True, exist_ok=True)
+    script = "\n".join(["umask 077", *ci["script"]])
+    return subprocess.run(
+        ["sh", "-ec", script], cwd=repository, env=variables, capture_output=True, text=True, check=False
     )
+
+
+def committed(repository: Path) -> None:
+    for command in (["add", "-f", "."], ["commit", "-qm", "second"]):
+        subprocess.run([*GIT, *command], cwd=repository, check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", [False, True])
+def test_gitlab_job_refuses_a_committed_cache(repository: Path, environ: dict[str, str], link: bool) -> None:
+    folder = repository / ("elsewhere" if link else ".jarvis")
+    (folder / "ci" / "cache").mkdir(parents=True)
+    (folder / "ci" / "cache.key").write_bytes(b"k" * 32)
+    (folder / "ci" / "cache.key").chmod(0o600)
+    if link:
+        (repository / ".jarvis").symlink_to("elsewhere")
+    committed(repository)
+
+    done = gitlab_run(repository, environ)
+
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stdout == "" and done.stderr.count("\n") == 1 and ".jarvis" in done.stderr
+    assert not (repository / "gl-sast-report.json").exists()
+
+
+def test_gitlab_job_fails_if_the_committed_files_are_unknown(repository: Path, environ: dict[str, str]) -> None:
+    (repository / ".git").rename(repository / "no git")
+
+    done = gitlab_run(repository, environ)
+
+    assert done.returncode == 2 and "cannot list" in done.stderr
+
+
+def test_gitlab_job_refuses_a_committed_cache_before_it_installs() -> None:
+    ci = gitlab_job()
+
+    assert ci["before_script"][0] == ci["script"][0] and "git" in ci["script"][0]
+
+
+@pytest.mark.slow
+def test_gitlab_job_writes_both_reports_and_fails(repository: Path, environ: dict[str, str]) -> None:
+    ci = gitlab_job()
+
+    done = gitlab_run(repository, environ)
 
     assert done.returncode == 1, done.stderr
     sast = json.loads((repository / "gl-sast-report.json").read_text())
