@@ -23,6 +23,7 @@ MODULES = {
     "traces": ("opentelemetry",),
     "web": ("flask", "flask_wtf", "flask_openapi3", "waitress"),
     "re2": ("re2",),
+    "c2rust": ("clang", "clang_tidy"),
 }
 
 
