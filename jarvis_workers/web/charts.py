@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from flask import url_for
 
-from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.markup import Html, markup
 from jarvis_workers.service.reports.totals import ReportTotals
 from jarvis_workers.store.values import Run
 from jarvis_workers.web.formats import format_time

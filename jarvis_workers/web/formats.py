@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from flask import Flask, g, request
 from jinja2 import StrictUndefined
 
-from jarvis_workers.sec.report.escape import visible
-from jarvis_workers.sec.report.html.markup import Html, in_lines
+from jarvis_workers.escape import visible
+from jarvis_workers.markup import Html, in_lines
 from jarvis_workers.web.context import context
 
 

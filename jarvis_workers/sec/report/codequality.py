@@ -7,6 +7,7 @@ duplicates: those of equal findings have an ordinal.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.escape import visible
 from jarvis_workers.sec.report.ci_findings import (
     from_repository,
     gaps_of,
@@ -14,7 +15,6 @@ from jarvis_workers.sec.report.ci_findings import (
     path_of,
     rules_by_name,
 )
-from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_results import Numbered, message_text, number
 from jarvis_workers.sec.report_document import ReportBody, ReportGap

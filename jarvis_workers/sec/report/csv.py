@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any
 
+from jarvis_workers.escape import visible
 from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, rules_by_name
-from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.sarif_results import message_text
 from jarvis_workers.sec.report_document import Issue, ReportBody
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import SUFFIXES
 from jarvis_workers.sec.report.diff import Difference, status_of
-from jarvis_workers.sec.report.escape import code, prose
 from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS

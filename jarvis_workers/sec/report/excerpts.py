@@ -11,7 +11,7 @@ from itertools import islice
 from textwrap import dedent
 from typing import NamedTuple
 
-from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.escape import visible
 from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.scanner import as_utf8
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jarvis_workers.escape import visible
 from jarvis_workers.sec.report.ci_findings import (
     from_repository,
     gaps_of,
@@ -18,7 +19,6 @@ from jarvis_workers.sec.report.ci_findings import (
     rules_by_name,
     worst_first,
 )
-from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.sarif_results import message_text
 from jarvis_workers.sec.report.text import total_line
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap

@@ -6,8 +6,8 @@ The summary has the numbers, the worst findings and what was not checked; its si
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jarvis_workers.escape import code_cell, prose
 from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name, worst_first
-from jarvis_workers.sec.report.escape import code_cell, prose
 from jarvis_workers.sec.report.text import total_line
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
 

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from jarvis_workers import __version__
+from jarvis_workers.escape import prose, visible
 from jarvis_workers.sec.report.ci_findings import (
     from_repository,
     gaps_of,
@@ -16,7 +17,6 @@ from jarvis_workers.sec.report.ci_findings import (
     path_of,
     rules_by_name,
 )
-from jarvis_workers.sec.report.escape import prose, visible
 from jarvis_workers.sec.report.fired_rules import RuleText
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_results import Numbered, message_text, number

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.escape import visible
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below

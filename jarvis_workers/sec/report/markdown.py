@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jarvis_workers.escape import code, code_cell, prose
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.escape import code, code_cell, prose
 from jarvis_workers.sec.report.exclusions import ignored_by_git, nothing_changed, nothing_found
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings

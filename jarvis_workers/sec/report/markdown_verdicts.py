@@ -7,7 +7,7 @@ if the model was unavailable, thousands of lines share one reason.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from jarvis_workers.sec.report.escape import code, fenced, lines, prose
+from jarvis_workers.escape import code, fenced, lines, prose
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, verdict_text
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary

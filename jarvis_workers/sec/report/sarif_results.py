@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from jarvis_workers.escape import visible
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, verdict_text

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from jarvis_workers.escape import fenced, prose
 from jarvis_workers.sec.finding import severity_of
-from jarvis_workers.sec.report.escape import fenced, prose
 from jarvis_workers.sec.report.fired_rules import RuleText
 
 Part = dict[str, Any]

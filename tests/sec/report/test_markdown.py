@@ -5,9 +5,9 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
+from jarvis_workers.escape import code, prose
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, format_of, gather, render_markdown
-from jarvis_workers.sec.report.escape import code, prose
 
 COPY = Candidate(
     language="c/cpp",

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from jarvis_workers.markup import Html, in_lines, markup, written
 from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
 from jarvis_workers.sec.report.html import verdict_section
-from jarvis_workers.sec.report.html.markup import Html, in_lines, markup, written
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report_document import Excerpt, Issue

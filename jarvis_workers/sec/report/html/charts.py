@@ -9,8 +9,8 @@ from math import pi
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from jarvis_workers.sec.report.escape import visible
-from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.escape import visible
+from jarvis_workers.markup import Html, markup
 
 WIDTH = 400
 ROW = 36

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from string import Template
 from typing import NamedTuple
 
-from jarvis_workers.sec.report.html.markup import Html, markup, written
-from jarvis_workers.sec.report.html.page import asset, policy
+from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.sec.report.html.page import asset
 from jarvis_workers.sec.report_document import Issue
 
 ROWS_MAX = 5_000
@@ -37,7 +37,7 @@ def render_difference(
     style = asset("report.css")
     title = "New, changed and fixed findings"
     yield Template(asset("difference.html")).substitute(
-        policy=policy(style, None),
+        policy=content_policy(style, None),
         style=style,
         title=title,
         facts=written(markup("<li>{side}</li>", side=side) for side in sides),

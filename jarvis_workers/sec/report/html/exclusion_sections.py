@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.exclusions import ignored_by_git, set_aside
-from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 

@@ -7,10 +7,10 @@ only a few megabytes.  All text is made printable first (see escape.py), since t
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.escape import visible, visible_lines
+from jarvis_workers.markup import Html, script_data
 from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.escape import visible, visible_lines
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
-from jarvis_workers.sec.report.html.markup import Html
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
@@ -20,8 +20,6 @@ from jarvis_workers.sec.trace import TraceLocation
 
 # Maximum size of all verdicts in characters: as much again as of code.
 VERDICTS_MAX = 4_000_000
-# Without these, no tag, comment or entity can begin, and a script element cannot end.
-TAGS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 class _Numbers(dict[Hashable, int]):
@@ -59,7 +57,7 @@ def listing(
     files = tables.files
     rows = [_row(issue, tables) for issue in issues]
     triage = {visible(issue.id): say(TRIAGE[issue.judged]) for issue in issues if issue.judged is not None}
-    return _json(
+    return script_data(
         {
             "run": visible(run),
             "severities": WORST_FIRST,
@@ -143,10 +141,3 @@ def _verdict(issue: Issue, files: _Numbers) -> Sequence[Any]:
         [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in issue.quotes],
         [(visible(one.interpreter), visible_lines(one.script)) for one in issue.commands],
     )
-
-
-def _json(value: object) -> Html:
-    text = DENSE.encode(value)
-    for tag, number in TAGS.items():
-        text = text.replace(tag, number)
-    return Html(text)

@@ -6,13 +6,13 @@ Unchecked files are shown beside the verdict: a report with gaps never reads as 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
-from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdicts
 from jarvis_workers.sec.report_document import Issue, ReportGap, Summary

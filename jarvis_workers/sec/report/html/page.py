@@ -8,22 +8,20 @@ scanned code contains.
 import heapq
 import json
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from string import Template
 from typing import Any
 
+from jarvis_workers.markup import Html, content_policy, markup, written
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
 from jarvis_workers.sec.report.html.card import card
 from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, notes
 from jarvis_workers.sec.report.html.listing import listing
-from jarvis_workers.sec.report.html.markup import Html, markup, written
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, rank
@@ -51,7 +49,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     yield Template(_worded(asset("report.html"), say)).substitute(
         lang=say.code,
         title=written(title),
-        policy=policy(style, script),
+        policy=content_policy(style, script),
         style=style,
         name=written(_name(run)),
         facts=written(_facts(run, say)),
@@ -109,19 +107,6 @@ def _page_heads(title: str) -> str:
         f'@top-left {{ content: "{written_out}"; font: 8pt sans-serif; color: #5a6577; }} '
         '@bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #5a6577; } }\n'
     )
-
-
-def policy(style: str, script: str | None) -> str:
-    """Return the Content-Security-Policy of a page that has this style and script and loads nothing."""
-    scripts = "'none'" if script is None else _hash(script)
-    return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {scripts}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _name(run: Part) -> str:

@@ -5,7 +5,7 @@ The page's script builds the same, as with card.py.
 
 from collections.abc import Iterator, Sequence
 
-from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReproScript

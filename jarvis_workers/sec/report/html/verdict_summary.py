@@ -6,8 +6,8 @@ The most dangerous confirmed finding comes first, one click from its evidence an
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
-from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import capital, lead, model_usage_facts, warnings
 from jarvis_workers.sec.report_document import Issue, Summary

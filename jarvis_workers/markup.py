@@ -4,10 +4,16 @@ File names, source lines and messages come from the scanned tree.  They become p
 characters in them (controls, direction marks) are escaped before they reach a browser.
 """
 
+import json
+from base64 import b64encode
 from collections.abc import Iterable
+from hashlib import sha256
 from html import escape
 
-from jarvis_workers.sec.report.escape import visible, visible_lines
+from jarvis_workers.escape import visible, visible_lines
+
+# Without these, no tag, comment or entity can begin, and a script element cannot end.
+TAGS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 class Html(str):
@@ -37,3 +43,24 @@ def written(part: object) -> Html:
 def in_lines(text: str) -> Html:
     """Return a text of several lines as markup; the line breaks are shown where the style preserves them."""
     return Html(escape(visible_lines(text)))
+
+
+def script_data(value: object) -> Html:
+    """Return a value as JSON for a `<script type="application/json">`; its strings must be visible already."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for tag, number in TAGS.items():
+        text = text.replace(tag, number)
+    return Html(text)
+
+
+def content_policy(style: str, script: str | None) -> str:
+    """Return the Content-Security-Policy of a page that has this style and script and loads nothing."""
+    scripts = "'none'" if script is None else _hash(script)
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {scripts}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
