@@ -1,0 +1,181 @@
+"""Link the translation units of a project into one graph of symbols.
+
+Units may come in any order and are not kept.  A definition is identified by its key and its file: the definition of a
+`static inline` function of a header is one symbol however many units include it, while two types, weak functions or
+duplicates of one name are symbols of their own.  A reference goes to the definition that its own unit sees, as in the
+compiler, else to the strong one, as in the linker, else to the first by file.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
+from jarvis_workers.paths import as_text
+from jarvis_workers.source.clang.unit import ReferenceKind, Unit, UnitSymbol
+
+# A fact of a symbol that its file defines more than once, such as under different conditions.
+SEVERAL_DEFINITIONS = "several_definitions"
+WEAK = "weak"
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def link_units(units: Iterable[Unit]) -> SymbolGraph:
+    """Return the symbols that the units define and the edges between them; the order of the units has no influence.
+
+    A function or variable that no unit defines is no symbol, but remains a name in `calls`; a type that no unit
+    defines is a symbol that is not `complete`.  If a key has several definitions, theirs begin with their files.
+    """
+    linker = _Linker()
+    for unit in units:
+        linker.add(unit)
+    return linker.graph()
+
+
+class _Rank(NamedTuple):
+    """The lowest is used: a unit without errors, then the first by path, then the first definition in it."""
+
+    errors: bool
+    unit: bytes
+    arguments_hash: str
+    line: int
+    column: int
+
+
+class _Place(NamedTuple):
+    """Identifies a definition."""
+
+    key: str
+    file: bytes
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The best reading of a definition so far; `several` if its file has more than one."""
+
+    rank: _Rank
+    symbol: UnitSymbol
+    several: bool = False
+
+    def offer(self, rank: _Rank, symbol: UnitSymbol) -> None:
+        self.several |= symbol.extent != self.symbol.extent
+        if rank < self.rank or (rank == self.rank and repr(symbol) < repr(self.symbol)):
+            self.rank, self.symbol = rank, symbol
+
+
+class _Linker:
+    """Collects what the units say; a use is of a place, or of a key that other units define."""
+
+    def __init__(self) -> None:
+        self._definitions: dict[_Place, _Reading] = {}
+        self._declared_types: dict[str, _Reading] = {}
+        self._names: dict[str, str] = {}
+        self._uses: defaultdict[tuple[_Place, ReferenceKind], set[_Place | str]] = defaultdict(set)
+
+    def add(self, unit: Unit) -> None:
+        errors = bool(unit.errors)
+        own: dict[str, _Place] = {}
+        weak: set[str] = set()
+        for symbol in unit.symbols:
+            _lower(self._names, symbol.key, symbol.name)
+            rank = _Rank(errors, unit.file, unit.arguments_hash, symbol.extent.line, symbol.extent.column)
+            if symbol.is_definition:
+                place = _Place(symbol.key, symbol.extent.file)
+                _offer(self._definitions, place, rank, symbol)
+                own.setdefault(symbol.key, place)
+                if WEAK in symbol.facts:
+                    weak.add(symbol.key)
+            elif symbol.category == "type":
+                _offer(self._declared_types, symbol.key, rank._replace(unit=symbol.extent.file), symbol)
+        for key, name in unit.externals:
+            _lower(self._names, key, name)
+        for source, target, kind in unit.references:
+            if source in own:
+                self._uses[own[source], kind].add(target if target in weak else own.get(target, target))
+
+    def graph(self) -> SymbolGraph:
+        linked = self._link()
+        incomplete = {key: place for key, place in linked.items() if place not in self._definitions}
+        readings = self._definitions | {place: self._declared_types[key] for key, place in incomplete.items()}
+        places = sorted(readings, key=lambda place: (*readings[place].symbol.extent[:3], place.key))
+        ids = {place: number for number, place in enumerate(places, 1)}
+        shared = {key for key, count in Counter(place.key for place in places).items() if count > 1}
+        calls = self._calls()
+        symbols = []
+        for place in places:
+            symbol = _symbol(ids[place], readings[place], calls.get(place, ()), place in self._definitions)
+            symbols.append(replace(symbol, key=f"{as_text(place.file)}#{place.key}") if place.key in shared else symbol)
+        return SymbolGraph(tuple(symbols), self._edges(ids, linked))
+
+    def _link(self) -> dict[str, _Place]:
+        """Return where the linker finds the definition of each key: the strong one, the first by file."""
+        linked: dict[str, _Place] = {}
+        for place in sorted(self._definitions, key=lambda place: (place.key, self._is_weak(place), place.file)):
+            linked.setdefault(place.key, place)
+        for key, reading in self._declared_types.items():
+            linked.setdefault(key, _Place(key, reading.symbol.extent.file))
+        return linked
+
+    def _is_weak(self, place: _Place) -> bool:
+        return WEAK in self._definitions[place].symbol.facts
+
+    def _calls(self) -> dict[_Place, tuple[str, ...]]:
+        return {
+            source: tuple(sorted({self._names.get(_key(target), "") for target in targets} - {""}))
+            for (source, kind), targets in self._uses.items()
+            if kind == "call"
+        }
+
+    def _edges(self, ids: Mapping[_Place, int], linked: Mapping[str, _Place]) -> tuple[Edge, ...]:
+        """Return the edges; a function that is called from the same symbol needs no edge for its address."""
+        edges = set()
+        for (source, kind), targets in self._uses.items():
+            for target in targets:
+                place = linked.get(target) if isinstance(target, str) else target
+                if place is not None:
+                    edges.add(Edge(ids[source], ids[place], kind))
+        return tuple(
+            sorted(edge for edge in edges if edge.kind != "address" or edge._replace(kind="call") not in edges)
+        )
+
+
+def _offer(readings: dict[Key, _Reading], key: Key, rank: _Rank, symbol: UnitSymbol) -> None:
+    """Take the reading if it is the first or the best."""
+    if key in readings:
+        readings[key].offer(rank, symbol)
+    else:
+        readings[key] = _Reading(rank, symbol)
+
+
+def _lower(names: dict[str, str], key: str, name: str) -> None:
+    if name < names.setdefault(key, name):
+        names[key] = name
+
+
+def _key(target: _Place | str) -> str:
+    return target if isinstance(target, str) else target.key
+
+
+def _symbol(number: int, reading: _Reading, calls: tuple[str, ...], defined: bool) -> Symbol:
+    found = reading.symbol
+    several = {SEVERAL_DEFINITIONS} if reading.several and defined else set()
+    return Symbol(
+        id=number,
+        key=found.key,
+        category=found.category,
+        kind=found.kind,
+        name=found.name,
+        qualified_name=found.qualified_name,
+        extent=found.extent,
+        language=found.language,
+        signature=found.signature,
+        return_type=found.return_type,
+        parameters=found.parameters,
+        source_hash=found.source_hash,
+        facts=tuple(sorted({*found.facts, *several})),
+        calls=calls,
+        complete=defined and not reading.rank.errors,
+        arguments_hash=reading.rank.arguments_hash,
+    )
