@@ -34,7 +34,7 @@ def link_units(units: Iterable[Unit]) -> SymbolGraph:
     return linker.graph()
 
 
-class _Rank(NamedTuple):
+class _ReadingRank(NamedTuple):
     """The lowest is used: a unit without errors, then the first by path, then the first definition in it."""
 
     errors: bool
@@ -44,7 +44,7 @@ class _Rank(NamedTuple):
     column: int
 
 
-class _Place(NamedTuple):
+class _DefinitionPlace(NamedTuple):
     """Identifies a definition."""
 
     key: str
@@ -55,11 +55,11 @@ class _Place(NamedTuple):
 class _Reading:
     """The best reading of a definition so far; `several` if its file has more than one."""
 
-    rank: _Rank
+    rank: _ReadingRank
     symbol: UnitSymbol
     several: bool = False
 
-    def offer(self, rank: _Rank, symbol: UnitSymbol) -> None:
+    def offer(self, rank: _ReadingRank, symbol: UnitSymbol) -> None:
         self.several |= symbol.extent != self.symbol.extent
         if rank < self.rank or (rank == self.rank and repr(symbol) < repr(self.symbol)):
             self.rank, self.symbol = rank, symbol
@@ -69,20 +69,20 @@ class _Linker:
     """Collects what the units say; a use is of a place, or of a key that other units define."""
 
     def __init__(self) -> None:
-        self._definitions: dict[_Place, _Reading] = {}
+        self._definitions: dict[_DefinitionPlace, _Reading] = {}
         self._declared_types: dict[str, _Reading] = {}
         self._names: dict[str, str] = {}
-        self._uses: defaultdict[tuple[_Place, ReferenceKind], set[_Place | str]] = defaultdict(set)
+        self._uses: defaultdict[tuple[_DefinitionPlace, ReferenceKind], set[_DefinitionPlace | str]] = defaultdict(set)
 
     def add(self, unit: Unit) -> None:
         errors = bool(unit.errors)
-        own: dict[str, _Place] = {}
+        own: dict[str, _DefinitionPlace] = {}
         weak: set[str] = set()
         for symbol in unit.symbols:
             _lower(self._names, symbol.key, symbol.name)
-            rank = _Rank(errors, unit.file, unit.arguments_hash, symbol.extent.line, symbol.extent.column)
+            rank = _ReadingRank(errors, unit.file, unit.arguments_hash, symbol.extent.line, symbol.extent.column)
             if symbol.is_definition:
-                place = _Place(symbol.key, symbol.extent.file)
+                place = _DefinitionPlace(symbol.key, symbol.extent.file)
                 _offer(self._definitions, place, rank, symbol)
                 own.setdefault(symbol.key, place)
                 if WEAK in symbol.facts:
@@ -109,26 +109,26 @@ class _Linker:
             symbols.append(replace(symbol, key=f"{as_text(place.file)}#{place.key}") if place.key in shared else symbol)
         return SymbolGraph(tuple(symbols), self._edges(ids, linked))
 
-    def _link(self) -> dict[str, _Place]:
+    def _link(self) -> dict[str, _DefinitionPlace]:
         """Return where the linker finds the definition of each key: the strong one, the first by file."""
-        linked: dict[str, _Place] = {}
+        linked: dict[str, _DefinitionPlace] = {}
         for place in sorted(self._definitions, key=lambda place: (place.key, self._is_weak(place), place.file)):
             linked.setdefault(place.key, place)
         for key, reading in self._declared_types.items():
-            linked.setdefault(key, _Place(key, reading.symbol.extent.file))
+            linked.setdefault(key, _DefinitionPlace(key, reading.symbol.extent.file))
         return linked
 
-    def _is_weak(self, place: _Place) -> bool:
+    def _is_weak(self, place: _DefinitionPlace) -> bool:
         return WEAK in self._definitions[place].symbol.facts
 
-    def _calls(self) -> dict[_Place, tuple[str, ...]]:
+    def _calls(self) -> dict[_DefinitionPlace, tuple[str, ...]]:
         return {
             source: tuple(sorted({self._names.get(_key(target), "") for target in targets} - {""}))
             for (source, kind), targets in self._uses.items()
             if kind == "call"
         }
 
-    def _edges(self, ids: Mapping[_Place, int], linked: Mapping[str, _Place]) -> tuple[Edge, ...]:
+    def _edges(self, ids: Mapping[_DefinitionPlace, int], linked: Mapping[str, _DefinitionPlace]) -> tuple[Edge, ...]:
         """Return the edges; a function that is called from the same symbol needs no edge for its address."""
         edges = set()
         for (source, kind), targets in self._uses.items():
@@ -141,7 +141,7 @@ class _Linker:
         )
 
 
-def _offer(readings: dict[Key, _Reading], key: Key, rank: _Rank, symbol: UnitSymbol) -> None:
+def _offer(readings: dict[Key, _Reading], key: Key, rank: _ReadingRank, symbol: UnitSymbol) -> None:
     """Take the reading if it is the first or the best."""
     if key in readings:
         readings[key].offer(rank, symbol)
@@ -154,7 +154,7 @@ def _lower(names: dict[str, str], key: str, name: str) -> None:
         names[key] = name
 
 
-def _key(target: _Place | str) -> str:
+def _key(target: _DefinitionPlace | str) -> str:
     return target if isinstance(target, str) else target.key
 
 

@@ -16,7 +16,7 @@ from jarvis_workers.source.clang.unit import Category, ReferenceKind
 ENTRY = "main"
 
 
-class _Rank(NamedTuple):
+class _StepRank(NamedTuple):
     """The lowest is next."""
 
     late: bool
@@ -52,8 +52,8 @@ def _of(graph: SymbolGraph, category: Category) -> dict[int, Symbol]:
     return {symbol.id: symbol for symbol in graph.symbols if symbol.category == category}
 
 
-def _rank(symbol: Symbol, late: Collection[str], depth: int = 0) -> _Rank:
-    return _Rank(symbol.name in late, depth, *symbol.extent[:3], symbol.id)
+def _rank(symbol: Symbol, late: Collection[str], depth: int = 0) -> _StepRank:
+    return _StepRank(symbol.name in late, depth, *symbol.extent[:3], symbol.id)
 
 
 def _callees(graph: SymbolGraph, symbols: Mapping[int, Symbol], kind: ReferenceKind) -> dict[int, list[int]]:
@@ -65,7 +65,7 @@ def _callees(graph: SymbolGraph, symbols: Mapping[int, Symbol], kind: ReferenceK
 
 
 def _topological(
-    nodes: Mapping[int, Symbol], callees: Mapping[int, Sequence[int]], ranks: Mapping[int, _Rank]
+    nodes: Mapping[int, Symbol], callees: Mapping[int, Sequence[int]], ranks: Mapping[int, _StepRank]
 ) -> list[OrderStep]:
     """Return the components, callees first; the lowest rank goes first among those that are ready (Kahn)."""
     components = strong_components(nodes, callees)
@@ -89,7 +89,7 @@ def _topological(
     return steps
 
 
-def _step_rank(ids: tuple[int, ...], ranks: Mapping[int, _Rank]) -> _Rank:
+def _step_rank(ids: tuple[int, ...], ranks: Mapping[int, _StepRank]) -> _StepRank:
     """A step that contains a delayed entry is late as a whole."""
     return min(ranks[number] for number in ids)._replace(late=any(ranks[number].late for number in ids))
 
