@@ -1,0 +1,1 @@
+"""Reports of a symbol graph: text, Markdown, JSON, and an interactive HTML page."""

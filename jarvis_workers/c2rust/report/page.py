@@ -1,0 +1,102 @@
+"""Render a symbol graph as one HTML file: search, neighbourhood of a symbol, files, cycles, roots, translation order.
+
+The page loads nothing and works without a server.  Its own style and script are allowed by their hashes, so that a
+browser runs nothing else, whatever the names in the graph contain.  What was not checked stands at its top.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, scan_body
+from jarvis_workers.c2rust.report.graph_data import graph_data
+from jarvis_workers.c2rust.report.text import not_checked_line
+from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
+from jarvis_workers.markup import Html, content_policy, markup, written
+
+# Parts of the one script of the page, in their order.
+SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "page.js")
+# Units listed in the page; the JSON report has all.
+UNCHECKED_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What a page says beside the graph: the name of the project, short facts, and what is missing from the graph.
+
+    `details` are texts such as the path of the project and the time of the scan.  `units` counts all translation
+    units, including those not checked.
+    """
+
+    title: str
+    details: Sequence[str] = ()
+    units: int = 0
+    not_checked: Sequence[UncheckedUnit] = ()
+    warnings: Sequence[str] = ()
+
+
+def render_page(graph: SymbolGraph, order: Sequence[OrderStep], roots: Iterable[int], facts: PageFacts) -> bytes:
+    """Return the page as UTF-8; the same arguments give the same bytes."""
+    entries = tuple(roots)
+    body = scan_body(graph, order, entries, units=facts.units, not_checked=facts.not_checked, warnings=facts.warnings)
+    style, script = _asset("page.css"), "".join(map(_asset, SCRIPTS))
+    page = Template(_asset("page.html")).substitute(
+        title=written(f"{facts.title}: symbol graph"),
+        policy=content_policy(style, script),
+        style=style,
+        name=written(facts.title),
+        details=written(markup("<li>{detail}</li>", detail=detail) for detail in facts.details if detail),
+        notices=written(_notices(body)),
+        tiles=written(_tiles(body)),
+        data=graph_data(graph, order, entries),
+        script=script,
+    )
+    return page.encode()
+
+
+@cache
+def _asset(name: str) -> str:
+    """Return the text of a resource file of this package."""
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _notices(body: ScanBody) -> Iterator[Html]:
+    if body.not_checked:
+        units = (
+            markup("<li><code>{file}</code> {reason}</li>", file=unit.file, reason=unit.reason)
+            for unit in body.not_checked[:UNCHECKED_MAX]
+        )
+        rest = len(body.not_checked) - UNCHECKED_MAX
+        yield markup(
+            '<details class="notice bad" id="not-checked" data-units="{number}"><summary>{text}</summary>'
+            "<ul>{units}{more}</ul></details>",
+            number=len(body.not_checked),
+            text=not_checked_line(body),
+            units=list(units),
+            more=markup("<li>and {rest} more</li>", rest=f"{rest:,}") if rest > 0 else "",
+        )
+    yield from (markup('<p class="notice">{warning}</p>', warning=warning) for warning in body.warnings)
+
+
+def _tiles(body: ScanBody) -> Iterator[Html]:
+    symbols, edges = body.symbols, body.edges
+    numbers = (
+        ("Functions", symbols.get("function", 0), "view=symbols&category=function"),
+        ("Lines of functions", body.lines, "view=symbols&category=function&sort=lines"),
+        ("Files", body.files, "view=files"),
+        ("Calls", edges.get("call", 0), "view=symbols&category=function&sort=users"),
+        ("Roots", len(body.roots), "view=roots"),
+        ("Cycles", len(body.cycles), "view=cycles"),
+        ("Types", symbols.get("type", 0), "view=symbols&category=type"),
+        ("Globals", symbols.get("global", 0), "view=symbols&category=global"),
+        ("Macros", symbols.get("macro", 0), "view=symbols&category=macro"),
+    )
+    for label, number, target in numbers:
+        yield markup(
+            '<a class="tile" href="#{target}"><b>{number}</b><span>{label}</span></a>',
+            target=target,
+            number=f"{number:,}",
+            label=label,
+        )

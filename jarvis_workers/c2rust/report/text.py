@@ -1,0 +1,76 @@
+"""Render a report on a symbol graph as text for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
+from jarvis_workers.paths import plain
+
+# Entries of a list; the rest is counted. The page and the JSON have all.
+LISTED = 10
+CYCLE_MEMBERS = 8
+
+
+def render_text(body: ScanBody, _: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the report: first what was not checked, then the numbers, last the lists."""
+    for line in _lines(body):
+        yield plain(line) + "\n"
+
+
+def summary_line(body: ScanBody) -> str:
+    """Return the numbers of the graph in one line."""
+    symbols, edges = body.symbols, body.edges
+    return (
+        f"{symbols.get('function', 0):,} functions ({body.lines:,} lines), {symbols.get('type', 0):,} types, "
+        f"{symbols.get('global', 0):,} globals, {symbols.get('macro', 0):,} macros in {body.files:,} files; "
+        f"{edges.get('call', 0):,} calls, {len(body.roots):,} roots, {len(body.cycles):,} cycles"
+    )
+
+
+def not_checked_line(body: ScanBody) -> str:
+    """Return how many units are missing from the graph, and what that means."""
+    return (
+        f"NOT CHECKED: {len(body.not_checked):,} of {body.units:,} translation units could not be read; "
+        "their symbols and edges are missing from this graph"
+    )
+
+
+def _lines(body: ScanBody) -> Iterator[str]:
+    if body.not_checked:
+        yield not_checked_line(body)
+        yield from (f"  {unit.file}: {unit.reason}" for unit in body.not_checked)
+    yield from (f"warning: {warning}" for warning in body.warnings)
+    yield summary_line(body)
+    if body.incomplete:
+        yield f"{body.incomplete:,} symbols have no definition read without errors: their edges may be missing"
+    yield from _symbols("Roots (nothing uses them)", body.roots)
+    if body.cycles:
+        yield f"Cycles ({len(body.cycles):,}), each one step of the translation order:"
+        yield from (f"  {_cycle(cycle)}" for cycle in body.cycles[:LISTED])
+        yield from _more(len(body.cycles))
+    yield from _symbols("Largest functions", body.largest)
+    yield from _symbols("Most used functions", body.most_used)
+    if body.facts:
+        yield "Functions by fact: " + ", ".join(f"{name} {number:,}" for name, number in body.facts.items())
+
+
+def _symbols(title: str, entries: Sequence[SymbolEntry]) -> Iterator[str]:
+    if entries:
+        yield f"{title}:"
+        yield from (f"  {_entry(entry)}" for entry in entries[:LISTED])
+        yield from _more(len(entries))
+
+
+def _entry(entry: SymbolEntry) -> str:
+    return f"{entry.file}:{entry.line}: {entry.name} ({entry.lines:,} lines, {entry.users:,} users)"
+
+
+def _cycle(cycle: Sequence[SymbolEntry]) -> str:
+    names = ", ".join(entry.name for entry in cycle[:CYCLE_MEMBERS])
+    rest = len(cycle) - CYCLE_MEMBERS
+    return f"{len(cycle):,}: {names}" + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _more(number: int) -> Iterator[str]:
+    if number > LISTED:
+        yield f"  and {number - LISTED:,} more"

@@ -1,0 +1,302 @@
+/* What is shown for each address: functions of the state that append to `view` and return a title. */
+const view = document.getElementById("view");
+const MATRIX = 40;
+const KINDS = ["call", "address", "global", "type", "macro"];
+const KIND_TITLES = { call: "calls", address: "addresses", global: "globals", type: "types", macro: "macros" };
+const OUTSIDE_SHOWN = 60;
+const COLUMNS = { name: "Name", file: "Place", lines: "Lines", users: "Users" };
+const hiddenKinds = new Set();
+let pictures = [];
+
+function heading(title, ...inside) {
+  return make("h2", { tabIndex: -1 }, ...[title].flat(), ...inside);
+}
+
+function small(text) {
+  return make("small", { textContent: ` ${text}` });
+}
+
+function link(href, text, name = "") {
+  return make("a", { href, textContent: text, className: name });
+}
+
+function fileLink(file) {
+  return `#${new URLSearchParams({ file: file.path })}`;
+}
+
+/* A picture that is drawn again when the page gets another width. */
+function figure(name, paint) {
+  const box = make("div", { className: `picture ${name}` });
+  pictures.push(() => {
+    const width = Math.floor(box.clientWidth);
+    if (width) box.replaceChildren(paint(width));
+  });
+  return box;
+}
+
+function panel(title, ...inside) {
+  return make("section", { className: "panel" }, make("h3", {}, ...[title].flat()), ...inside);
+}
+
+/* What "no edges" means here: never the same as "not read". */
+function none(one, what) {
+  if (incomplete.has(one)) return make("p", { className: "empty bad", textContent: `${what} unknown: no unit that defines it was read without errors.` });
+  const rest = uncheckedUnits ? ` in the units that were read; ${plural(uncheckedUnits, "unit")} not checked` : "";
+  return make("p", { className: "empty", textContent: `None${rest}.` });
+}
+
+function overview() {
+  const panels = document.getElementById("panels");
+  const functions = data.name.map((_, one) => one).filter(isFunction);
+  const top = (key) => [...functions].sort((a, b) => key[b] - key[a] || a - b).slice(0, 10);
+  const many = files.filter((file) => file.lines).length > 1;
+  panels.replaceChildren(
+    make("section", { className: "panel wide" }, make("h3", {}, many ? "Files by lines of functions" : "Functions by lines", small("darker: more users")),
+      figure("treemap", (width) => (many ? treemapOfFiles(width) : treemapOf(functions, width)))),
+    panel("Largest functions", symbolList(top(data.lines), "Largest functions")),
+    panel("Most used functions", symbolList(top(users).filter((one) => users[one]), "Most used functions")),
+    panel("Edges", bars(edgeCounts())),
+    panel("Facts about functions", bars(factCounts(functions))),
+  );
+  return "Overview";
+}
+
+function edgeCounts() {
+  const counts = KINDS.map(() => 0);
+  out.kinds.forEach((kind) => { counts[kind] += 1; });
+  return KINDS.map((kind, place) => ({ text: KIND_TITLES[kind], value: counts[place], name: `e-${kind}` })).filter((one) => one.value);
+}
+
+function factCounts(functions) {
+  const counts = new Map();
+  functions.forEach((one) => (data.facts[one] || []).forEach((fact) => counts.set(fact, (counts.get(fact) || 0) + 1)));
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([fact, value]) => {
+    const text = data.factNames[fact];
+    return { text: text.replaceAll("_", " "), value, href: `#${new URLSearchParams({ view: "symbols", category: "function", fact: text })}` };
+  });
+}
+
+function bars(items) {
+  if (!items.length) return make("p", { className: "empty", textContent: "None." });
+  const largest = Math.max(...items.map((one) => one.value));
+  return make("ul", { className: "bars" }, ...items.map((one) => {
+    const bar = draw("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+      draw("rect", { width: 100, height: 6, class: "track" }), draw("rect", { width: Math.max(1, (100 * one.value) / largest), height: 6, class: `fill ${one.name || ""}` }));
+    return make("li", {}, one.href ? link(one.href, one.text) : make("span", { textContent: one.text }), make("b", { textContent: number(one.value) }), bar);
+  }));
+}
+
+/* One symbol: what it is, its neighbourhood, its users, and what it uses. */
+function symbolView(state) {
+  const one = symbolOf(state);
+  if (one === undefined) {
+    view.append(heading("No such symbol"), make("p", { className: "empty", textContent: `Nothing in this graph is called ${state.get("symbol")}.` }));
+    return "No such symbol";
+  }
+  view.append(...symbolHead(one), neighbourhoodPart(one));
+  return data.name[one];
+}
+
+function symbolHead(one) {
+  const marks = [badge(kindOf(one)), ...(data.facts[one] || []).map((fact) => badge(data.factNames[fact].replaceAll("_", " "), "fact"))];
+  if (roots.has(one)) marks.push(badge("root", "root"));
+  const facts = [make("a", { href: fileLink(files[data.file[one]]), textContent: place(one) }), plural(data.lines[one], "line")];
+  if (stepOf[one] >= 0) facts.push(`step ${number(stepOf[one] + 1)} of ${number(steps.length)}`);
+  if (cycleOf[one] >= 0) facts.push(link(`#cycle=${cycleOf[one] + 1}`, `in a cycle of ${number(cycles[cycleOf[one]].length)}`));
+  if (isFunction(one)) facts.push(`reaches ${plural(reach(one), "function")}`);
+  const parts = [
+    heading(make("code", { textContent: data.name[one] }), " ", ...marks),
+    make("ul", { className: "details" }, ...facts.map((fact) => make("li", {}, fact))),
+  ];
+  if (data.signature[one]) parts.push(make("pre", { className: "signature", tabIndex: 0, textContent: data.signature[one] }));
+  if (incomplete.has(one)) parts.push(make("p", { className: "notice bad", textContent: "Not read: no unit defines this symbol without errors, so edges from it may be missing." }));
+  return parts;
+}
+
+function neighbourhoodPart(one) {
+  const self = neighbours(out, one).some((other) => other.symbol === one && other.kinds.includes(CALL));
+  const [callers, callees] = [into, out].map((edges) => neighbours(edges, one).filter((other) => other.symbol !== one));
+  const counts = KINDS.map((_, kind) => [...callers, ...callees].filter((other) => other.kinds.includes(kind)).length);
+  const box = make("div", { className: "neighbourhood" });
+  const chosen = (found) => found.filter((other) => other.kinds.some((kind) => !hiddenKinds.has(kind)));
+  const fill = () => {
+    const [left, right] = [chosen(callers), chosen(callees)];
+    pictures = [];
+    box.replaceChildren(
+      ...(left.length || right.length ? [figure("graph", (width) => neighbourhood(one, left, right, width))] : []),
+      make("div", { className: "columns" },
+        side(isFunction(one) ? "Callers" : "Used by", one, left, callers.length, "Callers"),
+        side(isFunction(one) ? "Callees" : "Uses", one, right, callees.length, "Callees", outside(one))));
+    paint();
+  };
+  const chips = make("div", { className: "chips", role: "group", ariaLabel: "Kinds of edges" }, ...KINDS.map((kind, place) => counts[place] ? kindChip(kind, place, counts[place], fill) : null));
+  queueMicrotask(fill);
+  return make("div", {}, chips, self ? make("p", { className: "aside", textContent: "It calls itself." }) : "", box);
+}
+
+function kindChip(kind, place, count, fill) {
+  const chip = make("button", { type: "button", className: `chip e-${kind}`, ariaPressed: String(!hiddenKinds.has(place)) },
+    make("i", {}), `${KIND_TITLES[kind]} `, make("b", { textContent: number(count) }));
+  chip.addEventListener("click", () => {
+    if (!hiddenKinds.delete(place)) hiddenKinds.add(place);
+    chip.ariaPressed = String(!hiddenKinds.has(place));
+    fill();
+  });
+  return chip;
+}
+
+function side(title, one, found, all, what, ...rest) {
+  const shown = found.length === all ? number(all) : `${number(found.length)} of ${number(all)}`;
+  const marks = (place) => found[place].kinds.map((kind) => make("span", { className: `badge e-${KINDS[kind]}`, textContent: KINDS[kind] }));
+  return panel([title, small(shown)],
+    found.length ? symbolList(found.map((other) => other.symbol), title, marks, { tall: true, seen: 10 }) : none(one, what), ...rest);
+}
+
+function outside(one) {
+  const names = (data.outside[one] || []).map((name) => data.outsideNames[name]);
+  if (!names.length) return "";
+  const more = names.length > OUTSIDE_SHOWN ? ` and ${number(names.length - OUTSIDE_SHOWN)} more` : "";
+  return make("p", { className: "aside" }, "Calls outside of the project: ",
+    ...names.slice(0, OUTSIDE_SHOWN).flatMap((name, place) => [place ? ", " : "", make("code", { textContent: name })]), more);
+}
+
+/* All symbols, filtered and sorted. */
+function symbolsView(state) {
+  const [category, fact, sort] = [state.get("category"), state.get("fact"), state.get("sort") || "file"];
+  const digit = category ? String(data.categories.indexOf(category)) : "";
+  const wanted = fact ? data.factNames.indexOf(fact) : -1;
+  const chosen = data.name.map((_, one) => one).filter((one) => (!digit || data.category[one] === digit) && (!fact || (data.facts[one] || []).includes(wanted)));
+  const compare = {
+    name: (a, b) => (lowerNames[a] < lowerNames[b] ? -1 : lowerNames[a] > lowerNames[b] ? 1 : a - b),
+    lines: (a, b) => data.lines[b] - data.lines[a] || a - b,
+    users: (a, b) => users[b] - users[a] || a - b,
+  }[sort];
+  const choices = [["", "all"], ...data.categories.map((one) => [one, `${one}s`])].map(([name, text]) => choice(state, "category", name, text, name === (category || "")));
+  const sorts = Object.entries(COLUMNS).map(([name, text]) => choice(state, "sort", name, text.toLowerCase(), name === sort));
+  view.append(heading("Symbols", small(number(chosen.length))),
+    make("div", { className: "chips", role: "group", ariaLabel: "Category" }, ...choices),
+    make("div", { className: "chips", role: "group", ariaLabel: "Order" }, make("span", { className: "soft", textContent: "by" }), ...sorts),
+    fact ? make("p", { className: "aside" }, `With the fact ${fact.replaceAll("_", " ")}. `, choice(state, "fact", "", "Show all", false)) : "",
+    chosen.length ? symbolList(compare ? chosen.sort(compare) : chosen, "Symbols", undefined, { seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
+  return "Symbols";
+}
+
+function choice(state, name, value, text, current) {
+  const next = new URLSearchParams(state);
+  if (value) next.set(name, value); else next.delete(name);
+  const made = link(`#${next}`, text, "chip");
+  if (current) made.setAttribute("aria-current", "true");
+  return made;
+}
+
+function filesView() {
+  const sorted = [...files].sort((a, b) => b.lines - a.lines || a.place - b.place);
+  const row = (place) => {
+    const file = sorted[place];
+    return [
+      make("a", { href: fileLink(file), className: "name", title: file.path, textContent: file.path }),
+      make("span", { className: "marks" }),
+      make("span", { className: "where", textContent: `uses ${number(file.uses.size)}, used by ${number(file.users.size)}` }),
+      make("span", { className: "lines", title: "lines of functions", textContent: number(file.lines) }),
+      make("span", { className: "users", title: "functions", textContent: number(file.functions) }),
+    ];
+  };
+  view.append(heading("Files", small(number(files.length))),
+    virtualList(sorted.length, row, { label: "Files", captions: ["lines", "functions"] }));
+  const related = [...files].filter((file) => file.uses.size + file.users.size).sort((a, b) => weight(b) - weight(a));
+  if (related.length > 1) view.append(panel(["Which file uses which", small(related.length > MATRIX ? `the ${MATRIX} with most edges` : "numbers of edges")], matrix(related.slice(0, MATRIX))));
+  return "Files";
+}
+
+function weight(file) {
+  return [...file.uses.values(), ...file.users.values()].reduce((sum, one) => sum + one, 0);
+}
+
+function matrix(some) {
+  const rows = some.sort((a, b) => a.place - b.place);
+  const head = make("tr", {}, make("td", {}), ...rows.map((file, place) => make("th", { scope: "col", title: file.path, textContent: place + 1 })));
+  const body = rows.map((file, place) => make("tr", {}, make("th", { scope: "row" }, `${place + 1} `, link(fileLink(file), file.path)),
+    ...rows.map((other) => {
+      const edges = file.uses.get(other.place) || 0;
+      const title = edges ? `${file.path} uses ${other.path}: ${plural(edges, "edge")}` : "";
+      return make("td", { className: file === other ? "same" : edges ? `m-${Math.min(5, Math.ceil(Math.log10(edges + 1) * 2))}` : "", title, textContent: edges || "" });
+    })));
+  return make("div", { className: "matrix", tabIndex: 0, role: "region", ariaLabel: "Which file uses which" },
+    make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
+}
+
+function fileView(state) {
+  const file = files.find((one) => one.path === state.get("file"));
+  if (!file) {
+    view.append(heading("No such file"), make("p", { className: "empty", textContent: `The graph has no symbol of ${state.get("file")}.` }));
+    return "No such file";
+  }
+  const functions = file.symbols.filter(isFunction);
+  const related = (found) => bars([...found].sort((a, b) => b[1] - a[1]).map(([other, value]) => ({ text: files[other].path, value, href: fileLink(files[other]) })));
+  view.append(heading(make("code", { textContent: file.path })),
+    make("ul", { className: "details" }, ...[plural(file.functions, "function"), `${plural(file.lines, "line")} of functions`, plural(file.symbols.length, "symbol")].map((text) => make("li", { textContent: text }))),
+    ...(functions.length ? [figure("treemap", (width) => treemapOf(functions, width))] : []),
+    make("div", { className: "columns" }, panel(["Used by", small(`${plural(file.users.size, "file")}, edges`)], related(file.users)), panel(["Uses", small(`${plural(file.uses.size, "file")}, edges`)], related(file.uses))),
+    panel(["Symbols", small(number(file.symbols.length))], symbolList(file.symbols, "Symbols of the file")));
+  return file.path;
+}
+
+function cyclesView() {
+  const row = (place) => [
+    make("a", { href: `#cycle=${place + 1}`, className: "name", textContent: cycles[place].map((one) => data.name[one]).slice(0, 12).join(", ") }),
+    make("span", { className: "marks" }),
+    make("span", { className: "where", textContent: placeOfCycle(cycles[place]) }),
+    make("span", { className: "lines", title: "lines", textContent: number(cycles[place].reduce((sum, one) => sum + data.lines[one], 0)) }),
+    make("span", { className: "users", title: "symbols", textContent: number(cycles[place].length) }),
+  ];
+  view.append(heading("Cycles", small(number(cycles.length))),
+    make("p", { className: "aside", textContent: "Symbols that use each other; each cycle is one step of the translation order." }),
+    cycles.length ? virtualList(cycles.length, row, { label: "Cycles", captions: ["lines", "symbols"], seen: 18 }) : make("p", { className: "empty", textContent: uncheckedUnits ? "None in the units that were read." : "None." }));
+  return "Cycles";
+}
+
+function placeOfCycle(cycle) {
+  const all = new Set(cycle.map((one) => data.file[one]));
+  return all.size === 1 ? data.files[data.file[cycle[0]]] : plural(all.size, "file");
+}
+
+function cycleView(state) {
+  const wanted = Number(state.get("cycle"));
+  const cycle = cycles[wanted - 1];
+  if (!cycle) return cyclesView();
+  view.append(heading(`Cycle ${number(wanted)}`, small(plural(cycle.length, "symbol"))),
+    make("p", { className: "aside" }, link("#view=cycles", "All cycles"), cycle.length > RING ? `. The picture shows the first ${RING}.` : ""),
+    figure("graph", (width) => ring(cycle, width)), panel("Members", symbolList(cycle, "Members of the cycle")));
+  return `Cycle ${wanted}`;
+}
+
+function rootsView() {
+  const row = (place) => {
+    const [name, marks, where, lines, used] = symbolRow(data.roots[place]);
+    used.textContent = number(reach(data.roots[place]));
+    used.title = "functions that it reaches";
+    return [name, marks, where, lines, used];
+  };
+  view.append(heading("Roots", small(number(data.roots.length))),
+    make("p", { className: "aside", textContent: "Functions that no other one calls; all, if there is none." }),
+    data.roots.length ? virtualList(data.roots.length, row, { label: "Roots", captions: ["lines", "reaches"], seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
+  return "Roots";
+}
+
+function orderView() {
+  const row = (step) => {
+    const [one, ...others] = steps[step];
+    const [name, marks, where, lines, used] = symbolRow(one);
+    marks.prepend(make("span", { className: "step", textContent: number(step + 1) }));
+    if (others.length) marks.append(make("a", { className: "badge", href: `#cycle=${cycleOf[one] + 1}`, textContent: `+ ${number(others.length)}` }));
+    return [name, marks, where, lines, used];
+  };
+  view.append(heading("Translation order", small(plural(steps.length, "step"))),
+    make("p", { className: "aside", textContent: "What is used stands before what uses it; a cycle is one step." }),
+    steps.length ? virtualList(steps.length, row, { label: "Translation order", seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
+  return "Translation order";
+}
+
+function paint() {
+  pictures.forEach((one) => one());
+}

@@ -1,0 +1,204 @@
+"""The page of a symbol graph in a real browser."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import quote
+
+import pytest
+
+from jarvis_workers.c2rust.report.body import UncheckedUnit
+from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.symbol import SymbolGraph
+from tests.browser import Browser, browser
+from tests.c2rust.graphs import graph_of, large_graph, order_of
+from tests.web.test_browser import AXE, axe
+
+FACTS = PageFacts("zlib", ("/home/ci/zlib", "jarvis 0.1.0"), units=3)
+UNREAD = UncheckedUnit("src/bad.c", "'zconf.h' file not found")
+HOSTILE = (
+    "</script><script>document.title='owned'</script>",
+    "<img src=https://evil.invalid/x onerror=\"document.title='owned'\">",
+    "<!--<script>",
+    "'\"><b>bold</b>&amp;&lt;",
+    "]]> ${name} {line} %s `x`",
+    "a\n\u2028\u2029\u202eesrever\u2066\x00\x1b[31m\ud800",
+    "x=1&view=roots#symbol=a%00%",
+    "x" * 10_000,
+)
+
+
+class Opener(Protocol):
+    def __call__(self, page: bytes, fragment: str = "") -> float: ...
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Browser]:
+    with browser() as running:
+        running.resize(1400, 1000)
+        yield running
+
+
+@pytest.fixture
+def opened(page: Browser, tmp_path: Path) -> Opener:
+    """Open a page, and return the seconds until it was drawn."""
+
+    def open_it(text: bytes, fragment: str = "") -> float:
+        path = tmp_path / "page.html"
+        path.write_bytes(text)
+        return page.open(path, fragment)
+
+    return open_it
+
+
+def small(**fields: object) -> bytes:
+    """main calls even and log; even and odd call each other."""
+    graph = graph_of(["main", "even", "odd", "log"], [(1, 2), (1, 4), (2, 3), (3, 2)], **fields)  # type: ignore[arg-type]
+    return render_page(graph, order_of(graph, (2, 3)), [1], FACTS)
+
+
+def follow(page: Browser, selector: str) -> None:
+    """Click a link, and wait until the page shows what it leads to."""
+    page.ask(
+        "new Promise(done => { addEventListener('hashchange', () => done(1), {once: true});"
+        f" document.querySelector({json.dumps(selector)}).dispatchEvent("
+        "new MouseEvent('click', {bubbles: true, cancelable: true})); })"
+    )
+
+
+def side(page: Browser, title: str) -> list[str]:
+    """The names in a list of the view, by its title."""
+    found: list[str] = page.ask(
+        "[...document.querySelectorAll('#view .panel')].filter(one => one.querySelector('h3').textContent.startsWith("
+        f"{json.dumps(title)})).flatMap(one => [...one.querySelectorAll('.rows .name')].map(a => a.textContent))"
+    )
+    return found
+
+
+def test_the_same_graph_gives_the_same_bytes() -> None:
+    assert small() == small()
+
+
+def test_a_search_shows_callers_and_callees_by_keyboard(page: Browser, opened: Opener) -> None:
+    opened(small())
+    for key in ("/", *"eve"):
+        page.press(key)
+    page.press("Enter")
+    page.wait_for("document.title.startsWith('even')")
+
+    assert (side(page, "Callers"), side(page, "Callees")) == (["main", "odd"], ["odd"])
+    assert page.ask("location.hash") == "#symbol=even"
+    assert page.complaints == []
+
+
+def test_back_returns_to_the_symbol_before(page: Browser, opened: Opener) -> None:
+    opened(small(), "#symbol=main")
+    follow(page, "#view .rows a[href='#symbol=log']")
+    assert side(page, "Callers") == ["main"]
+
+    page.ask("history.back()")
+    page.wait_for("document.title.startsWith('main')")
+    assert side(page, "Callees") == ["even", "log"]
+
+
+def test_the_address_tells_symbols_of_one_name_apart(page: Browser, opened: Opener) -> None:
+    graph = graph_of(["main", "help", "help"], [(1, 3)])
+    opened(render_page(graph, order_of(graph), [1], FACTS), "#symbol=main")
+    follow(page, "#view .rows .name")
+
+    assert page.ask("location.hash") == "#symbol=help&file=src%2Fmain.c&line=60"
+    assert side(page, "Callers") == ["main"]
+    opened(render_page(graph, order_of(graph), [1], FACTS), "#symbol=help&file=src%2Fmain.c&line=40")
+    assert side(page, "Callers") == []
+
+
+def test_what_was_not_read_never_looks_like_no_edges(page: Browser, opened: Opener) -> None:
+    graph = graph_of(["main", "log"], [(1, 2)], log={"complete": False})
+    facts = PageFacts("zlib", units=3, not_checked=[UNREAD])
+    opened(render_page(graph, order_of(graph), [1], facts), "#symbol=log")
+    text = page.ask("document.querySelector('#view').innerText")
+
+    assert "Not read: no unit defines this symbol without errors" in text
+    assert "Callees unknown" in text and "None." not in text
+    page.ask("document.querySelector('#not-checked').open = true")
+    assert "src/bad.c 'zconf.h' file not found" in page.ask("document.querySelector('main').innerText")
+    opened(render_page(graph, order_of(graph), [1], facts), "#symbol=main")
+    assert "None in the units that were read; 1 unit not checked." in page.ask("view.innerText")
+
+
+def test_hostile_names_are_shown_and_not_obeyed(page: Browser, opened: Opener) -> None:
+    names, everything = [*HOSTILE, "main"], " ".join(HOSTILE)
+    calls = [(1, 9), *((9, number) for number in range(1, 9))]
+    graph = graph_of(names, calls, **{text: hostile_fields(text) for text in HOSTILE})
+    unread = [UncheckedUnit(text, text) for text in HOSTILE]
+    facts = PageFacts(everything, HOSTILE, units=9, not_checked=unread, warnings=HOSTILE)
+    html = render_page(graph, order_of(graph, (1, 9)), [1], facts)
+    for view in ("symbols", "files", "roots", "order", "cycles"):
+        opened(html, f"#view={view}")
+        assert_harmless(page)
+    for text in HOSTILE:
+        opened(html, f"#{quote(text, errors='replace')}")
+        assert_harmless(page)
+    for number in range(len(HOSTILE)):
+        opened(html, "#symbol=main")
+        page.ask(f"document.querySelectorAll('#view .panel:last-child .rows .name')[{number}].id = 'wanted'")
+        follow(page, "#wanted")
+        assert_harmless(page)
+        assert "main" in side(page, "Callers")
+
+
+def hostile_fields(text: str) -> dict[str, object]:
+    file = text.replace("/", "").encode("utf-8", "surrogatepass")
+    return {"file": file, "signature": text, "kind": text, "facts": (text,), "calls": (text, "other")}
+
+
+def assert_harmless(page: Browser) -> None:
+    assert page.complaints == []
+    assert page.ask("document.querySelectorAll('main b b, main img, main script').length") == 0
+    assert page.ask("document.querySelectorAll('script').length") == 2
+    assert page.ask("document.title") != "owned"
+    everything = page.ask("document.documentElement.innerText + document.getElementById('data').textContent")
+    assert not re.search("[\u2028-\u202e\u2066-\u2069\x00\x1b]", everything)
+    assert page.ask("document.documentElement.scrollWidth") <= 1400
+    assert [address for address in page.requests if not address.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 800, 1400])
+@pytest.mark.parametrize(
+    "fragment", ["", "#symbol=even", "#view=symbols", "#view=files", "#file=src%2Fmain.c", "#cycle=1", "#view=order"]
+)
+def test_each_view_is_accessible_at_each_width(page: Browser, opened: Opener, width: int, fragment: str) -> None:
+    page.resize(width, 1000)
+    for theme in ("light", "dark"):
+        opened(small(even={"facts": ("goto",), "calls": ("malloc",)}, odd={"complete": False}), fragment)
+        page.ask(f"document.documentElement.dataset.theme = '{theme}'")
+        page.ask(axe())
+
+        assert page.ask(AXE) == []
+        assert page.ask("document.documentElement.scrollWidth") <= width
+    page.resize(1400, 1000)
+
+
+@pytest.mark.slow
+def test_lists_of_a_large_graph_have_few_elements_and_scroll_by_keyboard(page: Browser, opened: Opener) -> None:
+    graph = large_graph(3_000, 15_000)
+    opened(render_page(graph, order_of(graph), [1], FACTS), "#view=symbols&category=function")
+
+    assert page.ask("document.querySelectorAll('#view .rows .row').length") < 60
+    page.ask("document.querySelector('#view .rows a').focus()")
+    page.ask(
+        "document.activeElement.dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'End', bubbles: true, cancelable: true}))"
+    )
+    assert page.ask("document.activeElement.textContent") == graph.symbols[2_999].name
+    assert page.ask("document.querySelectorAll('#view .rows .row').length") < 60
+
+
+def test_a_graph_of_nothing_has_a_page(page: Browser, opened: Opener) -> None:
+    html = render_page(SymbolGraph(), [], [], PageFacts("empty"))
+    for fragment in ("", "#view=files", "#view=roots", "#view=order", "#view=cycles", "#symbol=main", "#cycle=7"):
+        opened(html, fragment)
+        assert page.complaints == []
