@@ -1,0 +1,73 @@
+"""Read translation_order.jsonl, which a person may have edited, or compute the order anew.
+
+An edited order is used as it is if it has each function of the symbols once, and no id that the symbols lack.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jarvis_workers.c2rust.order import order_by_depth, translation_order
+from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
+from jarvis_workers.c2rust.symbol_reader import SymbolFile
+from jarvis_workers.paths import plain
+
+
+class TranslationOrder(NamedTuple):
+    """The steps of an order; `reason` says why a file was not used, and is empty if it was."""
+
+    steps: tuple[OrderStep, ...]
+    reason: str = ""
+
+
+class OrderLine(BaseModel):
+    """A line of the file; the older form lacks `items`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    ids: tuple[int, ...] = Field(min_length=1)
+    items: tuple[dict[str, object], ...] | None = None
+
+
+def read_order(lines: Iterable[str] | None, symbols: SymbolFile, delayed: Collection[str] = ()) -> TranslationOrder:
+    """Return the order of a file, or a new one if the file is missing (None), empty, older, broken or does not fit."""
+    steps, reason = _parse(lines) if lines is not None else ((), "is missing")
+    if reason := reason or _misfit(steps, symbols.graph):
+        return TranslationOrder(compute_order(symbols, delayed), reason)
+    return TranslationOrder(steps)
+
+
+def compute_order(symbols: SymbolFile, delayed: Collection[str] = ()) -> tuple[OrderStep, ...]:
+    """Return the order of symbols, by the depth of their calls if the file has no references."""
+    compute = translation_order if symbols.has_references else order_by_depth
+    return tuple(compute(symbols.graph, delayed))
+
+
+def _parse(lines: Iterable[str]) -> TranslationOrder:
+    steps = []
+    for number, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            line = OrderLine.model_validate_json(text)
+        except ValidationError:
+            return TranslationOrder((), f"has a line that is no step: {number}")
+        if line.items is None:
+            return TranslationOrder((), f'is of the older form, without "items" (line {number})')
+        steps.append(OrderStep(line.ids))
+    return TranslationOrder(tuple(steps), "" if steps else "is empty")
+
+
+def _misfit(steps: Iterable[OrderStep], graph: SymbolGraph) -> str:
+    """Return why the steps do not fit the symbols, or an empty string."""
+    count = Counter(number for step in steps for number in step.ids)
+    if unknown := sorted(count.keys() - graph.by_id.keys()):
+        return f"names what is not among the symbols, such as id {unknown[0]}"
+    if twice := sorted(number for number, times in count.items() if times > 1):
+        return f"names id {twice[0]} more than once"
+    functions = {symbol.id for symbol in graph.symbols if symbol.category == "function"}
+    if left_out := sorted(functions - count.keys()):
+        return f"lacks functions, such as {plain(graph.by_id[left_out[0]].name)} (id {left_out[0]})"
+    return ""

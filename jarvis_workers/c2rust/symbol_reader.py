@@ -1,0 +1,188 @@
+"""Read symbols.jsonl, also when a person has edited it or the original's scanner has written it.
+
+Unknown fields, and references to symbols that were removed, are ignored with a warning; a line that cannot be
+understood is an error that names it.  In older files references are names, or stand in `refs` or in `calls` only.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import as_text, from_shown, leaves_the_root, plain
+from jarvis_workers.source.clang.unit import Category, CParameter, Extent, Language, ReferenceKind
+
+# Written by the original's scanner, not needed here.
+_IGNORED = frozenset({"created_at", "updated_at", "underlying_type"})
+_CPP = frozenset({"cpp", "cxx", "cc"})
+_KINDS: Mapping[Category, ReferenceKind] = {"type": "type", "global": "global", "macro": "macro"}
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolFile:
+    """What a file contains; without references in any line, the edges are those of calls by name."""
+
+    graph: SymbolGraph
+    warnings: tuple[str, ...] = ()
+    has_references: bool = True
+
+
+class ParameterLine(BaseModel):
+    """An element of `params`."""
+
+    name: str = ""
+    type: str = ""
+
+
+def _language(value: object) -> object:
+    return "c++" if isinstance(value, str) and value.lower() in _CPP else value
+
+
+class SymbolLine(BaseModel):
+    """A line; `ref` are ids or, in older files, names."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: int = Field(ge=0)
+    key: str = ""
+    category: Category = "function"
+    kind: str = ""
+    name: str
+    qualified_name: str = ""
+    signature: str = ""
+    return_type: str = ""
+    params: tuple[ParameterLine, ...] = ()
+    ref: tuple[int | str, ...] | None = Field(default=None, validation_alias=AliasChoices("ref", "refs"))
+    calls: tuple[str, ...] | None = None
+    language: Annotated[Language, BeforeValidator(_language)] = "c"
+    file: str = ""
+    start_line: int = Field(default=0, ge=0)
+    start_col: int = Field(default=0, ge=0)
+    end_line: int = Field(default=0, ge=0)
+    end_col: int = Field(default=0, ge=0)
+    compile_args_hash: str = ""
+    source_hash: str = ""
+    facts: tuple[str, ...] = ()
+    complete: bool = True
+
+
+def read_symbols(lines: Iterable[str], file: str, root: bytes = b"") -> SymbolFile:
+    """Return the symbols of a file, which is named in messages; absolute paths below `root` become relative.
+
+    Raises UsageError with the file and the number of a line that cannot be understood.
+    """
+    read = sorted(_checked(lines, file), key=lambda line: line.id)
+    symbols = tuple(_symbol(line, root) for line in read)
+    names = _Names(symbols)
+    edges: set[Edge] = set()
+    missing: set[str] = set()
+    for line, symbol in zip(read, symbols, strict=True):
+        for reference in line.calls or () if line.ref is None else line.ref:
+            if target := names.target(reference, symbol):
+                edges.add(Edge(symbol.id, target.id, _kind(target, line)))
+            elif line.ref is not None:
+                missing.add(str(reference))
+    warnings = [f"{file}: {warning}" for warning in _warnings(read, missing)]
+    return SymbolFile(SymbolGraph(symbols, tuple(sorted(edges))), tuple(warnings), _has_references(read))
+
+
+def _checked(lines: Iterable[str], file: str) -> Iterator[SymbolLine]:
+    numbers: dict[int, int] = {}
+    for number, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        line = _parsed(text, f"{file}:{number}")
+        if line.id in numbers:
+            raise UsageError(f"{file}:{number}: the id {line.id} is that of line {numbers[line.id]} as well")
+        numbers[line.id] = number
+        yield line
+
+
+def _parsed(text: str, place: str) -> SymbolLine:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{place}: not a line of JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise UsageError(f"{place}: not an object of JSON")
+    try:
+        line = SymbolLine.model_validate({name: value for name, value in fields.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    path = from_shown(line.file)
+    if path and not path.startswith(b"/") and leaves_the_root(path):
+        raise UsageError(f"{place}: file: {line.file!r} is not below the root of the project")
+    return line
+
+
+def _symbol(line: SymbolLine, root: bytes) -> Symbol:
+    path = from_shown(line.file).removeprefix(root.rstrip(b"/") + b"/" if root else b"")
+    return Symbol(
+        id=line.id,
+        key=as_text(from_shown(line.key)) or f"{as_text(path)}#{line.category}#{line.qualified_name or line.name}",
+        category=line.category,
+        kind=line.kind or line.category,
+        name=line.name,
+        qualified_name=line.qualified_name or line.name,
+        extent=Extent(path, line.start_line, line.start_col, line.end_line, line.end_col),
+        language=line.language,
+        signature=line.signature,
+        return_type=line.return_type,
+        parameters=tuple(CParameter(one.name, one.type) for one in line.params),
+        source_hash=line.source_hash,
+        facts=line.facts,
+        calls=tuple(sorted({*line.calls})) if line.calls else (),
+        complete=line.complete,
+        arguments_hash=line.compile_args_hash,
+    )
+
+
+class _Names:
+    """Finds the symbol that a reference means: an id, or a name, in the same file if it is there."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self._ids: dict[int, Symbol] = {}
+        self._named: defaultdict[str, list[Symbol]] = defaultdict(list)
+        for symbol in symbols:
+            self._ids[symbol.id] = symbol
+            for name in {symbol.name, symbol.qualified_name}:
+                self._named[name].append(symbol)
+
+    def target(self, reference: int | str, source: Symbol) -> Symbol | None:
+        if isinstance(reference, int):
+            return self._ids.get(reference)
+        candidates = self._named.get(reference, [])
+        return min(candidates, key=lambda one: (one.extent.file != source.extent.file, one.id), default=None)
+
+
+def _kind(target: Symbol, line: SymbolLine) -> ReferenceKind:
+    """Return how a symbol is used: a function that is not among `calls` has its address taken."""
+    if target.category != "function":
+        return _KINDS[target.category]
+    return "call" if line.calls is None or {target.name, target.qualified_name} & {*line.calls} else "address"
+
+
+def _has_references(read: Sequence[SymbolLine]) -> bool:
+    return not read or any(line.ref is not None for line in read)
+
+
+def _warnings(read: Sequence[SymbolLine], missing: set[str]) -> Iterator[str]:
+    unknown = {name for line in read for name in line.model_extra or ()} - _IGNORED
+    if unknown:
+        yield f"unknown fields are ignored: {_some(unknown)}"
+    if missing:
+        yield f"references to symbols that are not in the file are ignored: {_some(missing)}"
+    if not _has_references(read):
+        yield 'no symbol has the field "ref": calls are matched by name, and ordered by depth'
+
+
+def _some(names: set[str]) -> str:
+    shown = ", ".join(plain(name) for name in sorted(names)[:_NAMES_SHOWN])
+    return f"{shown} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else shown
