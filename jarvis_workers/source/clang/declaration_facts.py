@@ -1,0 +1,124 @@
+"""Facts of a declaration that a translation to Rust must know: linkage, attributes, the form of types."""
+
+import re
+from collections.abc import Iterator
+
+from jarvis_workers.source.clang.kinds import (
+    FUNCTIONS,
+    LINKAGE_INTERNAL,
+    RECORDS,
+    CursorKind,
+    TypeKind,
+)
+from jarvis_workers.source.clang.libclang import CType, Cursor, children, library, text
+from jarvis_workers.source.clang.pretty_printer import attributes
+from jarvis_workers.source.clang.unit import Language
+
+NOT_TRANSLATABLE = "not_translatable"
+# Attributes of declarations that are facts under their own name.
+ATTRIBUTE_FACTS = frozenset(
+    {
+        *("weak", "weakref", "alias", "ifunc", "constructor", "destructor", "noreturn", "returns_twice", "naked"),
+        *("section", "used", "visibility", "cleanup", "aligned", "packed", "transparent_union", "vector_size", "mode"),
+        *("always_inline", "noinline", "gnu_inline", "malloc", "tls_model"),
+    }
+)
+TYPE_FACTS = {
+    TypeKind.LONG_DOUBLE: "long_double",
+    TypeKind.FLOAT128: "float128",
+    TypeKind.INT128: "int128",
+    TypeKind.UINT128: "int128",
+    TypeKind.COMPLEX: "complex",
+    TypeKind.VECTOR: "vector",
+    TypeKind.EXTENDED_VECTOR: "vector",
+    TypeKind.ATOMIC: "atomic",
+    TypeKind.VARIABLE_ARRAY: "vla",
+}
+ARRAYS = (TypeKind.CONSTANT_ARRAY, TypeKind.INCOMPLETE_ARRAY, TypeKind.VARIABLE_ARRAY)
+
+
+def facts_of(cursor: Cursor, printed: str, language: Language) -> tuple[str, ...]:
+    """Return the sorted facts of a declaration; `printed` is the declaration as clang prints it."""
+    lib = library()
+    facts = set(ATTRIBUTE_FACTS.intersection(attributes(printed)))
+    if lib.clang_getCursorLinkage(cursor) == LINKAGE_INTERNAL:
+        facts.add("internal")
+    if re.search(r"\b_Noreturn\b|\[\[noreturn\]\]", printed):
+        facts.add("noreturn")
+    if language == "c++":
+        facts.add(NOT_TRANSLATABLE)
+    facts.update(_facts_of_kind(cursor))
+    return tuple(sorted(facts))
+
+
+def _facts_of_kind(cursor: Cursor) -> Iterator[str]:
+    if cursor.kind in FUNCTIONS:
+        yield from _function(cursor)
+    elif cursor.kind in RECORDS:
+        yield from _record(cursor)
+    else:
+        if library().clang_getCursorTLSKind(cursor):
+            yield "thread_local"
+        yield from type_facts(library().clang_getCursorType(cursor))
+
+
+def _function(cursor: Cursor) -> Iterator[str]:
+    lib = library()
+    type_ = lib.clang_getCursorType(cursor)
+    if lib.clang_getCanonicalType(type_).kind == TypeKind.FUNCTION_WITHOUT_PROTOTYPE:
+        yield "no_prototype"
+    elif lib.clang_Cursor_isVariadic(cursor):
+        yield "variadic"
+    if "__attribute__((noreturn))" in text(lib.clang_getTypeSpelling(type_)):
+        yield "noreturn"
+    if lib.clang_Cursor_isFunctionInlined(cursor):
+        yield "inline"
+    yield from type_facts(lib.clang_getCursorResultType(cursor))
+    for index in range(max(lib.clang_Cursor_getNumArguments(cursor), 0)):
+        yield from type_facts(lib.clang_getCursorType(lib.clang_Cursor_getArgument(cursor, index)))
+
+
+def _record(cursor: Cursor) -> Iterator[str]:
+    lib = library()
+    members = children(cursor)
+    for member in members:
+        if member.kind == CursorKind.PACKED_ATTR:
+            yield "packed"
+        elif member.kind == CursorKind.ALIGNED_ATTR:
+            yield "aligned"
+        elif member.kind in RECORDS and lib.clang_Cursor_isAnonymousRecordDecl(member):
+            yield "anonymous_members"
+    fields = [member for member in members if member.kind == CursorKind.FIELD]
+    if any(lib.clang_Cursor_isBitField(field) for field in fields):
+        yield "bit_fields"
+    types = [lib.clang_getCursorType(field) for field in fields]
+    if types and _is_flexible(types[-1]):
+        yield "flexible_array"
+    alignment = lib.clang_Type_getAlignOf(lib.clang_getCursorType(cursor))
+    if types and 0 < alignment < max(map(lib.clang_Type_getAlignOf, types)):
+        yield "packed"
+    for type_ in types:
+        yield from type_facts(type_)
+
+
+def _is_flexible(type_: CType) -> bool:
+    lib = library()
+    canonical = lib.clang_getCanonicalType(type_)
+    if canonical.kind == TypeKind.CONSTANT_ARRAY:
+        return bool(lib.clang_getArraySize(canonical) == 0)
+    return bool(canonical.kind == TypeKind.INCOMPLETE_ARRAY)
+
+
+def type_facts(type_: CType) -> Iterator[str]:
+    """Yield the facts of a type, of what it points to and of its elements."""
+    lib = library()
+    current = lib.clang_getCanonicalType(type_)
+    while True:
+        if fact := TYPE_FACTS.get(current.kind):
+            yield fact
+        if current.kind == TypeKind.POINTER:
+            current = lib.clang_getPointeeType(current)
+        elif current.kind in ARRAYS:
+            current = lib.clang_getArrayElementType(current)
+        else:
+            return

@@ -1,0 +1,130 @@
+"""The symbols of a unit: functions, types and globals as values, from their declarations and definitions."""
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from jarvis_workers.source.clang.declaration_facts import facts_of
+from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys
+from jarvis_workers.source.clang.kinds import CursorKind
+from jarvis_workers.source.clang.libclang import Cursor, Position, library, place, text
+from jarvis_workers.source.clang.pretty_printer import PrettyPrinter, without_attributes
+from jarvis_workers.source.clang.translation_unit import TranslationUnit
+from jarvis_workers.source.clang.unit import CParameter, Extent, Language, UnitSymbol
+
+# The name of each kind in a symbol.
+KIND_NAMES = {
+    CursorKind.VARIABLE: "variable",
+    CursorKind.FUNCTION_TEMPLATE: "function template",
+    CursorKind.CLASS_TEMPLATE: "class template",
+    CursorKind.CLASS_SPECIALIZATION: "class template specialization",
+    CursorKind.TYPE_ALIAS: "type alias",
+    CursorKind.TYPE_ALIAS_TEMPLATE: "type alias template",
+}
+
+
+class ByteRange(NamedTuple):
+    """The bytes of a file that a declaration covers; `end` is exclusive."""
+
+    file: int
+    begin: int
+    end: int
+
+
+class Declarations:
+    """Makes symbols of cursors."""
+
+    def __init__(self, unit: TranslationUnit, keys: DeclarationKeys, language: Language) -> None:
+        self._unit = unit
+        self._keys = keys
+        self._language: Language = language
+        self._lib = library()
+
+    def symbol(self, cursor: Cursor, key: DeclarationKey, printer: PrettyPrinter) -> UnitSymbol:
+        """Return the symbol of a declaration in a file of the project."""
+        span, extent = self.extent(cursor)
+        printed = printer.print(cursor)
+        function = key.category == "function"
+        facts = facts_of(cursor, printed, self._language)
+        parameters = self._parameters(cursor) if function else ()
+        if _is_k_and_r(printed, parameters):
+            facts = tuple(sorted({*facts, "k_and_r"}))
+        return UnitSymbol(
+            key=key.key,
+            category=key.category,
+            kind=KIND_NAMES.get(CursorKind(cursor.kind)) or CursorKind(cursor.kind).name.lower(),
+            name=key.name,
+            qualified_name=self._qualified(cursor, key.name),
+            extent=extent,
+            language=self._language,
+            signature=self._unit.without_root(self._signature(cursor, key, printed)),
+            return_type=self._type(self._lib.clang_getCursorResultType(cursor)) if function else "",
+            parameters=parameters,
+            source_hash=hashlib.sha256(self._unit.contents(span.file)[span.begin : span.end]).hexdigest(),
+            is_definition=self._is_definition(cursor) or not {"alias", "ifunc"}.isdisjoint(facts),
+            facts=facts,
+        )
+
+    def extent(self, cursor: Cursor) -> tuple[ByteRange, Extent]:
+        """Return what a declaration covers: its text, or the expansion of the macro that generates it."""
+        range_ = self._lib.clang_getCursorExtent(cursor)
+        begin = place(self._lib.clang_getRangeStart(range_))
+        end = self._end(begin, range_)
+        file = self._unit.file_of(begin.file) or b""
+        assert begin.file is not None
+        return (
+            ByteRange(begin.file, begin.offset, end.offset),
+            Extent(file, begin.line, begin.column, end.line, max(end.column - 1, 1)),
+        )
+
+    def _end(self, begin: Position, range_: object) -> Position:
+        # The end of an argument of a macro is where the argument is written, not where the macro begins.
+        location = self._lib.clang_getRangeEnd(range_)
+        ends = [place(location), place(location, "clang_getFileLocation")]
+        return max([begin, *(end for end in ends if end.file == begin.file)], key=lambda end: end.offset)
+
+    def _is_definition(self, cursor: Cursor) -> bool:
+        if cursor.kind in (CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE):
+            return True
+        if self._lib.clang_isCursorDefinition(cursor):
+            return True
+        # A tentative definition, such as `int counter;`, defines unless it is extern.
+        return cursor.kind == CursorKind.VARIABLE and self._lib.clang_Cursor_getStorageClass(cursor) in (1, 3)
+
+    def _signature(self, cursor: Cursor, key: DeclarationKey, printed: str) -> str:
+        if cursor.kind in (CursorKind.STRUCT, CursorKind.UNION, CursorKind.CLASS, CursorKind.ENUM):
+            return f"{CursorKind(cursor.kind).name.lower()} {key.name}"
+        words = re.sub(r"\s+", " ", without_attributes(printed)).strip()
+        parameters = self._parameters(cursor)
+        if _is_k_and_r(words, parameters):
+            names = ", ".join(one.name for one in parameters)
+            words = words.removesuffix(f"({names})") + f"({', '.join(f'{one.type} {one.name}' for one in parameters)})"
+        return words.removesuffix(" _Noreturn")
+
+    def _parameters(self, cursor: Cursor) -> tuple[CParameter, ...]:
+        count = self._lib.clang_Cursor_getNumArguments(cursor)
+        arguments = [self._lib.clang_Cursor_getArgument(cursor, index) for index in range(max(count, 0))]
+        return tuple(
+            CParameter(text(self._lib.clang_getCursorSpelling(one)), self._type(self._lib.clang_getCursorType(one)))
+            for one in arguments
+        )
+
+    def _type(self, type_: object) -> str:
+        return self._unit.without_root(text(self._lib.clang_getTypeSpelling(type_)))
+
+    def _qualified(self, cursor: Cursor, name: str) -> str:
+        if self._language == "c":
+            return name
+        parts = [name]
+        parent = self._lib.clang_getCursorSemanticParent(cursor)
+        while parent.declaration and parent.kind != CursorKind.TRANSLATION_UNIT:
+            if outer := text(self._lib.clang_getCursorSpelling(parent)):
+                parts.append(outer)
+            parent = self._lib.clang_getCursorSemanticParent(parent)
+        return "::".join(reversed(parts))
+
+
+def _is_k_and_r(printed: str, parameters: tuple[CParameter, ...]) -> bool:
+    """Return whether the parameters are printed by name only."""
+    names = [one.name for one in parameters]
+    return any(names) and printed.endswith(f"({', '.join(names)})")

@@ -1,0 +1,102 @@
+"""Numbers of libclang 18: kinds of cursors and types, linkage, severities (clang-c/Index.h)."""
+
+from enum import IntEnum
+
+
+class CursorKind(IntEnum):
+    UNEXPOSED_DECL = 1
+    STRUCT = 2
+    UNION = 3
+    CLASS = 4
+    ENUM = 5
+    FIELD = 6
+    ENUM_CONSTANT = 7
+    FUNCTION = 8
+    VARIABLE = 9
+    PARAMETER = 10
+    TYPEDEF = 20
+    METHOD = 21
+    NAMESPACE = 22
+    LINKAGE_SPEC = 23
+    CONSTRUCTOR = 24
+    DESTRUCTOR = 25
+    CONVERSION = 26
+    FUNCTION_TEMPLATE = 30
+    CLASS_TEMPLATE = 31
+    CLASS_SPECIALIZATION = 32
+    TYPE_ALIAS = 36
+    TYPE_REF = 43
+    TEMPLATE_REF = 45
+    UNEXPOSED_EXPR = 100
+    DECL_REF = 101
+    MEMBER_REF = 102
+    CALL = 103
+    FLOATING_LITERAL = 107
+    PAREN = 111
+    UNARY = 112
+    C_CAST = 117
+    STATEMENT_EXPR = 121
+    GENERIC_SELECTION = 122
+    ADDRESS_OF_LABEL = 120
+    GOTO = 210
+    INDIRECT_GOTO = 211
+    ASM = 215
+    MS_ASM = 229
+    TRANSLATION_UNIT = 350
+    UNEXPOSED_ATTR = 400
+    ASM_LABEL_ATTR = 407
+    PACKED_ATTR = 408
+    ALIGNED_ATTR = 441
+    MACRO_DEFINITION = 501
+    MACRO_EXPANSION = 502
+    TYPE_ALIAS_TEMPLATE = 601
+
+
+class TypeKind(IntEnum):
+    UINT128 = 12
+    INT128 = 20
+    LONG_DOUBLE = 23
+    FLOAT128 = 30
+    COMPLEX = 100
+    POINTER = 101
+    RECORD = 105
+    ENUM = 106
+    FUNCTION_WITHOUT_PROTOTYPE = 110
+    FUNCTION = 111
+    CONSTANT_ARRAY = 112
+    VECTOR = 113
+    INCOMPLETE_ARRAY = 114
+    VARIABLE_ARRAY = 115
+    EXTENDED_VECTOR = 176
+    ATOMIC = 177
+
+
+FUNCTIONS = frozenset(
+    {
+        CursorKind.FUNCTION,
+        CursorKind.METHOD,
+        CursorKind.CONSTRUCTOR,
+        CursorKind.DESTRUCTOR,
+        CursorKind.CONVERSION,
+        CursorKind.FUNCTION_TEMPLATE,
+    }
+)
+# Types whose members are declarations.
+RECORDS = frozenset(
+    {
+        CursorKind.STRUCT,
+        CursorKind.UNION,
+        CursorKind.CLASS,
+        CursorKind.CLASS_TEMPLATE,
+        CursorKind.CLASS_SPECIALIZATION,
+    }
+)
+ALIASES = frozenset({CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE})
+TYPES = RECORDS | ALIASES | {CursorKind.ENUM}
+# What holds declarations without being a symbol itself.
+CONTAINERS = frozenset({CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL})
+
+# CXLinkageKind, CX_StorageClass, CXDiagnosticSeverity.
+LINKAGE_NONE, LINKAGE_INTERNAL = 1, 2
+STORAGE_STATIC = 3
+SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_FATAL = 2, 3, 4

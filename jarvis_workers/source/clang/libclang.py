@@ -1,0 +1,213 @@
+"""The C API of libclang through ctypes: the few functions, structures and numbers that reading C needs.
+
+The Python binding of the wheel lacks operators and costs several times more CPU per cursor.  A cursor or type is valid
+as long as its translation unit; nothing here keeps the unit alive.
+"""
+
+import ctypes
+from ctypes import POINTER, byref, c_char_p, c_int, c_longlong, c_uint, c_ulong, c_ulonglong, c_void_p
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import advice
+
+LIBRARIES = ("libclang.so", "libclang.dylib", "libclang.dll")
+
+# What a visitor returns (CXChildVisitResult).
+CONTINUE, RECURSE = 1, 2
+
+
+class CXString(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("flags", c_uint)]
+
+
+class Cursor(ctypes.Structure):
+    """A node of the syntax tree; `declaration` identifies a declaration within its unit."""
+
+    _fields_ = [
+        ("kind", c_int),
+        ("xdata", c_int),
+        ("declaration", c_void_p),
+        ("statement", c_void_p),
+        ("unit", c_void_p),
+    ]
+
+    kind: int
+    declaration: int | None
+    statement: int | None
+
+
+class CType(ctypes.Structure):
+    """A type; `pointer` is equal for equal types of a unit."""
+
+    _fields_ = [("kind", c_int), ("pointer", c_void_p), ("unit", c_void_p)]
+
+    kind: int
+    pointer: int | None
+
+
+class SourceLocation(ctypes.Structure):
+    _fields_ = [("pointers", c_void_p * 2), ("number", c_uint)]
+
+
+class SourceRange(ctypes.Structure):
+    _fields_ = [("pointers", c_void_p * 2), ("begin", c_uint), ("end", c_uint)]
+
+
+Visitor = ctypes.CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
+InclusionVisitor = ctypes.CFUNCTYPE(None, c_void_p, POINTER(SourceLocation), c_uint, c_void_p)
+
+# Arguments and result of each function.
+_SIGNATURES: dict[str, tuple[list[Any], Any]] = {
+    "clang_createIndex": ([c_int, c_int], c_void_p),
+    "clang_disposeIndex": ([c_void_p], None),
+    "clang_parseTranslationUnit2": (
+        [c_void_p, c_char_p, POINTER(c_char_p), c_int, c_void_p, c_uint, c_uint, POINTER(c_void_p)],
+        c_int,
+    ),
+    "clang_disposeTranslationUnit": ([c_void_p], None),
+    "clang_getTranslationUnitCursor": ([c_void_p], Cursor),
+    "clang_visitChildren": ([Cursor, Visitor, c_void_p], c_uint),
+    "clang_getInclusions": ([c_void_p, InclusionVisitor, c_void_p], None),
+    "clang_getCString": ([CXString], c_char_p),
+    "clang_disposeString": ([CXString], None),
+    "clang_getNumDiagnostics": ([c_void_p], c_uint),
+    "clang_getDiagnostic": ([c_void_p, c_uint], c_void_p),
+    "clang_disposeDiagnostic": ([c_void_p], None),
+    "clang_getDiagnosticSeverity": ([c_void_p], c_int),
+    "clang_getDiagnosticSpelling": ([c_void_p], CXString),
+    "clang_getDiagnosticLocation": ([c_void_p], SourceLocation),
+    "clang_getCursorLocation": ([Cursor], SourceLocation),
+    "clang_getCursorExtent": ([Cursor], SourceRange),
+    "clang_getRangeStart": ([SourceRange], SourceLocation),
+    "clang_getRangeEnd": ([SourceRange], SourceLocation),
+    **{
+        name: ([SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)], None)
+        for name in ("clang_getExpansionLocation", "clang_getFileLocation")
+    },
+    "clang_getFileName": ([c_void_p], CXString),
+    "clang_getFileContents": ([c_void_p, c_void_p, POINTER(c_ulong)], c_void_p),
+    "clang_getCursorSpelling": ([Cursor], CXString),
+    "clang_getCursorUSR": ([Cursor], CXString),
+    "clang_getCursorReferenced": ([Cursor], Cursor),
+    "clang_getCursorDefinition": ([Cursor], Cursor),
+    "clang_getCanonicalCursor": ([Cursor], Cursor),
+    "clang_getCursorSemanticParent": ([Cursor], Cursor),
+    "clang_isCursorDefinition": ([Cursor], c_uint),
+    "clang_getCursorLinkage": ([Cursor], c_int),
+    "clang_getCursorTLSKind": ([Cursor], c_int),
+    "clang_Cursor_getStorageClass": ([Cursor], c_int),
+    "clang_Cursor_isFunctionInlined": ([Cursor], c_uint),
+    "clang_Cursor_isVariadic": ([Cursor], c_uint),
+    "clang_Cursor_isAnonymous": ([Cursor], c_uint),
+    "clang_Cursor_isAnonymousRecordDecl": ([Cursor], c_uint),
+    "clang_Cursor_isBitField": ([Cursor], c_uint),
+    "clang_getFieldDeclBitWidth": ([Cursor], c_int),
+    "clang_Cursor_isMacroFunctionLike": ([Cursor], c_uint),
+    "clang_Cursor_isMacroBuiltin": ([Cursor], c_uint),
+    "clang_Cursor_getNumArguments": ([Cursor], c_int),
+    "clang_Cursor_getArgument": ([Cursor, c_uint], Cursor),
+    "clang_Cursor_getVarDeclInitializer": ([Cursor], Cursor),
+    "clang_getCursorPrettyPrinted": ([Cursor, c_void_p], CXString),
+    "clang_getCursorPrintingPolicy": ([Cursor], c_void_p),
+    "clang_PrintingPolicy_setProperty": ([c_void_p, c_int, c_uint], None),
+    "clang_PrintingPolicy_dispose": ([c_void_p], None),
+    "clang_getCursorType": ([Cursor], CType),
+    "clang_getCursorResultType": ([Cursor], CType),
+    "clang_getTypedefDeclUnderlyingType": ([Cursor], CType),
+    "clang_getEnumConstantDeclValue": ([Cursor], c_longlong),
+    "clang_getTypeSpelling": ([CType], CXString),
+    "clang_getCanonicalType": ([CType], CType),
+    "clang_getTypeDeclaration": ([CType], Cursor),
+    "clang_getPointeeType": ([CType], CType),
+    "clang_getArrayElementType": ([CType], CType),
+    "clang_getArraySize": ([CType], c_longlong),
+    "clang_Type_getNamedType": ([CType], CType),
+    "clang_Type_getAlignOf": ([CType], c_longlong),
+    "clang_Type_getSizeOf": ([CType], c_longlong),
+    "clang_getCursorBinaryOperatorKind": ([Cursor], c_int),
+    "clang_getCursorUnaryOperatorKind": ([Cursor], c_int),
+    "clang_Cursor_Evaluate": ([Cursor], c_void_p),
+    "clang_EvalResult_getKind": ([c_void_p], c_int),
+    "clang_EvalResult_getAsLongLong": ([c_void_p], c_longlong),
+    "clang_EvalResult_isUnsignedInt": ([c_void_p], c_uint),
+    "clang_EvalResult_getAsUnsigned": ([c_void_p], c_ulonglong),
+    "clang_EvalResult_getAsDouble": ([c_void_p], ctypes.c_double),
+    "clang_EvalResult_getAsStr": ([c_void_p], c_char_p),
+    "clang_EvalResult_dispose": ([c_void_p], None),
+}
+
+
+class Position(NamedTuple):
+    """A place in a file: `file` is libclang's handle, None outside of files; `offset` counts bytes from 0."""
+
+    file: int | None
+    line: int
+    column: int
+    offset: int
+
+
+@cache
+def library() -> Any:
+    """Return libclang with typed functions; raise UsageError unless its wheel is installed."""
+    spec = find_spec("clang")
+    directories = list(spec.submodule_search_locations or ()) if spec else []
+    paths = [Path(directory, "native", name) for directory in directories for name in LIBRARIES]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise UsageError(f"reading C needs libclang, which is not installed; {advice('c2rust')}")
+    lib = ctypes.CDLL(str(path))
+    for name, (arguments, result) in _SIGNATURES.items():
+        function = getattr(lib, name)
+        function.argtypes, function.restype = arguments, result
+    return lib
+
+
+def text(string: CXString) -> str:
+    """Return a string of libclang and free it; bytes that are not UTF-8 become escapes, so that it can be stored."""
+    return raw(string).decode(errors="backslashreplace")
+
+
+def raw(string: CXString) -> bytes:
+    """Return the bytes of a string of libclang and free it."""
+    lib = library()
+    value: bytes | None = lib.clang_getCString(string)
+    lib.clang_disposeString(string)
+    return value or b""
+
+
+def place(location: SourceLocation, function: str = "clang_getExpansionLocation") -> Position:
+    """Return where a location is in a file: for a place inside of a macro, where the macro is expanded."""
+    file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
+    getattr(library(), function)(location, byref(file), byref(line), byref(column), byref(offset))
+    return Position(file.value, line.value, column.value, offset.value)
+
+
+def children(cursor: Cursor) -> list[Cursor]:
+    """Return the direct children of a cursor."""
+    cursors: list[Cursor] = []
+    append = cursors.append
+
+    # A visitor must not raise: ctypes would drop the exception, and libclang would go on with an arbitrary result.
+    def visit(child: Cursor, _parent: Cursor, _data: int) -> int:
+        append(child)
+        return CONTINUE
+
+    library().clang_visitChildren(cursor, Visitor(visit), None)
+    return cursors
+
+
+def descendants(cursor: Cursor, skip: frozenset[int] = frozenset()) -> list[Cursor]:
+    """Return all cursors below one in pre-order; those of a kind in `skip` are returned without what is below them."""
+    cursors: list[Cursor] = []
+    append = cursors.append
+
+    def visit(child: Cursor, _parent: Cursor, _data: int) -> int:
+        append(child)
+        return CONTINUE if child.kind in skip else RECURSE
+
+    library().clang_visitChildren(cursor, Visitor(visit), None)
+    return cursors

@@ -1,0 +1,80 @@
+"""The arguments for libclang: those of a compile command that change the meaning of a source file, and our own.
+
+An allow-list, since compile commands come from the project that is read: clang has arguments that load a plugin into
+this process (`-fplugin`, `-Xclang -load`) or write files (`-MF`, `--serialize-diagnostics`), and takes arguments that
+only gcc knows for errors.  Warnings of the project are off, also as errors; what is an error only in later standards,
+such as a call without a declaration, is a warning as in gcc.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from jarvis_workers.source.clang.unit import ROOT, CompileCommand, Language
+
+# These take their value from the next argument if it is not joined to them.
+WITH_VALUE = (
+    *("-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefixbefore", "-iwithprefix"),
+    *("-isysroot", "--sysroot", "--target", "-target", "-I", "-D", "-U", "-x"),
+)
+PLAIN = re.compile(
+    r"""
+    -std=.* | --std=.* | -ansi | -nostdinc(\+\+)? | -nobuiltininc | -undef | -trigraphs | -pthread | -O([0-3sg]|fast)?
+    | -f(no-)?(signed-char|unsigned-char|signed-bitfields|unsigned-bitfields|short-enums|short-wchar|common|builtin
+        |builtin-[a-z_0-9]+|ms-extensions|plan9-extensions|gnu89-inline|freestanding|hosted|blocks|openmp|wrapv|trapv
+        |char8_t|exceptions|rtti|PIC|pic|PIE|pie|math-errno|fast-math|finite-math-only|strict-aliasing|gnu-keywords
+        |asm|cx-limited-range|lax-vector-conversions|coroutines|declspec|dollars-in-identifiers|access-control)
+    | -fpack-struct(=\d+)? | -fexec-charset=[\w-]+ | -finput-charset=[\w-]+ | -ftemplate-depth=\d+
+    | -m(32|64|x32|16) | -m(arch|cpu|fpu|abi|float-abi)=[\w.+-]+
+    | -m(no-)?(sse[\d.]*|ssse3|avx[\w.]*|aes|pclmul|bmi2?|fma4?|f16c|popcnt|lzcnt|sha|mmx|3dnow|rdrnd|rdseed|adx
+        |xsave\w*|neon|altivec|vsx|crc32|gfni|vaes|vpclmulqdq|movbe|ms-bitfields)
+    """,
+    re.VERBOSE,
+)
+# Default errors of clang 18 that gcc 12 only warns of.
+WARNINGS = (
+    *("implicit-function-declaration", "implicit-int", "int-conversion"),
+    *("incompatible-function-pointer-types", "return-mismatch"),
+)
+CPP_SUFFIXES = (b".cc", b".cpp", b".cxx", b".c++", b".C", b".CC", b".cp", b".hh", b".hpp", b".hxx", b".h++", b".H")
+
+
+def parser_arguments(root: bytes, command: CompileCommand, headers: Path) -> list[bytes]:
+    """Return the arguments for libclang without the file; `root` is absolute, `headers` those of clang."""
+    own = [os.fsencode(argument).replace(ROOT.encode(), root) for argument in _with_meaning(command.arguments)]
+    directory = os.path.normpath(os.path.join(root, command.directory))
+    # -resource-dir keeps the place of the headers in the search order, but demands this name.
+    place = (b"-resource-dir", headers.parent) if headers.name == "include" else (b"-isystem", headers)
+    warnings = [f"{form}{name}".encode() for name in WARNINGS for form in ("-W", "-Wno-error=")]
+    return [
+        *own,
+        b"-working-directory=" + directory,
+        place[0],
+        os.fsencode(place[1]),
+        b"-Wno-error",
+        b"-Wno-everything",
+        *warnings,
+    ]
+
+
+def language_of(command: CompileCommand) -> Language:
+    """Return the language of a unit: that of the last `-x`, else that of the suffix, as compilers choose it."""
+    chosen = ""
+    for index, argument in enumerate(command.arguments):
+        if argument.startswith("-x"):
+            chosen = argument[2:] or "".join(command.arguments[index + 1 : index + 2])
+    if chosen and chosen != "none":
+        return "c++" if "c++" in chosen else "c"
+    return "c++" if command.file.endswith(CPP_SUFFIXES) else "c"
+
+
+def _with_meaning(arguments: Sequence[str]) -> Iterator[str]:
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument in WITH_VALUE:
+            value = next(remaining, None)
+            if value is not None:
+                yield from (argument, value)
+        elif argument.startswith(WITH_VALUE) or PLAIN.fullmatch(argument):
+            yield argument

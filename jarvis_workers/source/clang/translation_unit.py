@@ -1,0 +1,150 @@
+"""Parse a source file with libclang, and read what belongs to the whole unit: files, diagnostics, includes.
+
+Arguments are passed as bytes, so that paths need not be UTF-8.
+"""
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import byref, c_char_p, c_ulong, c_void_p
+from pathlib import Path
+
+from jarvis_workers.errors import GivenUp
+from jarvis_workers.source.clang.kinds import SEVERITY_ERROR, SEVERITY_FATAL, SEVERITY_WARNING
+from jarvis_workers.source.clang.libclang import (
+    Cursor,
+    InclusionVisitor,
+    Position,
+    SourceLocation,
+    library,
+    place,
+    raw,
+    text,
+)
+from jarvis_workers.source.clang.parser_arguments import parser_arguments
+from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Severity
+
+# CXTranslationUnit_Flags: record macros, and go on after a missing header, so that all of them are reported.
+DETAILED_PREPROCESSING_RECORD, KEEP_GOING = 0x01, 0x200
+ERROR_CODES = {1: "libclang failed", 2: "libclang crashed", 3: "libclang refused its arguments", 4: "libclang failed"}
+SEVERITIES: dict[int, Severity] = {SEVERITY_WARNING: "warning", SEVERITY_ERROR: "error", SEVERITY_FATAL: "fatal"}
+# Of each unit, that many warnings and that many errors are reported.
+MAX_DIAGNOSTICS = 100
+
+
+class TranslationUnit:
+    """A parsed file; `file_of` maps libclang's files to paths below the root."""
+
+    def __init__(self, handle: c_void_p, root: bytes, directory: bytes) -> None:
+        self.handle = handle
+        self.root = root
+        self._real_root = os.path.realpath(root)
+        self._directory = directory
+        self._files: dict[int | None, bytes | None] = {None: None}
+        self._contents: dict[int, bytes] = {}
+
+    @property
+    def cursor(self) -> Cursor:
+        cursor: Cursor = library().clang_getTranslationUnitCursor(self.handle)
+        return cursor
+
+    def file_of(self, file: int | None) -> bytes | None:
+        """Return the path of a file relative to the root, or None if it is outside."""
+        if file not in self._files:
+            self._files[file] = self._relative(self.path_of(file))
+        return self._files[file]
+
+    def path_of(self, file: int | None) -> bytes:
+        """Return the absolute path of a file, or b"" for what stands in no file."""
+        name = raw(library().clang_getFileName(file)) if file else b""
+        return os.path.normpath(os.path.join(self._directory, name)) if name and not name.startswith(b"<") else b""
+
+    def _relative(self, path: bytes) -> bytes | None:
+        for root, one in ((self.root, path), (self._real_root, os.path.realpath(path))):
+            if path and one.startswith(root.rstrip(b"/") + b"/"):
+                return one[len(root.rstrip(b"/")) + 1 :]
+        return None
+
+    def contents(self, file: int) -> bytes:
+        """Return the bytes of a file as libclang has read them."""
+        if file not in self._contents:
+            size = c_ulong()
+            address = library().clang_getFileContents(self.handle, file, byref(size))
+            self._contents[file] = ctypes.string_at(address, size.value) if address else b""
+        return self._contents[file]
+
+    def includes(self) -> tuple[bytes, ...]:
+        """Return the sorted paths of the files of the project that the unit reads beside its own file."""
+        files: list[tuple[int, int]] = []
+
+        def visit(file: int, _stack: object, depth: int, _data: object) -> None:
+            files.append((depth, file))
+
+        library().clang_getInclusions(self.handle, InclusionVisitor(visit), None)
+        paths = {self.file_of(file) for depth, file in files if depth}
+        return tuple(sorted(path for path in paths if path is not None))
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Return the first errors and warnings in the order of the compiler."""
+        counts = dict.fromkeys(("warning", "error"), 0)
+        diagnostics = []
+        for index in range(library().clang_getNumDiagnostics(self.handle)):
+            if one := self._diagnostic(index):
+                group = "warning" if one.severity == "warning" else "error"
+                counts[group] += 1
+                if counts[group] <= MAX_DIAGNOSTICS:
+                    diagnostics.append(one)
+        return tuple(diagnostics)
+
+    def _diagnostic(self, index: int) -> Diagnostic | None:
+        lib = library()
+        handle = c_void_p(lib.clang_getDiagnostic(self.handle, index))
+        try:
+            severity = SEVERITIES.get(lib.clang_getDiagnosticSeverity(handle))
+            if severity is None:
+                return None
+            at = place(lib.clang_getDiagnosticLocation(handle))
+            message = self.without_root(text(lib.clang_getDiagnosticSpelling(handle)))
+        finally:
+            lib.clang_disposeDiagnostic(handle)
+        file = self.file_of(at.file)
+        return Diagnostic(severity, self.path_of(at.file) if file is None else file, at.line, at.column, message)
+
+    def without_root(self, words: str) -> str:
+        """Return a message or type without the place of the root, which differs between workers."""
+        return words.replace(self.root.decode(errors="backslashreplace").rstrip("/") + "/", "")
+
+    def position(self, cursor: Cursor) -> Position:
+        """Return where a cursor stands: for what a macro generates, where the macro is expanded."""
+        location: SourceLocation = library().clang_getCursorLocation(cursor)
+        return place(location)
+
+
+@contextmanager
+def parsed(root: Path, command: CompileCommand, headers: Path) -> Iterator[TranslationUnit]:
+    """Parse a source file; raise GivenUp if libclang gives no syntax tree."""
+    lib = library()
+    root_path = os.path.abspath(os.fsencode(root))
+    directory = os.path.normpath(os.path.join(root_path, command.directory))
+    arguments = [*parser_arguments(root_path, command, headers), os.path.join(root_path, command.file)]
+    index = c_void_p(lib.clang_createIndex(0, 0))
+    handle = c_void_p()
+    try:
+        code = lib.clang_parseTranslationUnit2(
+            index,
+            None,
+            (c_char_p * len(arguments))(*arguments),
+            len(arguments),
+            None,
+            0,
+            DETAILED_PREPROCESSING_RECORD | KEEP_GOING,
+            byref(handle),
+        )
+        if code or not handle:
+            raise GivenUp(ERROR_CODES.get(code, "libclang failed"))
+        yield TranslationUnit(handle, root_path, directory)
+    finally:
+        if handle:
+            lib.clang_disposeTranslationUnit(handle)
+        lib.clang_disposeIndex(index)

@@ -1,0 +1,88 @@
+"""A unit as compact JSON, and back: symbols and references as rows, keys once.
+
+Bytes of paths, and characters that no UTF-8 text has, travel as surrogate escapes, which JSON writes as ASCII.
+"""
+
+import json
+import os
+from typing import Any
+
+from jarvis_workers.source.clang.unit import CParameter, Diagnostic, Extent, Reference, Unit, UnitSymbol
+
+# Raise it whenever the form or the meaning of a unit changes: earlier encodings are then not read.
+VERSION = 1
+
+
+def encode_unit(unit: Unit) -> bytes:
+    """Return the unit as one line of JSON; equal units give equal bytes."""
+    keys = sorted({key for one in unit.references for key in (one.source, one.target)} | {s.key for s in unit.symbols})
+    number = {key: index for index, key in enumerate(keys)}
+    document = [
+        VERSION,
+        os.fsdecode(unit.file),
+        unit.language,
+        unit.arguments_hash,
+        keys,
+        [_symbol_row(symbol, number[symbol.key]) for symbol in unit.symbols],
+        [(number[one.source], number[one.target], one.kind) for one in unit.references],
+        unit.externals,
+        [os.fsdecode(path) for path in unit.includes],
+        [(one.severity, os.fsdecode(one.file), *one[2:]) for one in unit.diagnostics],
+    ]
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def decode_unit(line: bytes) -> Unit:
+    """Return the unit of `encode_unit`; raise ValueError if it is of another version."""
+    version, *fields = json.loads(line)
+    if version != VERSION:
+        raise ValueError(f"a unit of version {version}, not {VERSION}")
+    file, language, arguments_hash, keys, symbols, references, externals, includes, diagnostics = fields
+    return Unit(
+        file=os.fsencode(file),
+        language=language,
+        arguments_hash=arguments_hash,
+        symbols=tuple(_symbol(row, keys) for row in symbols),
+        references=tuple(Reference(keys[source], keys[target], kind) for source, target, kind in references),
+        externals=tuple((key, name) for key, name in externals),
+        includes=tuple(os.fsencode(path) for path in includes),
+        diagnostics=tuple(Diagnostic(severity, os.fsencode(at), *rest) for severity, at, *rest in diagnostics),
+    )
+
+
+def _symbol_row(symbol: UnitSymbol, number: int) -> tuple[Any, ...]:
+    return (
+        number,
+        symbol.category,
+        symbol.kind,
+        symbol.name,
+        symbol.qualified_name,
+        (os.fsdecode(symbol.extent.file), *symbol.extent[1:]),
+        symbol.language,
+        symbol.signature,
+        symbol.return_type,
+        symbol.parameters,
+        symbol.source_hash,
+        int(symbol.is_definition),
+        symbol.facts,
+    )
+
+
+def _symbol(row: list[Any], keys: list[str]) -> UnitSymbol:
+    number, category, kind, name, qualified, (file, *place), language, signature, result, parameters, *rest = row
+    source_hash, is_definition, facts = rest
+    return UnitSymbol(
+        key=keys[number],
+        category=category,
+        kind=kind,
+        name=name,
+        qualified_name=qualified,
+        extent=Extent(os.fsencode(file), *place),
+        language=language,
+        signature=signature,
+        return_type=result,
+        parameters=tuple(CParameter(*one) for one in parameters),
+        source_hash=source_hash,
+        is_definition=bool(is_definition),
+        facts=tuple(facts),
+    )

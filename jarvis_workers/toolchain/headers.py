@@ -1,0 +1,48 @@
+"""Find the builtin headers of clang, such as stddef.h, for libclang: its wheel has none.
+
+They must be of the same major version.  Without them `size_t` would become `int`, and most calls would be lost.
+"""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import advice
+
+# The major version of the wheel of libclang.
+MAJOR = 18
+SYSTEM = (f"/usr/lib/llvm-{MAJOR}/lib/clang", "/usr/lib/clang", "/usr/lib64/clang", "/usr/local/lib/clang")
+
+
+def builtin_headers(configured: str | None) -> Path:
+    """Return the directory of stddef.h: the configured one, that of clang-tidy's wheel, or that of an installed clang.
+
+    `configured` is the setting c2rust.clang_headers.  Raises UsageError if there is none.
+    """
+    if configured:
+        return _configured(Path(configured).expanduser())
+    found = next((path for path in _candidates() if (path / "stddef.h").is_file()), None)
+    if found is None:
+        raise UsageError(
+            f"reading C needs the builtin headers of clang {MAJOR}: {advice('c2rust')}, "
+            "or set c2rust.clang_headers to the directory of its stddef.h"
+        )
+    return found
+
+
+def _configured(path: Path) -> Path:
+    for one in (path, path / "include"):
+        if (one / "stddef.h").is_file():
+            return one.absolute()
+    raise UsageError(f"c2rust.clang_headers: no stddef.h in {str(path)!r}; set it to the builtin headers of clang")
+
+
+def _candidates() -> Iterator[Path]:
+    spec = find_spec("clang_tidy")
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        yield Path(place, "data", "lib", "clang", str(MAJOR), "include")
+    for directory in SYSTEM:
+        for version in sorted(Path(directory).glob(f"{MAJOR}*")):
+            if version.name.split(".")[0] == str(MAJOR):
+                yield version / "include"

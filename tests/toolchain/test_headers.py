@@ -1,0 +1,40 @@
+"""The builtin headers of clang are found, or their absence is an error."""
+
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.toolchain import headers
+from jarvis_workers.toolchain.headers import builtin_headers
+
+
+def test_the_wheel_of_clang_tidy_has_them() -> None:
+    directory = builtin_headers(None)
+
+    assert directory.parts[-4:] == ("lib", "clang", "18", "include")
+    assert (directory / "stddef.h").is_file()
+    assert (directory / "immintrin.h").is_file()
+
+
+@pytest.mark.parametrize("below", [".", "include"])
+def test_a_configured_directory_comes_first(tmp_path: Path, below: str) -> None:
+    (tmp_path / below).mkdir(exist_ok=True)
+    (tmp_path / below / "stddef.h").touch()
+
+    assert builtin_headers(str(tmp_path)) == tmp_path / below
+
+
+def test_a_configured_directory_without_headers_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"c2rust\.clang_headers: no stddef\.h in"):
+        builtin_headers(str(tmp_path))
+
+
+def test_without_any_headers_the_message_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headers, "MAJOR", 1)
+
+    with pytest.raises(
+        UsageError, match=r"needs the builtin headers of clang 1: install it .*c2rust\.clang_headers"
+    ) as error:
+        builtin_headers(None)
+    assert "\n" not in str(error.value)
