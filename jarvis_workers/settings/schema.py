@@ -170,6 +170,12 @@ class WebSettings(FrozenSettings):
     viewer_groups: Names = ()
 
 
+class C2RustSettings(FrozenSettings):
+    """Reading C; `clang_headers` is the directory of clang's builtin headers, of the same major version as libclang."""
+
+    clang_headers: str | None = None
+
+
 class Settings(FrozenSettings):
     """All settings of a user; the addresses that replace None are properties."""
 
@@ -193,6 +199,7 @@ class Settings(FrozenSettings):
     agent: AgentSettings = AgentSettings()
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
+    c2rust: C2RustSettings = C2RustSettings()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 
