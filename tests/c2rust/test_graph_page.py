@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_workers.c2rust.report.body import UncheckedUnit
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
-from jarvis_workers.c2rust.symbol import SymbolGraph
+from jarvis_workers.c2rust.symbol import Edge, SymbolGraph
 from tests.browser import Browser, browser
 from tests.c2rust.graphs import graph_of, large_graph, order_of
 from tests.web.test_browser import AXE, axe
@@ -202,3 +202,32 @@ def test_a_graph_of_nothing_has_a_page(page: Browser, opened: Opener) -> None:
     for fragment in ("", "#view=files", "#view=roots", "#view=order", "#view=cycles", "#symbol=main", "#cycle=7"):
         opened(html, fragment)
         assert page.complaints == []
+
+
+def test_kinds_of_edges_are_switched_on_and_off(page: Browser, opened: Opener) -> None:
+    graph = graph_of(["main", "Node"], Node={"category": "type", "kind": "struct"})
+    graph = SymbolGraph(graph.symbols, (Edge(1, 2, "type"),))
+    opened(render_page(graph, order_of(graph), [1], FACTS), "#symbol=main")
+
+    assert side(page, "Callees") == []
+    assert "None of the chosen kinds." in page.ask("view.innerText")
+    page.ask("document.querySelector('.chip.e-type').click()")
+    assert side(page, "Callees") == ["Node"]
+
+
+def test_the_picture_of_a_symbol_with_many_users_is_bounded(page: Browser, opened: Opener) -> None:
+    names = ["log", *(f"user_{number}" for number in range(500))]
+    graph = graph_of(names, [(number, 1) for number in range(2, 502)])
+    opened(render_page(graph, order_of(graph), [2], FACTS), "#symbol=log")
+
+    assert page.ask("view.querySelectorAll('svg .node').length") <= 60
+    assert "and 476 more" in page.ask("view.querySelector('svg').textContent")
+    assert page.ask("view.querySelector('.panel h3').textContent") == "Callers 500"
+
+
+def test_a_cycle_shows_its_members_and_their_edges(page: Browser, opened: Opener) -> None:
+    opened(small(), "#view=cycles")
+    follow(page, "#view .rows .name")
+
+    assert side(page, "Members") == ["even", "odd"]
+    assert page.ask("view.querySelectorAll('svg .edge').length") == 2

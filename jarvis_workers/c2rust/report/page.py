@@ -84,7 +84,7 @@ def _tiles(body: ScanBody) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
     numbers = (
         ("Functions", symbols.get("function", 0), "view=symbols&category=function"),
-        ("Lines of functions", body.lines, "view=symbols&category=function&sort=lines"),
+        ("Function lines", body.lines, "view=symbols&category=function&sort=lines"),
         ("Files", body.files, "view=files"),
         ("Calls", edges.get("call", 0), "view=symbols&category=function&sort=users"),
         ("Roots", len(body.roots), "view=roots"),

@@ -2,6 +2,7 @@
 const SIDE = 24;
 const LETTER = 7.3;
 const RING = 24;
+const CELLS = 300;
 
 function draw(tag, attributes, ...inside) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -100,9 +101,24 @@ function stacked(one, left, right, rest, width) {
   return picture(width, middle + 38 + rights.length * 30, ...drawn);
 }
 
+/* The member with most edges inside of the cycle, and one by one the member with most edges to those chosen. */
+function central(members) {
+  if (members.length <= RING) return members;
+  const inside = new Set(members);
+  const near = new Map(members.map((one) => [one, [into, out].flatMap((rows) => neighbours(rows, one).map((other) => other.symbol)).filter((other) => inside.has(other))]));
+  const chosen = new Set();
+  const gain = new Map(members.map((one) => [one, near.get(one).length / 1e6]));
+  while (chosen.size < RING) {
+    const next = members.filter((one) => !chosen.has(one)).reduce((best, one) => (gain.get(one) > gain.get(best) ? one : best));
+    chosen.add(next);
+    near.get(next).forEach((one) => gain.set(one, gain.get(one) + 1));
+  }
+  return members.filter((one) => chosen.has(one));
+}
+
 /* The members of a cycle around a circle, and the edges between them. */
 function ring(members, width) {
-  const shown = members.slice(0, RING);
+  const shown = central(members);
   const each = Math.min(200, width / 3);
   const height = Math.max(180, Math.min(620, shown.length * 26));
   const [cx, cy, rx, ry] = [width / 2, height / 2, Math.max(40, width / 2 - each - 12), height / 2 - 26];
@@ -174,32 +190,29 @@ function cell(one, x, y, width, height) {
   return one.href ? draw("a", { href: one.href, tabindex: -1, class: `cell ${one.name}` }, box) : draw("g", { class: `cell ${one.name}` }, box);
 }
 
-/* A treemap of the largest, and of the rest together. */
-function treemapOf(symbols, width, limit = 150) {
+/* Treemaps of the largest. */
+function treemapOf(symbols, width) {
   const sorted = [...symbols].sort((a, b) => data.lines[b] - data.lines[a]);
-  const items = sorted.slice(0, limit).map((one) => ({
+  return treemap(sorted.slice(0, CELLS).map((one) => ({
     value: data.lines[one], text: data.name[one], href: symbolLink(one), name: shade(users[one]),
     title: `${data.name[one]}: ${plural(data.lines[one], "line")}, ${plural(users[one], "user")}`,
-  }));
-  const rest = sorted.slice(limit);
-  const lines = rest.reduce((sum, one) => sum + data.lines[one], 0);
-  if (rest.length) items.push({ value: lines, text: `and ${number(rest.length)} more`, title: `${number(rest.length)} smaller functions, ${number(lines)} lines`, name: "t-rest" });
-  return treemap(items, width, height(width));
+  })), width, height(width));
 }
 
-function treemapOfFiles(width, limit = 150) {
+function treemapOfFiles(width) {
   const sorted = files.filter((file) => file.lines).sort((a, b) => b.lines - a.lines);
-  const items = sorted.slice(0, limit).map((file) => ({
+  return treemap(sorted.slice(0, CELLS).map((file) => ({
     value: file.lines, text: base(file.path), href: fileLink(file), name: shade(file.users.size),
     title: `${file.path}: ${plural(file.functions, "function")}, ${plural(file.lines, "line")}, used by ${plural(file.users.size, "file")}`,
-  }));
-  const rest = sorted.slice(limit);
-  if (rest.length) items.push({ value: rest.reduce((sum, file) => sum + file.lines, 0), text: `and ${number(rest.length)} more`, title: `${number(rest.length)} smaller files`, name: "t-rest" });
-  return treemap(items, width, height(width));
+  })), width, height(width));
+}
+
+function largest(many, what) {
+  return many > CELLS ? `the ${CELLS} largest of ${number(many)} ${what}; darker: more users` : "darker: more users";
 }
 
 function height(width) {
-  return width < 640 ? 300 : 360;
+  return width < 640 ? 320 : 420;
 }
 
 function shade(value) {

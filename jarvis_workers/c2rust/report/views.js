@@ -5,7 +5,8 @@ const KINDS = ["call", "address", "global", "type", "macro"];
 const KIND_TITLES = { call: "calls", address: "addresses", global: "globals", type: "types", macro: "macros" };
 const OUTSIDE_SHOWN = 60;
 const COLUMNS = { name: "Name", file: "Place", lines: "Lines", users: "Users" };
-const hiddenKinds = new Set();
+/* Kinds of edges that are not shown, of functions and of all other symbols. */
+const hidden = { function: new Set([3, 4]), other: new Set() };
 let pictures = [];
 
 function heading(title, ...inside) {
@@ -39,8 +40,9 @@ function panel(title, ...inside) {
 }
 
 /* What "no edges" means here: never the same as "not read". */
-function none(one, what) {
-  if (incomplete.has(one)) return make("p", { className: "empty bad", textContent: `${what} unknown: no unit that defines it was read without errors.` });
+function none(one, what, filtered) {
+  if (incomplete.has(one) && what !== "Callers") return make("p", { className: "empty bad", textContent: `${what} unknown: no unit that defines it was read without errors.` });
+  if (filtered) return make("p", { className: "empty", textContent: "None of the chosen kinds." });
   const rest = uncheckedUnits ? ` in the units that were read; ${plural(uncheckedUnits, "unit")} not checked` : "";
   return make("p", { className: "empty", textContent: `None${rest}.` });
 }
@@ -49,9 +51,10 @@ function overview() {
   const panels = document.getElementById("panels");
   const functions = data.name.map((_, one) => one).filter(isFunction);
   const top = (key) => [...functions].sort((a, b) => key[b] - key[a] || a - b).slice(0, 10);
-  const many = files.filter((file) => file.lines).length > 1;
+  const filled = files.filter((file) => file.lines).length;
+  const many = filled > 1;
   panels.replaceChildren(
-    make("section", { className: "panel wide" }, make("h3", {}, many ? "Files by lines of functions" : "Functions by lines", small("darker: more users")),
+    make("section", { className: "panel wide" }, make("h3", {}, many ? "Files by lines of functions" : "Functions by lines", small(many ? largest(filled, "files") : largest(functions.length, "functions"))),
       figure("treemap", (width) => (many ? treemapOfFiles(width) : treemapOf(functions, width)))),
     panel("Largest functions", symbolList(top(data.lines), "Largest functions")),
     panel("Most used functions", symbolList(top(users).filter((one) => users[one]), "Most used functions")),
@@ -115,7 +118,9 @@ function symbolHead(one) {
 
 function neighbourhoodPart(one) {
   const self = neighbours(out, one).some((other) => other.symbol === one && other.kinds.includes(CALL));
-  const [callers, callees] = [into, out].map((edges) => neighbours(edges, one).filter((other) => other.symbol !== one));
+  const strongest = (other) => Math.min(...other.kinds);
+  const [callers, callees] = [into, out].map((edges) => neighbours(edges, one).filter((other) => other.symbol !== one).sort((a, b) => strongest(a) - strongest(b)));
+  const hiddenKinds = hidden[isFunction(one) ? "function" : "other"];
   const counts = KINDS.map((_, kind) => [...callers, ...callees].filter((other) => other.kinds.includes(kind)).length);
   const box = make("div", { className: "neighbourhood" });
   const chosen = (found) => found.filter((other) => other.kinds.some((kind) => !hiddenKinds.has(kind)));
@@ -129,12 +134,13 @@ function neighbourhoodPart(one) {
         side(isFunction(one) ? "Callees" : "Uses", one, right, callees.length, "Callees", outside(one))));
     paint();
   };
-  const chips = make("div", { className: "chips", role: "group", ariaLabel: "Kinds of edges" }, ...KINDS.map((kind, place) => counts[place] ? kindChip(kind, place, counts[place], fill) : null));
+  const chips = make("div", { className: "chips", role: "group", ariaLabel: "Kinds of edges" }, ...KINDS.map((kind, place) => counts[place] ? kindChip(hiddenKinds, place, counts[place], fill) : null));
   queueMicrotask(fill);
-  return make("div", {}, chips, self ? make("p", { className: "aside", textContent: "It calls itself." }) : "", box);
+  return make("div", { className: "parts" }, chips, self ? make("p", { className: "aside", textContent: "It calls itself." }) : "", box);
 }
 
-function kindChip(kind, place, count, fill) {
+function kindChip(hiddenKinds, place, count, fill) {
+  const kind = KINDS[place];
   const chip = make("button", { type: "button", className: `chip e-${kind}`, ariaPressed: String(!hiddenKinds.has(place)) },
     make("i", {}), `${KIND_TITLES[kind]} `, make("b", { textContent: number(count) }));
   chip.addEventListener("click", () => {
@@ -146,10 +152,10 @@ function kindChip(kind, place, count, fill) {
 }
 
 function side(title, one, found, all, what, ...rest) {
-  const shown = found.length === all ? number(all) : `${number(found.length)} of ${number(all)}`;
-  const marks = (place) => found[place].kinds.map((kind) => make("span", { className: `badge e-${KINDS[kind]}`, textContent: KINDS[kind] }));
-  return panel([title, small(shown)],
-    found.length ? symbolList(found.map((other) => other.symbol), title, marks, { tall: true, seen: 10 }) : none(one, what), ...rest);
+  const marks = (place) => found[place].kinds.filter((kind) => isFunction(found[place].symbol) || kind <= ADDRESS)
+    .map((kind) => badge(KINDS[kind], `e-${KINDS[kind]}`));
+  return panel([title, small(number(found.length))],
+    found.length ? symbolList(found.map((other) => other.symbol), title, marks, { tall: true, seen: 10 }) : none(one, what, all > 0), ...rest);
 }
 
 function outside(one) {
@@ -235,7 +241,7 @@ function fileView(state) {
   const related = (found) => bars([...found].sort((a, b) => b[1] - a[1]).map(([other, value]) => ({ text: files[other].path, value, href: fileLink(files[other]) })));
   view.append(heading(make("code", { textContent: file.path })),
     make("ul", { className: "details" }, ...[plural(file.functions, "function"), `${plural(file.lines, "line")} of functions`, plural(file.symbols.length, "symbol")].map((text) => make("li", { textContent: text }))),
-    ...(functions.length ? [figure("treemap", (width) => treemapOf(functions, width))] : []),
+    ...(functions.length ? [panel(["Functions by lines", small(largest(functions.length, "functions"))], figure("treemap", (width) => treemapOf(functions, width)))] : []),
     make("div", { className: "columns" }, panel(["Used by", small(`${plural(file.users.size, "file")}, edges`)], related(file.users)), panel(["Uses", small(`${plural(file.uses.size, "file")}, edges`)], related(file.uses))),
     panel(["Symbols", small(number(file.symbols.length))], symbolList(file.symbols, "Symbols of the file")));
   return file.path;
@@ -243,8 +249,8 @@ function fileView(state) {
 
 function cyclesView() {
   const row = (place) => [
-    make("a", { href: `#cycle=${place + 1}`, className: "name", textContent: cycles[place].map((one) => data.name[one]).slice(0, 12).join(", ") }),
-    make("span", { className: "marks" }),
+    make("a", { href: `#cycle=${place + 1}`, className: "name", textContent: [...new Set(cycles[place].map((one) => data.name[one]))].slice(0, 12).join(", ") }),
+    make("span", { className: "marks" }, badge(`${data.categories[data.category[cycles[place][0]]]}s`)),
     make("span", { className: "where", textContent: placeOfCycle(cycles[place]) }),
     make("span", { className: "lines", title: "lines", textContent: number(cycles[place].reduce((sum, one) => sum + data.lines[one], 0)) }),
     make("span", { className: "users", title: "symbols", textContent: number(cycles[place].length) }),
@@ -265,7 +271,7 @@ function cycleView(state) {
   const cycle = cycles[wanted - 1];
   if (!cycle) return cyclesView();
   view.append(heading(`Cycle ${number(wanted)}`, small(plural(cycle.length, "symbol"))),
-    make("p", { className: "aside" }, link("#view=cycles", "All cycles"), cycle.length > RING ? `. The picture shows the first ${RING}.` : ""),
+    make("p", { className: "aside" }, link("#view=cycles", "All cycles"), cycle.length > RING ? `. The picture shows the ${RING} members with most edges.` : ""),
     figure("graph", (width) => ring(cycle, width)), panel("Members", symbolList(cycle, "Members of the cycle")));
   return `Cycle ${wanted}`;
 }
