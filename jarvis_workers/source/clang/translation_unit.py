@@ -27,7 +27,8 @@ from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Severit
 
 # CXTranslationUnit_Flags: record macros, and go on after a missing header, so that all of them are reported.
 DETAILED_PREPROCESSING_RECORD, KEEP_GOING = 0x01, 0x200
-ERROR_CODES = {1: "libclang failed", 2: "libclang crashed", 3: "libclang refused its arguments", 4: "libclang failed"}
+CRASHED = "libclang crashed"
+ERROR_CODES = {1: "libclang failed", 2: CRASHED, 3: "libclang refused its arguments", 4: "libclang failed"}
 SEVERITIES: dict[int, Severity] = {SEVERITY_WARNING: "warning", SEVERITY_ERROR: "error", SEVERITY_FATAL: "fatal"}
 # Of each unit, that many warnings and that many errors are reported.
 MAX_DIAGNOSTICS = 100
@@ -127,7 +128,10 @@ def parsed(root: Path, command: CompileCommand, headers: Path) -> Iterator[Trans
     lib = library()
     root_path = os.path.abspath(os.fsencode(root))
     directory = os.path.normpath(os.path.join(root_path, command.directory))
-    arguments = [*parser_arguments(root_path, command, headers), os.path.join(root_path, command.file)]
+    file = os.path.join(root_path, command.file)
+    if not os.path.isfile(file):
+        raise GivenUp("the file does not exist")
+    arguments = [*parser_arguments(root_path, command, headers), file]
     index = c_void_p(lib.clang_createIndex(0, 0))
     handle = c_void_p()
     try:

@@ -1,0 +1,1 @@
+"""Steps that move C projects to Rust."""

@@ -1,0 +1,101 @@
+"""Read translation units in forked processes: a unit that crashes libclang, hangs or needs too much costs only itself.
+
+After a crash that libclang survives, its process is replaced as well, since it keeps the memory of the broken unit.
+"""
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.errors import GivenUp
+from jarvis_workers.source.clang.read import read_unit
+from jarvis_workers.source.clang.translation_unit import CRASHED
+from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.source.clang.unit_json import encode_unit
+from jarvis_workers.toolchain.forked import Crashed, map_in_fork
+from jarvis_workers.toolchain.limits import ResourceBudget
+
+# A unit may take this multiple of its CPU limit, and this many seconds more, until its process is killed.
+WALL_FACTOR, WALL_SECONDS = 20, 60
+KILLED_BY_ALARM = "its process was killed by SIGALRM"
+# A crash with this part of the memory limit in use is blamed on the limit: libclang does not say why it crashed.
+NEAR_LIMIT = 0.4
+
+
+class UnitLimits(NamedTuple):
+    """Limits of a unit: CPU seconds, and megabytes of memory."""
+
+    seconds: float = 60.0
+    memory_mb: float = 4000.0
+
+    @property
+    def wall_seconds(self) -> float:
+        return self.seconds * WALL_FACTOR + WALL_SECONDS
+
+
+class UnitNotRead(NamedTuple):
+    """The reason why a unit was not read."""
+
+    reason: str
+
+
+def read_units(
+    root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
+) -> Iterator[bytes | UnitNotRead]:
+    """Yield each command's unit as `encode_unit` has it, in order; for single-threaded processes only."""
+    place = 0
+    work = partial(_read, root, headers, limits)
+    while place < len(commands):
+        with closing(map_in_fork(commands[place:], work, lambda _: limits.seconds)) as answers:
+            for answer in answers:
+                place += 1
+                yield _outcome(answer, limits)
+                if isinstance(answer, Crashed):
+                    break
+
+
+def _outcome(answer: str | Crashed, limits: UnitLimits) -> bytes | UnitNotRead:
+    if not isinstance(answer, Crashed):
+        return answer.encode()
+    if answer.reason == KILLED_BY_ALARM:
+        return UnitNotRead(f"exceeded the limit of {limits.wall_seconds:g} s")
+    return UnitNotRead(answer.reason)
+
+
+def _read(root: Path, headers: Path, limits: UnitLimits, command: CompileCommand) -> str:
+    _arrange(limits)
+    with ResourceBudget(limits.memory_mb):
+        try:
+            return encode_unit(read_unit(root, command, headers)).decode()
+        except MemoryError:
+            raise GivenUp(_too_big(limits)) from None
+        except GivenUp as problem:
+            if str(problem) == CRASHED and _peak_mb() > limits.memory_mb * NEAR_LIMIT:
+                raise GivenUp(_too_big(limits)) from None
+            raise
+
+
+def _arrange(limits: UnitLimits) -> None:
+    """Make this process die of what would otherwise be lost or wait: exceptions in callbacks, signals, input."""
+    sys.unraisablehook = lambda _: os.abort()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nothing, standard)
+    os.close(nothing)
+
+
+def _too_big(limits: UnitLimits) -> str:
+    return f"exceeded the memory limit of {limits.memory_mb:g} MB"
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
