@@ -2,6 +2,7 @@
 
 import http.client
 import threading
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,7 +47,7 @@ class S3:
 
 @contextmanager
 def s3_server() -> Iterator[S3]:
-    """Run a server with an empty bucket during the block."""
+    """Run a server with an empty bucket during the block; only one at a time in a process."""
     import logging
 
     from moto.server import ThreadedMotoServer
@@ -57,6 +58,8 @@ def s3_server() -> Iterator[S3]:
     try:
         host, port = server.get_host_and_port()
         running = S3(f"http://{host}:{port}")
+        # All servers of a process share their buckets: what earlier tests left is deleted.
+        urllib.request.urlopen(f"{running.endpoint}/moto-api/reset", data=b"").close()
         running.client().create_bucket(Bucket=BUCKET)
         yield running
     finally:
