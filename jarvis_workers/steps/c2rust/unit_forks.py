@@ -7,13 +7,14 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jarvis_workers.errors import GivenUp
+from jarvis_workers.source.clang.declared_functions import declared_functions
 from jarvis_workers.source.clang.read import read_unit
 from jarvis_workers.source.clang.translation_unit import CRASHED
 from jarvis_workers.source.clang.unit import CompileCommand
@@ -45,34 +46,57 @@ class UnitNotRead(NamedTuple):
     reason: str
 
 
+Item = TypeVar("Item")
+Answer = str | list[str]
+
+
 def read_units(
     root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
 ) -> Iterator[bytes | UnitNotRead]:
     """Yield each command's unit as `encode_unit` has it, in order; for single-threaded processes only."""
+
+    def work(command: CompileCommand) -> Answer:
+        return encode_unit(read_unit(root, command, headers)).decode()
+
+    for answer in _in_forks(commands, work, limits):
+        yield answer if isinstance(answer, UnitNotRead) else str(answer).encode()
+
+
+def read_declared_functions(
+    root: Path, files: Sequence[bytes], arguments: Sequence[str], headers: Path, limits: UnitLimits
+) -> Iterator[tuple[str, ...] | UnitNotRead]:
+    """Yield the names of `declared_functions` for each header below the root, in order."""
+
+    def work(file: bytes) -> Answer:
+        return list(declared_functions(root, file, arguments, headers))
+
+    for answer in _in_forks(files, work, limits):
+        yield answer if isinstance(answer, UnitNotRead) else tuple(answer)
+
+
+def _in_forks(
+    items: Sequence[Item], work: Callable[[Item], Answer], limits: UnitLimits
+) -> Iterator[Answer | UnitNotRead]:
     place = 0
-    work = partial(_read, root, headers, limits)
-    while place < len(commands):
-        with closing(map_in_fork(commands[place:], work, lambda _: limits.seconds)) as answers:
+    while place < len(items):
+        with closing(map_in_fork(items[place:], partial(_within, work, limits), lambda _: limits.seconds)) as answers:
             for answer in answers:
                 place += 1
-                yield _outcome(answer, limits)
                 if isinstance(answer, Crashed):
+                    yield UnitNotRead(_reason(answer, limits))
                     break
+                yield answer
 
 
-def _outcome(answer: str | Crashed, limits: UnitLimits) -> bytes | UnitNotRead:
-    if not isinstance(answer, Crashed):
-        return answer.encode()
-    if answer.reason == KILLED_BY_ALARM:
-        return UnitNotRead(f"exceeded the limit of {limits.wall_seconds:g} s")
-    return UnitNotRead(answer.reason)
+def _reason(crash: Crashed, limits: UnitLimits) -> str:
+    return f"exceeded the limit of {limits.wall_seconds:g} s" if crash.reason == KILLED_BY_ALARM else crash.reason
 
 
-def _read(root: Path, headers: Path, limits: UnitLimits, command: CompileCommand) -> str:
+def _within(work: Callable[[Item], Answer], limits: UnitLimits, item: Item) -> Answer:
     _arrange(limits)
     with ResourceBudget(limits.memory_mb):
         try:
-            return encode_unit(read_unit(root, command, headers)).decode()
+            return work(item)
         except MemoryError:
             raise GivenUp(_too_big(limits)) from None
         except GivenUp as problem:

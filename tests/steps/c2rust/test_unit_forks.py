@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.clang.unit_json import decode_unit
-from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units
+from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_declared_functions, read_units
 from jarvis_workers.toolchain.headers import builtin_headers
 
 pytestmark = pytest.mark.timing
@@ -85,4 +85,16 @@ def test_a_unit_that_does_not_exist_has_an_error(tmp_path: Path) -> None:
 
     assert list(read_units(tmp_path, commands, builtin_headers(None), LIMITS)) == [
         UnitNotRead("the file does not exist")
+    ]
+
+
+def test_a_header_that_crashes_libclang_is_lost_alone(tmp_path: Path) -> None:
+    for name, words in (("a.h", "int a(void), b(void);"), ("deep.h", DEEP_OPERATORS), ("c.h", "int c(void);")):
+        (tmp_path / name).write_text(words)
+
+    files = [b"a.h", b"deep.h", b"c.h"]
+    assert list(read_declared_functions(tmp_path, files, (), builtin_headers(None), LIMITS)) == [
+        ("a", "b"),
+        UnitNotRead("its process was killed by SIGSEGV"),
+        ("c",),
     ]
