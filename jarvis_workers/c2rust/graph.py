@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
-from jarvis_workers.paths import as_text
+from jarvis_workers.paths import shown
 from jarvis_workers.source.clang.unit import ReferenceKind, Unit, UnitSymbol
 
 # A fact of a symbol that its file defines more than once, such as under different conditions.
@@ -106,7 +106,7 @@ class _Linker:
         symbols = []
         for place in places:
             symbol = _symbol(ids[place], readings[place], calls.get(place, ()), place in self._definitions)
-            symbols.append(replace(symbol, key=f"{as_text(place.file)}#{place.key}") if place.key in shared else symbol)
+            symbols.append(replace(symbol, key=f"{shown(place.file)}#{place.key}") if place.key in shared else symbol)
         return SymbolGraph(tuple(symbols), self._edges(ids, linked))
 
     def _link(self) -> dict[str, _DefinitionPlace]:

@@ -3,11 +3,12 @@
 An edited order is used as it is if it has each function of the symbols once, and no id that the symbols lack.
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from jarvis_workers.c2rust.order import order_by_depth, translation_order
 from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
@@ -51,8 +52,8 @@ def _parse(lines: Iterable[str]) -> TranslationOrder:
         if not text.strip():
             continue
         try:
-            line = OrderLine.model_validate_json(text)
-        except ValidationError:
+            line = OrderLine.model_validate(json.loads(text))
+        except (ValueError, RecursionError):
             return TranslationOrder((), f"has a line that is no step: {number}")
         if line.items is None:
             return TranslationOrder((), f'is of the older form, without "items" (line {number})')

@@ -1,7 +1,7 @@
 """Write the lines of symbols.jsonl and symbols_raw.jsonl: a JSON object per symbol.
 
 The fields are those of seed 001, "核心产物与文件约定", and of its original; `source_hash`, `facts` and `complete` are
-added.  Paths and keys that are not valid UTF-8 have `\\xNN` for the other bytes, see `jarvis_workers.paths`.
+added.  Paths that are not valid UTF-8 have `\\xNN` for the other bytes, see `jarvis_workers.paths`.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from jarvis_workers.c2rust.symbol import OrderStep, Symbol, SymbolGraph
-from jarvis_workers.paths import from_text, shown
+from jarvis_workers.paths import shown
 
 
 def symbol_lines(graph: SymbolGraph) -> Iterator[str]:
@@ -37,7 +37,7 @@ def symbol_fields(symbol: Symbol, references: Sequence[int]) -> dict[str, object
     extent = symbol.extent
     return {
         "id": symbol.id,
-        "key": shown(from_text(symbol.key)),
+        "key": symbol.key,
         "category": symbol.category,
         "kind": symbol.kind,
         "name": symbol.name,

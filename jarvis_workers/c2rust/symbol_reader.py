@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import as_text, from_shown, leaves_the_root, plain
+from jarvis_workers.paths import from_shown, leaves_the_root, plain, shown
 from jarvis_workers.source.clang.unit import Category, CParameter, Extent, Language, ReferenceKind
 
 # Written by the original's scanner, not needed here.
@@ -126,7 +126,7 @@ def _symbol(line: SymbolLine, root: bytes) -> Symbol:
     path = from_shown(line.file).removeprefix(root.rstrip(b"/") + b"/" if root else b"")
     return Symbol(
         id=line.id,
-        key=as_text(from_shown(line.key)) or f"{as_text(path)}#{line.category}#{line.qualified_name or line.name}",
+        key=line.key or f"{shown(path)}#{line.category}#{line.qualified_name or line.name}",
         category=line.category,
         kind=line.kind or line.category,
         name=line.name,
@@ -184,5 +184,5 @@ def _warnings(read: Sequence[SymbolLine], missing: set[str]) -> Iterator[str]:
 
 
 def _some(names: set[str]) -> str:
-    shown = ", ".join(plain(name) for name in sorted(names)[:_NAMES_SHOWN])
-    return f"{shown} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else shown
+    listed = ", ".join(plain(name) for name in sorted(names)[:_NAMES_SHOWN])
+    return f"{listed} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else listed

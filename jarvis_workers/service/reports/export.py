@@ -9,12 +9,12 @@ from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json
 from jarvis_workers.service.atomic_write import write_whole as write_whole
+from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.live import Follower, Updates, cluster_row
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.reports.run_files import (
     HEURISTIC,
     PROGRESS,
-    make_directory,
     progress_row,
     refuse_unwritable,
     write_files,

@@ -9,12 +9,11 @@ from typing import Any
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report.json import json_line
 from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.store.values import Run
 
 Row = dict[str, Any]
 HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
-# A team's own files there belong to its repository; all others are those of runs.
-IGNORED = "*\n!triage.yaml\n!rules\n!rules/**\n"
 EVENTS = {"submitted": ("pre_scan", "running"), ("closed", "scan"): ("pre_scan", "done")} | {
     ("closed", "cluster"): ("cluster_report_written", "done"),
 }
@@ -52,20 +51,3 @@ def progress_row(event: Row, run: Run) -> Row:
         ending = "task_status" if name == "closed" else name
         named = (ending, "done" if run.ended else "running")
     return {"event": named[0], "status": named[1], "run": run.id, **event}
-
-
-def make_directory(directory: Path, *, own: bool) -> None:
-    """Create the directory; our `own` one in a tree must not be a symbolic link and is ignored by git."""
-    if own and (directory.is_symlink() or directory.parent.is_symlink()):
-        raise UsageError(
-            f"{directory}: symbolic links in the scanned tree are not followed; choose a directory with -d"
-        )
-    directory.mkdir(parents=True, exist_ok=True)
-    if own:
-        _ignore(directory.parent)
-
-
-def _ignore(directory: Path) -> None:
-    """Exclude the files of runs from the user's repository."""
-    with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
-        ignore.write(IGNORED)

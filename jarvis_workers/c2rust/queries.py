@@ -1,0 +1,70 @@
+"""Questions about a symbol graph: which symbols match, who uses a symbol, and what it uses."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from jarvis_workers.c2rust.symbol import Symbol, SymbolGraph
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain, shown
+from jarvis_workers.source.clang.unit import Category, ReferenceKind
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolFilter:
+    """Which symbols are wanted; `name` and `file` are globs, an empty one matches all."""
+
+    category: Category | None = None
+    name: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A symbol that uses, or is used by, another one."""
+
+    symbol: Symbol
+    kind: ReferenceKind
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolDetails:
+    """A symbol, the symbols that use it, those that it uses, and the functions that it calls outside of the project."""
+
+    symbol: Symbol
+    users: tuple[Neighbour, ...]
+    uses: tuple[Neighbour, ...]
+    external_calls: tuple[str, ...]
+
+
+def select_symbols(graph: SymbolGraph, wanted: SymbolFilter) -> Iterator[Symbol]:
+    """Yield the symbols that match, in the order of the graph."""
+    for symbol in graph.symbols:
+        if (
+            wanted.category in (None, symbol.category)
+            and (
+                not wanted.name or any(fnmatchcase(name, wanted.name) for name in (symbol.name, symbol.qualified_name))
+            )
+            and (not wanted.file or fnmatchcase(shown(symbol.extent.file), wanted.file))
+        ):
+            yield symbol
+
+
+def named_symbols(graph: SymbolGraph, name: str, category: Category | None = None) -> Sequence[Symbol]:
+    """Return the symbols with this name, qualified name or id; raises UsageError with a suggestion if there is none."""
+    candidates = [symbol for symbol in graph.symbols if category in (None, symbol.category)]
+    found = [symbol for symbol in candidates if name in (symbol.name, symbol.qualified_name, str(symbol.id))]
+    if not found:
+        close = get_close_matches(name, {symbol.name for symbol in candidates}, n=1)
+        hint = f' (did you mean "{plain(close[0])}"?)' if close else ""
+        raise UsageError(f'no {category or "symbol"} is named "{plain(name)}"{hint}')
+    return found
+
+
+def describe_symbol(graph: SymbolGraph, symbol: Symbol) -> SymbolDetails:
+    """Return the neighbours of a symbol."""
+    users = [Neighbour(graph.by_id[edge.caller], edge.kind) for edge in graph.edges if edge.callee == symbol.id]
+    uses = [Neighbour(graph.by_id[edge.callee], edge.kind) for edge in graph.edges if edge.caller == symbol.id]
+    inside = {one.symbol.name for one in uses if one.kind == "call"}
+    return SymbolDetails(symbol, tuple(users), tuple(uses), tuple(name for name in symbol.calls if name not in inside))

@@ -1,0 +1,1 @@
+"""Use cases of `jarvis c2rust`."""

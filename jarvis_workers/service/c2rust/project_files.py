@@ -1,0 +1,105 @@
+"""The files in <root>/.jarvis/c2rust, by which the commands of c2rust hand results to each other and to people.
+
+Each file is written as a whole or not at all.
+"""
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_workers.c2rust.order_reader import TranslationOrder, read_order
+from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
+from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
+from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.jarvis_directory import make_directory
+
+SYMBOLS, RAW_SYMBOLS, ORDER, ROOTS = "symbols.jsonl", "symbols_raw.jsonl", "translation_order.jsonl", "roots.txt"
+# Names of entries to translate last, beside `main`; the second and third are the names of older versions.
+DELAYED_ENTRIES = ("JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENTRIES", "C2RUST_DELAY_ENTRIES")
+# 100,000 symbols take about 80 MB.
+FILE_MB_MAX = 1024
+
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSymbols:
+    """The symbols of a project with their order; `warnings` are lines about what the files contained."""
+
+    root: Path
+    symbols: SymbolFile
+    order: TranslationOrder
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def graph(self) -> SymbolGraph:
+        return self.symbols.graph
+
+
+def directory_of(root: Path) -> Path:
+    return root / ".jarvis" / "c2rust"
+
+
+def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectSymbols:
+    """Return what the files of a project contain, the order computed anew if its file cannot be used.
+
+    `delayed` are the entries to order last, by default those of the environment.  Raises UsageError if there are no
+    symbols, or a line of them cannot be understood.
+    """
+    directory = directory_of(root)
+    path = next((path for path in (directory / SYMBOLS, directory / RAW_SYMBOLS) if path.exists()), None)
+    if path is None:
+        raise UsageError(f"no symbols in {directory}; scan the project first: jarvis c2rust scan -p {root}")
+    symbols = read_symbol_file(path, root)
+    order_path = directory / ORDER
+    lines = _lines(order_path) if order_path.exists() else None
+    order = read_order(lines, symbols, delayed_entries() if delayed is None else delayed)
+    computed = (f"{order_path} {order.reason}: the order was computed anew",) if order.reason else ()
+    return ProjectSymbols(root, symbols, order, (*symbols.warnings, *computed))
+
+
+def read_symbol_file(path: Path, root: Path) -> SymbolFile:
+    """Return the symbols of a file; raises UsageError."""
+    return read_symbols(_lines(path), str(path), os.fsencode(root.absolute()))
+
+
+def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], say: Say | None = None) -> list[Path]:
+    """Write symbols_raw.jsonl, symbols.jsonl and translation_order.jsonl; return their paths."""
+    files = {RAW_SYMBOLS: symbol_lines(graph), SYMBOLS: symbol_lines(graph), ORDER: order_lines(graph, steps)}
+    return [write_file(root, name, lines, say) for name, lines in files.items()]
+
+
+def write_file(root: Path, name: str, lines: Iterable[str], say: Say | None = None) -> Path:
+    """Write one of the files of a project; raises UsageError. `say` gets a line before .gitignore is extended."""
+    directory = directory_of(root)
+    try:
+        make_directory(directory, own=True, say=say)
+        return write_whole(directory / name, lines)
+    except OSError as error:
+        raise UsageError(f"cannot write {directory / name}: {error.strerror}") from error
+
+
+def delayed_entries(environment: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """Return the names of entries that the environment delays, separated by commas, spaces or semicolons."""
+    return frozenset(name for variable in DELAYED_ENTRIES for name in _names(environment.get(variable, "")))
+
+
+def _names(text: str) -> Iterator[str]:
+    return (name for name in re.split(r"[,;\s]+", text) if name)
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file; raises UsageError if it cannot be read or is not UTF-8."""
+    try:
+        if path.stat().st_size > FILE_MB_MAX * 2**20:
+            raise UsageError(f"{path} is larger than {FILE_MB_MAX} MB")
+        return path.read_text("utf-8-sig").split("\n")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 at byte {error.start}") from error
