@@ -1,0 +1,129 @@
+"""Find out how the sources of a C project are compiled.
+
+In this order: a build that is recorded (`--configure`, `--build`), the compile_commands.json that the user names or
+that lies at the root or in `build*/`, the setting `c2rust.args`, guessed include directories.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jarvis_workers.c2rust.compile_arguments import read_call
+from jarvis_workers.c2rust.compile_commands import CompileCommands, read_database
+from jarvis_workers.c2rust.include_guess import guess_commands
+from jarvis_workers.c2rust.path_map import PathMap, placing
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.c2rust.local_tree import (
+    LocalTree,
+    ProjectFiles,
+    is_system_header,
+    local_tree,
+    project_files,
+)
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.source.clang.unit import CompileCommand
+
+DATABASE = "compile_commands.json"
+DATABASE_BYTES = 512_000_000
+NO_SOURCES = "no C or C++ file; give the root of a C project by --path"
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How to find compile commands; `arguments` are the setting `c2rust.args`.
+
+    `exclude_dirs` are names of directories whose sources are not read unless a compile command names them.
+    """
+
+    compile_commands: Path | None = None
+    arguments: tuple[str, ...] = ()
+    exclude_dirs: tuple[str, ...] = ()
+    configure: str | None = None
+    build: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompilePlan:
+    """The units of a project, ordered by file; one file may have several.
+
+    `tree` is the directory to pack, which is not that of the user if a build was recorded; `files` are the paths below
+    it that the units may read, in order.  Each warning is one line.
+    """
+
+    commands: tuple[CompileCommand, ...]
+    warnings: tuple[str, ...]
+    tree: Path
+    files: tuple[bytes, ...] = field(repr=False)
+
+
+def compile_commands_of(tree: Path, options: CompileOptions) -> CompilePlan:
+    """Return the units of the project in a directory. Raises UsageError, one line, if there are none."""
+    local = local_tree(tree)
+    database, warnings = _database(local, options)
+    files = project_files(local)
+    if database is not None:
+        found = _read(database, local)
+        if not found.commands:
+            raise UsageError(f"{database}: no C or C++ file in it; build the project, or see --build")
+    elif options.arguments:
+        found = _uniform(local, files, options)
+    else:
+        found = _guess(local, files, options)
+    paths = sorted({os.fsencode(path) for path in files} | {command.file for command in found.commands})
+    return CompilePlan(found.commands, (*warnings, *found.warnings), Path(local.root), tuple(paths))
+
+
+def pack_selection(plan: CompilePlan) -> Selection:
+    """Return the selection of the files that the units may read, for packing `plan.tree`."""
+    return Selection(suffixes=None, exclude_dirs=frozenset(), ignore_files=(), paths=plan.files)
+
+
+def _database(local: LocalTree, options: CompileOptions) -> tuple[Path | None, tuple[str, ...]]:
+    named = options.compile_commands
+    if named is not None:
+        path = named / DATABASE if named.is_dir() else named
+        if not path.is_file():
+            raise UsageError(f"--compile-commands {plain(str(named))}: no such file")
+        return path, ()
+    root = Path(local.root)
+    found = [path for path in (root / DATABASE, *sorted(root.glob(f"build*/{DATABASE}"))) if path.is_file()]
+    if not found:
+        return None, ()
+    others = ", ".join(plain(str(path.relative_to(root))) for path in found[1:])
+    return found[0], (f"not read: {others}; choose one by --compile-commands",) if others else ()
+
+
+def _read(database: Path, local: LocalTree) -> CompileCommands:
+    name = plain(os.path.relpath(database, local.root) if database.is_relative_to(local.root) else str(database))
+    try:
+        with database.open("rb") as file:
+            content = file.read(DATABASE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
+    if len(content) > DATABASE_BYTES:
+        raise UsageError(f"{name}: larger than {DATABASE_BYTES // 1_000_000} MB")
+    return read_database(content, name, os.path.realpath(database.parent), local)
+
+
+def _uniform(local: LocalTree, files: ProjectFiles, options: CompileOptions) -> CompileCommands:
+    """Return a command with the arguments of the setting for each source."""
+    place = placing(PathMap(local), local.root)
+    call = read_call(("cc", *options.arguments), place, lambda name: local.exists(f"{local.root}/{name}"))
+    return _commands(local, {name: () for name in files}, options, call.arguments)
+
+
+def _guess(local: LocalTree, files: ProjectFiles, options: CompileOptions) -> CompileCommands:
+    warning = f"no {DATABASE}: include directories are guessed; --build CMD records them from the project's own build"
+    return _commands(local, files, options, ())._replace(warnings=(warning,))
+
+
+def _commands(
+    local: LocalTree, files: ProjectFiles, options: CompileOptions, arguments: tuple[str, ...]
+) -> CompileCommands:
+    excluded = set(options.exclude_dirs)
+    included = {path: includes for path, includes in files.items() if not excluded & set(path.split("/")[:-1])}
+    commands = guess_commands(included, arguments, is_system_header)
+    if not commands:
+        raise UsageError(f"{local.root}: {NO_SOURCES}")
+    return CompileCommands(commands, ())

@@ -1,0 +1,108 @@
+"""The files of a C project: what compile commands name, and what its units may read.
+
+A unit may include a file of any name, so files are found by their suffix or because some file includes their name.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.compile_arguments import C_SUFFIXES, CPP_SUFFIXES
+from jarvis_workers.c2rust.include_guess import Include, includes_of
+from jarvis_workers.c2rust.path_map import below
+from jarvis_workers.errors import UsageError
+
+HEADER_SUFFIXES = ("h", "hh", "hpp", "hxx", "h++", "H", "inc", "inl", "ipp", "tpp", "def", "tcc")
+SUFFIXES = frozenset((*C_SUFFIXES, *CPP_SUFFIXES, *HEADER_SUFFIXES))
+METADATA = frozenset((".git", ".hg", ".svn", ".jarvis"))
+SYSTEM_HEADERS = ("/usr/include", "/usr/local/include")
+# Headers of the compiler itself, which lie in a directory of their own.
+BUILTIN_HEADERS = frozenset(
+    f"{name}.h"
+    for name in ("stddef", "stdarg", "stdbool", "stdint", "limits", "float", "iso646", "stdalign", "stdatomic")
+)
+RESPONSE_BYTES = 1_000_000
+FILE_BYTES = 64_000_000
+MOST_FILES = 1_000_000
+
+
+# The includes of each file, by relative path.
+ProjectFiles = dict[str, tuple[Include, ...]]
+
+
+class LocalTree(NamedTuple):
+    """A tree on this machine (`ProjectTree`)."""
+
+    root: str
+
+    def exists(self, path: str) -> bool:
+        return "\0" not in path and Path(path).is_file()
+
+    def resolve(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def read(self, path: str) -> str | None:
+        if not self.exists(path):
+            return None
+        if below(self.resolve(path), self.root) is None:
+            raise ValueError(f"{path}: a response file outside of the project")
+        with Path(path).open("rb") as file:
+            content = file.read(RESPONSE_BYTES + 1)
+        if len(content) > RESPONSE_BYTES:
+            raise ValueError(f"{path}: a response file of more than {RESPONSE_BYTES} bytes")
+        return os.fsdecode(content)
+
+
+def local_tree(tree: Path) -> LocalTree:
+    """Return the tree at a path. Raises UsageError if it is no directory."""
+    if not tree.is_dir():
+        raise UsageError(f"{tree}: not a directory")
+    return LocalTree(os.path.realpath(tree))
+
+
+def project_files(tree: LocalTree) -> ProjectFiles:
+    """Return the includes of all sources, headers and included files of a tree, also of those in build directories."""
+    by_name = defaultdict[str, list[str]](list)
+    pending: list[str] = []
+    for path in _walk(tree.root):
+        name = path.rpartition("/")[2]
+        if name.rpartition(".")[2] in SUFFIXES and "." in name:
+            pending.append(path)
+        else:
+            by_name[name].append(path)
+    files: ProjectFiles = {}
+    while pending:
+        path = pending.pop()
+        files[path] = includes_of(_content(f"{tree.root}/{path}"))
+        for include in files[path]:
+            pending += by_name.pop(include.name.rpartition("/")[2], ())
+    return files
+
+
+def is_system_header(name: str) -> bool:
+    """Return whether `<name>` is a header of this machine or of the compiler."""
+    return name in BUILTIN_HEADERS or any(Path(place, name).is_file() for place in SYSTEM_HEADERS)
+
+
+def _walk(root: str) -> Iterator[str]:
+    count = 0
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in METADATA)
+        inside = directory[len(root) + 1 :]
+        for name in files:
+            count += 1
+            if count > MOST_FILES:
+                raise UsageError(f"{root}: more than {MOST_FILES} files; choose a subdirectory")
+            yield f"{inside}/{name}" if inside else name
+
+
+def _content(path: str) -> bytes:
+    """Return a file; what cannot be read or is no regular file has no includes."""
+    try:
+        if not Path(path).is_file() or Path(path).stat().st_size > FILE_BYTES:
+            return b""
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
