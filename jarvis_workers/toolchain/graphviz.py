@@ -1,0 +1,90 @@
+"""Draw graphs with `dot` of graphviz, which is optional, within limits of time, memory and size.
+
+Large graphs can occupy `dot` for hours: it is a child with limits of the kernel, and is killed when its time is over.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Literal
+
+from jarvis_workers.errors import GivenUp
+from jarvis_workers.toolchain.children import child_environment
+
+Form = Literal["png", "svg"]
+
+PROGRAM = "dot"
+SECONDS = 60.0
+MEGABYTE = 1_000_000
+ADDRESS_SPACE_MB = 2_000
+PICTURE_MB = 200
+MESSAGE_MAX = 200
+
+
+def find_dot() -> str | None:
+    """Return the path of `dot`, or None if graphviz is not installed."""
+    return shutil.which(PROGRAM)
+
+
+def draw(program: str, source: Path, picture: Path, form: Form, seconds: float = SECONDS) -> None:
+    """Draw a file in DOT; the picture is written as a whole or not at all.
+
+    Raises GivenUp with one line if `dot` fails or exceeds a limit.
+    """
+    with tempfile.TemporaryDirectory(dir=picture.parent, prefix=".dot-") as folder, tempfile.TemporaryFile() as errors:
+        drawn = Path(folder, picture.name)
+        command = [program, f"-T{form}", "-o", str(drawn), str(source.absolute())]
+        code = _run(command, errors, seconds)
+        if code or not drawn.exists():
+            raise GivenUp(f"dot failed on {source.name}: {_reason(code, errors)}")
+        drawn.replace(picture)
+
+
+def _run(command: list[str], errors: IO[bytes], seconds: float) -> int:
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=child_environment(os.environ),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise GivenUp(f"{command[0]} cannot be started: {error.strerror}") from error
+    try:
+        _limit(process.pid, seconds)
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired as error:
+        raise GivenUp(f"dot took longer than {seconds:g} s for {Path(command[-1]).name}") from error
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _limit(pid: int, seconds: float) -> None:
+    """Limit a process that has just begun; the kernel of Linux alone can do so from outside."""
+    if not hasattr(resource, "prlimit"):
+        return
+    limits = {
+        resource.RLIMIT_AS: ADDRESS_SPACE_MB * MEGABYTE,
+        resource.RLIMIT_FSIZE: PICTURE_MB * MEGABYTE,
+        resource.RLIMIT_CPU: int(seconds) + 1,
+        resource.RLIMIT_CORE: 0,
+    }
+    with suppress(ProcessLookupError):
+        for kind, value in limits.items():
+            resource.prlimit(pid, kind, (value, value))
+
+
+def _reason(code: int, errors: IO[bytes]) -> str:
+    errors.seek(0)
+    said = errors.read(MESSAGE_MAX).decode(errors="replace").strip().partition("\n")[0]
+    how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return f"{how}, {said}" if said else how

@@ -1,0 +1,79 @@
+"""Graphviz as a child: pictures, time limit, memory limit, errors."""
+
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.errors import GivenUp
+from jarvis_workers.toolchain.die_with_parent import is_running
+from jarvis_workers.toolchain.graphviz import draw, find_dot
+from tests.servers import missing
+
+GRAPH = "digraph g { a -> b; }\n"
+
+
+def stand_in(folder: Path, code: str) -> str:
+    """Write a program that runs Python code in place of `dot`."""
+    program = folder / "dot"
+    program.write_text(f"#!{sys.executable}\n{code}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def source_in(folder: Path, text: str = GRAPH) -> Path:
+    path = folder / "graph.dot"
+    path.write_text(text)
+    return path
+
+
+def real_dot() -> str:
+    if shutil.which("dot") is None:
+        missing("dot")
+    return str(find_dot())
+
+
+def test_dot_draws_png_and_svg(tmp_path: Path) -> None:
+    program, source = real_dot(), source_in(tmp_path)
+    draw(program, source, tmp_path / "graph.png", "png")
+    draw(program, source, tmp_path / "graph.svg", "svg")
+
+    assert (tmp_path / "graph.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (tmp_path / "graph.svg").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph.dot", "graph.png", "graph.svg"]
+
+
+def test_what_dot_refuses_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(GivenUp, match=r"\Adot failed on graph.dot: exit code 1, Error: .*\Z"):
+        draw(real_dot(), source_in(tmp_path, "digraph {{{"), tmp_path / "graph.png", "png")
+    assert not (tmp_path / "graph.png").exists()
+
+
+@pytest.mark.slow
+def test_a_dot_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, subprocess, signal\n"
+        "child = subprocess.Popen(['sleep', '600'])\n"
+        f"pathlib.Path({str(tmp_path / 'pids')!r}).write_text(f'{{os.getpid()}} {{child.pid}}')\n"
+        "signal.pause()"
+    )
+    start = time.monotonic()
+    with pytest.raises(GivenUp, match=r"dot took longer than 3 s for graph\.dot"):
+        draw(stand_in(tmp_path, code), source_in(tmp_path), tmp_path / "graph.png", "png", seconds=3)
+
+    assert time.monotonic() - start < 60
+    assert [pid for pid in map(int, (tmp_path / "pids").read_text().split()) if is_running(pid)] == []
+    assert not (tmp_path / "graph.png").exists()
+
+
+def test_a_dot_that_takes_too_much_memory_fails(tmp_path: Path) -> None:
+    code = "import sys\nsys.stdin.read()\nblock = bytearray(3_000_000_000)"
+    with pytest.raises(GivenUp, match=r"dot failed on graph\.dot: exit code 1"):
+        draw(stand_in(tmp_path, code), source_in(tmp_path), tmp_path / "graph.png", "png")
+
+
+def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(GivenUp, match="cannot be started: No such file"):
+        draw(str(tmp_path / "none"), source_in(tmp_path), tmp_path / "graph.png", "png")
