@@ -6,6 +6,7 @@ below the root contribute symbols; what the unit uses of other files is named in
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +50,9 @@ def arguments_hash(command: CompileCommand) -> str:
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
 
+PRAGMA_WEAK = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+weak[ \t]+(\w+)", re.MULTILINE)
+
+
 class _UnitReader:
     def __init__(self, unit: TranslationUnit, language: Language, printer: PrettyPrinter) -> None:
         self._unit = unit
@@ -60,6 +64,8 @@ class _UnitReader:
         self._symbols: dict[str, UnitSymbol] = {}
         self._spans: list[tuple[ByteRange, str]] = []
         self._aliases: list[tuple[str, str]] = []
+        # libclang does not show this pragma: it is searched for in the text.
+        self._weak = {name for file in unit.files.values() for name in PRAGMA_WEAK.findall(unit.contents(file))}
 
     def read(self, parent: Cursor) -> None:
         """Read the declarations directly below a cursor, and those in namespaces and classes below it."""
@@ -109,8 +115,12 @@ class _UnitReader:
         return replace(symbol, facts=tuple(sorted({*symbol.facts, *facts})))
 
     def sorted_symbols(self) -> tuple[UnitSymbol, ...]:
-        symbols = [*self._symbols.values(), *self._macros.symbols]
+        symbols = [*map(self._with_pragmas, self._symbols.values()), *self._macros.symbols]
         return tuple(sorted(symbols, key=lambda symbol: (symbol.extent.file, *symbol.extent[1:3], symbol.key)))
+
+    def _with_pragmas(self, symbol: UnitSymbol) -> UnitSymbol:
+        weak = symbol.name.encode() in self._weak and symbol.category in ("function", "global")
+        return replace(symbol, facts=tuple(sorted({*symbol.facts, "weak"}))) if weak else symbol
 
     def sorted_references(self) -> tuple[Reference, ...]:
         by_attributes = [*self._named(self._bodies.calls_by_name, "call"), *self._named(self._aliases, "address")]

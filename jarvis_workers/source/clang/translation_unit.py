@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_ulong, c_void_p
+from functools import cached_property
 from pathlib import Path
 
 from jarvis_workers.errors import GivenUp
@@ -37,9 +38,10 @@ MAX_DIAGNOSTICS = 100
 class TranslationUnit:
     """A parsed file; `file_of` maps libclang's files to paths below the root."""
 
-    def __init__(self, handle: c_void_p, root: bytes, directory: bytes) -> None:
+    def __init__(self, handle: c_void_p, root: bytes, directory: bytes, file: bytes) -> None:
         self.handle = handle
         self.root = root
+        self.file = os.path.normpath(file)
         self._real_root = os.path.realpath(root)
         self._directory = directory
         self._files: dict[int | None, bytes | None] = {None: None}
@@ -75,16 +77,22 @@ class TranslationUnit:
             self._contents[file] = ctypes.string_at(address, size.value) if address else b""
         return self._contents[file]
 
-    def includes(self) -> tuple[bytes, ...]:
-        """Return the sorted paths of the files of the project that the unit reads beside its own file."""
-        files: list[tuple[int, int]] = []
+    @cached_property
+    def files(self) -> dict[bytes, int]:
+        """The files of the project that the unit reads, by path."""
+        files: dict[bytes, int] = {}
 
-        def visit(file: int, _stack: object, depth: int, _data: object) -> None:
-            files.append((depth, file))
+        def visit(file: int, _stack: object, _depth: int, _data: object) -> None:
+            path = self.file_of(file)
+            if path is not None:
+                files.setdefault(path, file)
 
         library().clang_getInclusions(self.handle, InclusionVisitor(visit), None)
-        paths = {self.file_of(file) for depth, file in files if depth}
-        return tuple(sorted(path for path in paths if path is not None))
+        return files
+
+    def includes(self) -> tuple[bytes, ...]:
+        """Return the sorted paths of the files of the project that the unit reads beside its own file."""
+        return tuple(sorted(self.files.keys() - {self.file}))
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the first errors and warnings in the order of the compiler."""
@@ -147,7 +155,7 @@ def parsed(root: Path, command: CompileCommand, headers: Path) -> Iterator[Trans
         )
         if code or not handle:
             raise GivenUp(ERROR_CODES.get(code, "libclang failed"))
-        yield TranslationUnit(handle, root_path, directory)
+        yield TranslationUnit(handle, root_path, directory, command.file)
     finally:
         if handle:
             lib.clang_disposeTranslationUnit(handle)
