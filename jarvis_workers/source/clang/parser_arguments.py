@@ -18,6 +18,11 @@ WITH_VALUE = (
     *("-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefixbefore", "-iwithprefix"),
     *("-isysroot", "--sysroot", "--target", "-target", "-I", "-D", "-U", "-x"),
 )
+JOINED = (
+    *("-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot", "--sysroot=", "--target="),
+    *("-I", "-D", "-U", "-x"),
+)
+PRECOMPILED = "-include-pch"
 PLAIN = re.compile(
     r"""
     -std=.* | --std=.* | -ansi | -nostdinc(\+\+)? | -nobuiltininc | -undef | -trigraphs | -pthread | -O([0-3sg]|fast)?
@@ -76,5 +81,5 @@ def _with_meaning(arguments: Sequence[str]) -> Iterator[str]:
             value = next(remaining, None)
             if value is not None:
                 yield from (argument, value)
-        elif argument.startswith(WITH_VALUE) or PLAIN.fullmatch(argument):
+        elif PLAIN.fullmatch(argument) or (argument.startswith(JOINED) and not argument.startswith(PRECOMPILED)):
             yield argument
