@@ -14,6 +14,7 @@ from jarvis_cli.colour import use_colour
 from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.health.agents import examine_agents
+from jarvis_workers.service.health.c_reading import examine_c_reading
 from jarvis_workers.service.health.doctor import REVISIONS, Check, engines, examine, examine_blobs, fit, this_machine
 from jarvis_workers.service.health.needed_extras import OBJECT_STORES, missing_extras
 from jarvis_workers.service.run_list import is_current_store
@@ -49,6 +50,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     checks = examine(
         settings, this_machine(settings.data_dir), probe_store=probe_store, probe_matcher=lambda: engines()[0]
     )
+    checks += examine_c_reading(settings)
     checks += absent.values()
     if not absent.keys() & OBJECT_STORES.values():
         checks += examine_blobs(settings)

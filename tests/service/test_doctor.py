@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.errors import StoreOutdated, StoreUnavailable
+from jarvis_workers.errors import StoreOutdated, StoreUnavailable, UsageError
+from jarvis_workers.service.health.c_reading import examine_c_reading
 from jarvis_workers.service.health.doctor import MachineFacts, examine, fit, free_memory, this_machine
 from jarvis_workers.settings import Settings
 
 GOOD = MachineFacts(
-    tools={"git": "/usr/bin/git", "cc": "/usr/bin/cc", "cargo": "/usr/bin/cargo"},
+    tools={"git": "/usr/bin/git", "cc": "/usr/bin/cc", "cargo": "/usr/bin/cargo", "dot": "/usr/bin/dot"},
     mounts="1 1 8:1 / / rw - ext4 /dev/sda rw",
     free_disk=10**11,
     free_memory=10**10,
@@ -47,6 +48,7 @@ def test_a_good_machine_is_fit_and_needs_nothing(settings):
     ("machine", "name", "remedy"),
     [
         (replace(GOOD, tools={**GOOD.tools, "cargo": None}), "cargo", "install cargo to build Rust code"),
+        (replace(GOOD, tools={**GOOD.tools, "dot": None}), "dot", "install dot (graphviz) to draw call graphs"),
         (replace(GOOD, free_disk=10**8), "disk", "free some space"),
         (replace(GOOD, free_memory=10**8), "memory", "JARVIS_PROCESSES"),
         (replace(GOOD, open_files=256), "open files", "ulimit -n"),
@@ -148,7 +150,7 @@ def test_a_data_directory_that_is_not_there_yet_will_be_made(tmp_path):
 def test_this_machine_is_known(tmp_path):
     machine = this_machine(tmp_path / "new")
 
-    assert set(machine.tools) == {"git", "cc", "cargo"}
+    assert set(machine.tools) == {"git", "cc", "cargo", "dot"}
     assert machine.free_disk > 0
 
 
@@ -156,3 +158,22 @@ def test_free_memory_is_read_from_the_kernels_table():
     assert free_memory("MemTotal: 9 kB\nMemFree: 2 kB\nMemAvailable: 5 kB\n") == 5 * 1024
     assert free_memory("MemFree: 2 kB\n") == 2 * 1024
     assert free_memory("") is None
+
+
+def test_libclang_and_its_headers_are_found(settings):
+    library, headers = examine_c_reading(settings)
+
+    assert (library.name, library.state, library.says) == ("libclang", "ok", "18.1.1")
+    assert headers.state == "ok" and headers.says.endswith("/lib/clang/18/include")
+
+
+def test_what_reading_c_lacks_is_a_warning_that_says_how_to_get_it(settings, tmp_path):
+    def load():
+        raise UsageError("reading C needs libclang, which is not installed")
+
+    settings = Settings(data_dir=tmp_path, c2rust={"clang_headers": str(tmp_path)})
+    library, headers = examine_c_reading(settings, load)
+
+    assert (library.state, headers.state) == ("warn", "warn")
+    assert "pip install" in library.remedy and "libclang" in library.remedy
+    assert "c2rust.clang_headers: no stddef.h in" in headers.says

@@ -41,6 +41,7 @@ TOOLS = {
     "git": "to scan a git URL or revision, and only what changed",
     "cc": "to resolve headers like the compiler",
     "cargo": "to build Rust code",
+    "dot": "(graphviz) to draw call graphs",
 }
 
 State = Literal["ok", "warn", "fail"]

@@ -1,0 +1,44 @@
+"""Whether this machine can read C for `jarvis c2rust`: libclang, and clang's own headers of the same version."""
+
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+
+from jarvis_workers.errors import JarvisError, UsageError
+from jarvis_workers.extras import advice
+from jarvis_workers.service.health.doctor import Check
+from jarvis_workers.settings import Settings
+from jarvis_workers.toolchain.headers import builtin_headers
+
+WHEEL = "libclang"
+
+
+def load_library() -> str:
+    """Load libclang and return its version; raise UsageError if that fails."""
+    from jarvis_workers.source.clang.libclang import library  # noqa: PLC0415 - loads 80 MB, and few commands need it
+
+    try:
+        library()
+        return version(WHEEL)
+    except OSError as error:
+        raise UsageError(f"libclang cannot be loaded: {error}") from error
+    except PackageNotFoundError:
+        return "of an unknown version"
+
+
+def examine_c_reading(settings: Settings, load: Callable[[], str] = load_library) -> list[Check]:
+    """Return a check of libclang and one of the headers; they are warnings, as other commands need neither."""
+    return [
+        _probed("libclang", load, f"only jarvis c2rust needs it; {advice('c2rust')}"),
+        _probed(
+            "clang headers",
+            lambda: str(builtin_headers(settings.c2rust.clang_headers)),
+            "without them types such as size_t are lost, so jarvis c2rust refuses to read C",
+        ),
+    ]
+
+
+def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:
+    try:
+        return Check(name, "ok", probe())
+    except JarvisError as error:
+        return Check(name, "warn", str(error), remedy)
