@@ -11,12 +11,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from jarvis_workers.toolchain.headers import builtin_headers
 from tests.image.dockerfile import read_stages
 from tests.image.rootfs import DOCKERFILE, ROOT
 from tests.servers import missing
 from tests.test_dependencies import declared
 
-EXTRAS = ("agents", "cluster", "postgres", "flower", "re2", "s3", "metrics", "traces", "web")
+EXTRAS = ("agents", "c2rust", "cluster", "postgres", "flower", "re2", "s3", "metrics", "traces", "web")
 PIN = re.compile(r"^([a-zA-Z0-9._-]+)==(\S+)", re.MULTILINE)
 SECRET = re.compile(r"password|secret|token|api_key", re.IGNORECASE)
 
@@ -92,3 +93,14 @@ def test_the_version_is_that_of_the_package() -> None:
     labels = read_stages(DOCKERFILE)["slim"].all("LABEL")[0].pairs
 
     assert labels["org.opencontainers.image.version"] == version
+
+
+def test_of_clang_tidy_the_image_keeps_the_headers_alone() -> None:
+    """What the image removes is in the wheel, and leaves the headers that reading C needs."""
+    (install,) = (step.text for step in read_stages(DOCKERFILE)["build"].all("RUN") if "rm -r /opt" in step.text)
+    removed = install.partition("rm -r ")[2].split()
+    found = {name: list(Path(sys.prefix).glob(name.removeprefix("/opt/jarvis/"))) for name in removed}
+
+    assert removed and all(found.values()), found
+    headers = builtin_headers(None)
+    assert not any(headers.is_relative_to(path) for paths in found.values() for path in paths)
