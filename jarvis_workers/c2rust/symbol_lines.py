@@ -14,14 +14,14 @@ from jarvis_workers.paths import shown
 
 def symbol_lines(graph: SymbolGraph) -> Iterator[str]:
     """Yield a line per symbol, in the order of ids."""
-    references = _references(graph)
+    references = reference_ids(graph)
     for symbol in graph.symbols:
         yield _line(symbol_fields(symbol, references[symbol.id]))
 
 
 def order_lines(graph: SymbolGraph, steps: Iterable[OrderStep]) -> Iterator[str]:
     """Yield a line of translation_order.jsonl per step: `ids`, and `items` with the fields of each symbol."""
-    references = _references(graph)
+    references = reference_ids(graph)
     for step in steps:
         items = [symbol_fields(graph.by_id[number], references[number]) for number in step.ids]
         yield _line({"ids": list(step.ids), "items": items})
@@ -60,7 +60,7 @@ def symbol_fields(symbol: Symbol, references: Sequence[int]) -> dict[str, object
     }
 
 
-def _references(graph: SymbolGraph) -> defaultdict[int, list[int]]:
+def reference_ids(graph: SymbolGraph) -> defaultdict[int, list[int]]:
     """Return the sorted ids of the symbols that each symbol uses."""
     references: defaultdict[int, list[int]] = defaultdict(list)
     for caller, callee in sorted({edge[:2] for edge in graph.edges}):

@@ -1,0 +1,13 @@
+"""`jarvis c2rust`: read a C project, and move it to Rust.
+
+Implementations are imported on demand: `--help` needs neither libclang nor the database libraries.
+"""
+
+from jarvis_cli.app import App
+from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
+
+app = App(no_args_is_help=True)
+
+app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
+app.command("graph", short_help="Write the call graph as DOT or HTML.", examples=GRAPH)(graph)
+app.command("order", short_help="Print the translation order.", examples=ORDER)(order)

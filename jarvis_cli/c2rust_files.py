@@ -1,0 +1,177 @@
+"""`jarvis c2rust symbols`, `graph` and `order`: what a scan has found, from the files in <root>/.jarvis/c2rust.
+
+A person may have edited these files: what does not fit is told on standard error, and the rest is used.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_cli.options import AsJson, not_one_of
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+if TYPE_CHECKING:
+    from jarvis_workers.c2rust.queries import SymbolDetails
+    from jarvis_workers.service.c2rust.project_files import ProjectSymbols
+
+SYMBOLS = """
+jarvis c2rust symbols                             all symbols of the last scan
+jarvis c2rust symbols --category type --file 'src/*'
+jarvis c2rust symbols --name 'BZ2_*' --roots      only what nobody calls
+jarvis c2rust symbols BZ2_compressBlock           callers and callees
+jarvis c2rust symbols --json | jq '.[].signature'
+"""
+GRAPH = """
+jarvis c2rust graph | dot -Tsvg > graph.svg       the call graph in DOT
+jarvis c2rust graph -o graph.html                 an interactive page
+jarvis c2rust graph --root main -o main.dot       what main reaches
+jarvis c2rust graph --clustered -o files.dot      a box around each file
+jarvis c2rust graph --subgraphs-dir subgraphs     a file for each root
+"""
+ORDER = """
+jarvis c2rust order                               callees first
+jarvis c2rust order --json | jq '.[].ids'
+jarvis c2rust order --write                       compute translation_order.jsonl anew
+JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS=start jarvis c2rust order --write
+"""
+CATEGORIES = ("function", "type", "global", "macro")
+
+Root = Annotated[Path, typer.Option("--path", "-p", metavar="DIR", help="Root of the project.", show_default=False)]
+HERE = Path()
+
+
+def symbols(
+    symbol: Annotated[
+        str | None, typer.Argument(metavar="SYMBOL", help="Show this one: a name, qualified name or id.")
+    ] = None,
+    root: Root = HERE,
+    category: Annotated[
+        str | None, typer.Option(metavar="CATEGORY", help="Only function, type, global or macro.")
+    ] = None,
+    name: Annotated[str, typer.Option(metavar="GLOB", help="Only symbols with such a name.")] = "",
+    file: Annotated[str, typer.Option(metavar="GLOB", help="Only symbols of such files.")] = "",
+    roots: Annotated[bool, typer.Option("--roots", help="Only functions that no other function calls.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """List the symbols of a project, or show one with the symbols that use it and that it uses."""
+    if category is not None and category not in CATEGORIES:
+        raise UsageError(not_one_of("--category", category, CATEGORIES))
+    from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415
+
+    project = _project(root)
+    if symbol is not None:
+        found = views.details_of(project.graph, symbol)
+        _print_json([views.details_row(one, project.graph) for one in found]) if as_json else _show(found)
+        return exits.DONE
+    listed = views.list_symbols(project.graph, views.symbol_filter(category, name, file), roots=roots)
+    if as_json:
+        _print_json(views.as_rows(project.graph, listed))
+        return exits.DONE
+    for one in listed:
+        typer.echo(plain(f"{one.id:>6}  {one.kind:<10}  {one.qualified_name:<40}  {views.place_of(one)}"))
+    typer.echo(f"{len(listed):,} of {len(project.graph.symbols):,} symbols", err=True)
+    return exits.DONE
+
+
+def graph(
+    root: Root = HERE,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help=".dot, .gv or .html; default: DOT to stdout."),
+    ] = None,
+    starts: Annotated[
+        list[str] | None, typer.Option("--root", metavar="FUNCTION", help="Only what it reaches; repeatable.")
+    ] = None,
+    clustered: Annotated[bool, typer.Option("--clustered", help="Draw a box around the functions of a file.")] = False,
+    types: Annotated[bool, typer.Option("--types", help="Types as well.")] = False,
+    directory: Annotated[
+        Path | None, typer.Option("--subgraphs-dir", metavar="DIR", help="Write the sub-graph of each root as DOT.")
+    ] = None,
+) -> int:
+    """Write the graph of calls and of addresses taken, all of it or what some functions reach."""
+    from jarvis_workers.service.c2rust import graph_files  # noqa: PLC0415
+
+    project = _project(root)
+    selection = graph_files.GraphSelection(tuple(starts or ()), clustered, types)
+    if directory is not None:
+        written = graph_files.write_subgraphs(project, directory)
+        typer.echo(f"{len(written):,} sub-graphs in {plain(str(directory))}", err=True)
+    if output is not None:
+        typer.echo(f"graph: {plain(str(graph_files.write_graph(project, selection, output)))}", err=True)
+    if output is None and directory is None:
+        for piece in graph_files.graph_text(project, selection):
+            typer.echo(piece, nl=False)
+    return exits.DONE
+
+
+def order(
+    root: Root = HERE,
+    write: Annotated[bool, typer.Option("--write", help="Compute it anew, and write translation_order.jsonl.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Print the order in which types and functions are translated: types first, callees before their callers.
+
+    Functions that call each other in a cycle are one step. `main` comes last, and so do the entries that the variable
+    JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS names.
+    """
+    from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415
+    from jarvis_workers.service.c2rust.orders import write_new_order  # noqa: PLC0415
+
+    project = _project(root)
+    if write:
+        path = write_new_order(project, say=_say)
+        typer.echo(f"order: {plain(str(path))}", err=True)
+        project = _project(root)
+    steps = list(views.steps_of(project))
+    if as_json:
+        _print_json([views.step_row(step) for step in steps])
+        return exits.DONE
+    for step in steps:
+        members = ", ".join(f"{one.qualified_name} ({views.place_of(one)})" for one in step.symbols)
+        typer.echo(plain(f"{step.number:>6}  {members}"))
+    return exits.DONE
+
+
+def _project(root: Path) -> "ProjectSymbols":
+    from jarvis_workers.service.c2rust.project_files import read_project  # noqa: PLC0415
+
+    project = read_project(root)
+    for warning in project.warnings:
+        _say(warning)
+    return project
+
+
+def _say(line: str) -> None:
+    typer.echo(plain(line), err=True)
+
+
+def _show(found: list["SymbolDetails"]) -> None:
+    from jarvis_workers.service.c2rust.symbol_views import place_of  # noqa: PLC0415
+
+    for details in found:
+        symbol = details.symbol
+        incomplete = "" if symbol.complete else ", not complete"
+        _line(f"{symbol.qualified_name}  {place_of(symbol)}  ({symbol.kind}, id {symbol.id}{incomplete})")
+        if symbol.signature:
+            _line(f"  {symbol.signature}")
+        if symbol.facts:
+            _line(f"  facts: {', '.join(symbol.facts)}")
+        for title, neighbours in (("used by", details.users), ("uses", details.uses)):
+            if neighbours:
+                _line(f"  {title}:")
+            for one in neighbours:
+                _line(f"    {one.kind:<8} {one.symbol.qualified_name}  {place_of(one.symbol)}")
+        if details.external_calls:
+            _line(f"  calls outside of the project: {', '.join(details.external_calls)}")
+
+
+def _line(text: str) -> None:
+    typer.echo(plain(text))
+
+
+def _print_json(rows: list[Any]) -> None:
+    typer.echo(json.dumps(rows, indent=2))

@@ -1,0 +1,91 @@
+"""Write the graph of a project to a file, in the format of its suffix: DOT, or an interactive page."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem
+from jarvis_workers.c2rust.queries import named_symbols
+from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.roots import find_roots
+from jarvis_workers.c2rust.symbol import Edge, OrderStep, Symbol, SymbolGraph
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.c2rust.project_files import ProjectSymbols
+from jarvis_workers.source.clang.unit import Category
+
+Pieces = Iterator[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSelection:
+    """What of a graph is written: all, or what the functions `roots` reach; in DOT with types, clustered by file."""
+
+    roots: tuple[str, ...] = ()
+    clustered: bool = False
+    types: bool = False
+
+    @property
+    def categories(self) -> tuple[Category, ...]:
+        return ("function", "type") if self.types else ("function",)
+
+
+def graph_text(project: ProjectSymbols, selection: GraphSelection, suffix: str = ".dot") -> Pieces:
+    """Yield the graph in the format of a suffix; raises UsageError for an unknown suffix or root."""
+    if suffix not in _FORMATS:
+        raise UsageError(f'no graph is written as "{suffix}"; use one of {", ".join(_FORMATS)}')
+    return _FORMATS[suffix](project, selected_graph(project.graph, selection.roots), selection)
+
+
+def write_graph(project: ProjectSymbols, selection: GraphSelection, output: Path) -> Path:
+    """Write the graph as a whole or not at all; raises UsageError."""
+    pieces = graph_text(project, selection, output.suffix)
+    try:
+        return write_whole(output, pieces)
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from error
+
+
+def write_subgraphs(project: ProjectSymbols, directory: Path) -> list[Path]:
+    """Write the sub-graph of each root as DOT; return the paths, in the order of the roots."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return [
+            write_whole(directory / f"{subgraph_stem(project.graph.by_id[root])}.dot", dot_lines(below))
+            for root in find_roots(project.graph)
+            for below in (subgraph(project.graph, root),)
+        ]
+    except OSError as error:
+        raise UsageError(f"cannot write to {directory}: {error.strerror}") from error
+
+
+def selected_graph(graph: SymbolGraph, roots: tuple[str, ...]) -> SymbolGraph:
+    """Return what the functions with these names reach, or the graph itself without names."""
+    if not roots:
+        return graph
+    symbols: dict[int, Symbol] = {}
+    edges: set[Edge] = set()
+    for name in roots:
+        for root in named_symbols(graph, name, "function"):
+            below = subgraph(graph, root.id)
+            symbols |= below.by_id
+            edges |= {*below.edges}
+    return SymbolGraph(tuple(symbols[number] for number in sorted(symbols)), tuple(sorted(edges)))
+
+
+def _dot(_: ProjectSymbols, graph: SymbolGraph, selection: GraphSelection) -> Pieces:
+    return dot_lines(graph, selection.categories, clustered=selection.clustered)
+
+
+def _page(project: ProjectSymbols, graph: SymbolGraph, _: GraphSelection) -> Pieces:
+    order = [OrderStep(ids) for step in project.order.steps if (ids := tuple(n for n in step.ids if n in graph.by_id))]
+    root = project.root.absolute()
+    facts = PageFacts(title=root.name or str(root), details=(str(root),), warnings=project.warnings)
+    yield render_page(graph, order, find_roots(graph), facts).decode()
+
+
+_FORMATS: Mapping[str, Callable[[ProjectSymbols, SymbolGraph, GraphSelection], Pieces]] = {
+    ".dot": _dot,
+    ".gv": _dot,
+    ".html": _page,
+}
