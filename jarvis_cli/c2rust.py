@@ -9,5 +9,5 @@ from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 app = App(no_args_is_help=True)
 
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
-app.command("graph", short_help="Write the call graph as DOT or HTML.", examples=GRAPH)(graph)
+app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)

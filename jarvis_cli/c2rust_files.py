@@ -26,9 +26,9 @@ jarvis c2rust symbols BZ2_compressBlock           callers and callees
 jarvis c2rust symbols --json | jq '.[].signature'
 """
 GRAPH = """
-jarvis c2rust graph | dot -Tsvg > graph.svg       the call graph in DOT
+jarvis c2rust graph > graph.dot                   the call graph in DOT
 jarvis c2rust graph -o graph.html                 an interactive page
-jarvis c2rust graph --root main -o main.dot       what main reaches
+jarvis c2rust graph --root main -o main.svg       what main reaches (graphviz)
 jarvis c2rust graph --clustered -o files.dot      a box around each file
 jarvis c2rust graph --subgraphs-dir subgraphs     a file for each root
 """
@@ -81,7 +81,7 @@ def graph(
     root: Root = HERE,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help=".dot, .gv or .html; default: DOT to stdout."),
+        typer.Option("--output", "-o", metavar="FILE", help=".dot, .html, .png or .svg; default: DOT to stdout."),
     ] = None,
     starts: Annotated[
         list[str] | None, typer.Option("--root", metavar="FUNCTION", help="Only what it reaches; repeatable.")

@@ -7,9 +7,11 @@ import pytest
 
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
+from jarvis_workers.service.c2rust.pictures import dot_program
 from jarvis_workers.service.c2rust.project_files import directory_of, write_project
 from tests.c2rust.projects import calls, symbol, unit
 from tests.cli.commands import Jarvis
+from tests.servers import missing
 
 MAIN, PACK, BITS = symbol("main", "main.c", 3), symbol("pack", "lib/pack.c", 7), symbol("put_bits", "lib/bits.c", 2)
 STATE = symbol("state", "lib/pack.h", 5, category="type")
@@ -130,6 +132,38 @@ def test_the_suffix_of_a_graph_decides_its_format(jarvis: Jarvis, project: Path,
 
     assert (done.code, done.out, done.line) == (0, "", f"graph: {name}")
     assert (project / name).read_text().lower().startswith(start)
+
+
+@pytest.mark.parametrize(("name", "start"), [("graph.png", b"\x89PNG"), ("graph.svg", b"<?xml")])
+def test_a_picture_is_drawn_by_graphviz(jarvis: Jarvis, project: Path, name: str, start: bytes) -> None:
+    if dot_program() is None:
+        missing("graphviz's dot")
+    done = jarvis("c2rust", "graph", "--root", "main", "-o", name)
+
+    assert (done.code, done.line) == (0, f"graph: {name}")
+    assert (project / name).read_bytes().startswith(start)
+    assert sorted(path.name for path in project.iterdir()) == [".jarvis", name]
+
+
+def test_a_picture_of_too_many_symbols_is_refused_with_what_to_do(jarvis: Jarvis) -> None:
+    if dot_program() is None:
+        missing("graphviz's dot")
+    graph = link_units([unit("a.c", [symbol(f"f{line}", line=line) for line in range(1, 302)])])
+    write_project(jarvis.place, graph, translation_order(graph))
+    done = jarvis("c2rust", "graph", "-o", "graph.svg")
+
+    assert done.code == 2
+    assert "301 symbols are too many for a picture, at most 300: narrow it by --root" in done.line
+
+
+def test_a_picture_without_graphviz_is_refused(
+    jarvis: Jarvis, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = jarvis("c2rust", "graph", "-o", "graph.svg")
+
+    assert done.code == 2
+    assert "graphviz is not installed" in done.line
 
 
 def test_a_graph_in_an_unknown_format_is_refused(jarvis: Jarvis, project: Path) -> None:

@@ -1,20 +1,24 @@
-"""Write the graph of a project to a file, in the format of its suffix: DOT, or an interactive page."""
+"""Write the graph of a project to a file, in the format of its suffix: DOT, a picture, or an interactive page."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem
 from jarvis_workers.c2rust.queries import named_symbols
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import Edge, OrderStep, Symbol, SymbolGraph
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import GivenUp, UsageError
 from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.c2rust.pictures import NODES_MAX, dot_program
 from jarvis_workers.service.c2rust.project_files import ProjectSymbols
 from jarvis_workers.source.clang.unit import Category
+from jarvis_workers.toolchain.graphviz import SECONDS, Form, draw
 
 Pieces = Iterator[str]
+PICTURES: Mapping[str, Form] = {".png": "png", ".svg": "svg"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +37,16 @@ class GraphSelection:
 def graph_text(project: ProjectSymbols, selection: GraphSelection, suffix: str = ".dot") -> Pieces:
     """Yield the graph in the format of a suffix; raises UsageError for an unknown suffix or root."""
     if suffix not in _FORMATS:
-        raise UsageError(f'no graph is written as "{suffix}"; use one of {", ".join(_FORMATS)}')
+        raise UsageError(f'no graph is written as "{suffix}"; use one of {", ".join((*_FORMATS, *PICTURES))}')
     return _FORMATS[suffix](project, selected_graph(project.graph, selection.roots), selection)
 
 
 def write_graph(project: ProjectSymbols, selection: GraphSelection, output: Path) -> Path:
-    """Write the graph as a whole or not at all; raises UsageError."""
-    pieces = graph_text(project, selection, output.suffix)
+    """Write the graph as a whole or not at all; raises UsageError, also for a picture that graphviz cannot draw."""
     try:
-        return write_whole(output, pieces)
+        if output.suffix in PICTURES:
+            return _draw(project, selection, output)
+        return write_whole(output, graph_text(project, selection, output.suffix))
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from error
 
@@ -71,6 +76,24 @@ def selected_graph(graph: SymbolGraph, roots: tuple[str, ...]) -> SymbolGraph:
             symbols |= below.by_id
             edges |= {*below.edges}
     return SymbolGraph(tuple(symbols[number] for number in sorted(symbols)), tuple(sorted(edges)))
+
+
+def _draw(project: ProjectSymbols, selection: GraphSelection, output: Path) -> Path:
+    program = dot_program()
+    if program is None:
+        raise UsageError("graphviz is not installed (apt install graphviz); -o FILE.dot and FILE.html need none")
+    graph = selected_graph(project.graph, selection.roots)
+    nodes = sum(symbol.category in selection.categories for symbol in graph.symbols)
+    advice = "narrow it by --root, or use -o FILE.html"
+    if nodes > NODES_MAX:
+        raise UsageError(f"{nodes:,} symbols are too many for a picture, at most {NODES_MAX}: {advice}")
+    with TemporaryDirectory(prefix="jarvis-graph-") as directory:
+        dot = write_whole(Path(directory, "graph.dot"), _dot(project, graph, selection))
+        try:
+            draw(program, dot, output, PICTURES[output.suffix], SECONDS)
+        except GivenUp as problem:
+            raise UsageError(f"{problem}; {advice}") from problem
+    return output
 
 
 def _dot(_: ProjectSymbols, graph: SymbolGraph, selection: GraphSelection) -> Pieces:
