@@ -231,3 +231,16 @@ def test_a_cycle_shows_its_members_and_their_edges(page: Browser, opened: Opener
 
     assert side(page, "Members") == ["even", "odd"]
     assert page.ask("view.querySelectorAll('svg .edge').length") == 2
+
+
+def test_back_returns_to_the_place_in_a_list(page: Browser, opened: Opener) -> None:
+    graph = graph_of([f"f{number}" for number in range(300)])
+    opened(render_page(graph, order_of(graph), [1], FACTS), "#view=symbols")
+    page.ask("document.querySelector('#view .rows').scrollTop = 3400")
+    page.wait_for("[...document.querySelectorAll('#view .rows a')].some(one => one.textContent === 'f105')")
+    page.ask("[...document.querySelectorAll('#view .rows a')].find(one => one.textContent === 'f105').id = 'wanted'")
+    follow(page, "#wanted")
+
+    page.ask("history.back()")
+    page.wait_for("document.title.startsWith('Symbols')")
+    assert page.ask("document.querySelector('#view .rows').scrollTop") == 3400

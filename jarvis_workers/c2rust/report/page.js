@@ -6,9 +6,13 @@ const project = document.querySelector("h1").textContent;
 const field = document.getElementById("search");
 const popup = document.getElementById("found");
 const matches = document.getElementById("matches");
+/* Where the page and its lists stood, by address, for the way back. */
+const scrolled = new Map();
+let follows = false;
 let active = 0;
 
 function show(event) {
+  if (event) scrolled.set(new URL(event.oldURL).hash, positions());
   const state = new URLSearchParams(location.hash.slice(1));
   const of = state.has("symbol") ? symbolView : state.has("file") ? fileView : state.has("cycle") ? cycleView : SHOWN[state.get("view")];
   pictures = [];
@@ -27,8 +31,24 @@ function show(event) {
     close();
     (view.querySelector("h2") || document.querySelector("#overview h2")).focus?.({ preventScroll: true });
     const bar = document.getElementById("bar");
-    if (bar.getBoundingClientRect().top <= 0) scrollTo(0, bar.offsetTop);
+    const before = follows ? undefined : scrolled.get(location.hash);
+    if (before) restore(before);
+    else if (bar.getBoundingClientRect().top <= 0) scrollTo(0, bar.offsetTop);
   }
+  follows = false;
+}
+
+function lists() {
+  return [...document.querySelectorAll("#view .rows")];
+}
+
+function positions() {
+  return { top: scrollY, lists: lists().map((one) => one.scrollTop) };
+}
+
+function restore({ top, lists: tops }) {
+  lists().forEach((one, place) => { one.scrollTop = tops[place] || 0; });
+  scrollTo(0, top);
 }
 
 /* search */
@@ -74,8 +94,8 @@ function go(row) {
   if (!chosen) return;
   field.value = "";
   close();
-  if (location.hash === chosen.dataset.href) show(true);
-  else location.hash = chosen.dataset.href;
+  follows = true;
+  location.hash = chosen.dataset.href;
 }
 
 function close() {
@@ -135,6 +155,8 @@ document.getElementById("views").append(...Object.entries(VIEWS).map(([name, tex
 }));
 for (const id of ["bar", "help", "theme"]) document.getElementById(id).hidden = false;
 addEventListener("hashchange", show);
+document.addEventListener("click", (event) => { follows = Boolean(event.target.closest("a[href]")); }, true);
+history.scrollRestoration = "manual";
 let resizing = 0;
 addEventListener("resize", () => {
   cancelAnimationFrame(resizing);

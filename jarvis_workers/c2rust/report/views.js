@@ -4,6 +4,7 @@ const MATRIX = 40;
 const KINDS = ["call", "address", "global", "type", "macro"];
 const KIND_TITLES = { call: "calls", address: "addresses", global: "globals", type: "types", macro: "macros" };
 const OUTSIDE_SHOWN = 60;
+const BARS_SHOWN = 200;
 const COLUMNS = { name: "Name", file: "Place", lines: "Lines", users: "Users" };
 /* Kinds of edges that are not shown, of functions and of all other symbols. */
 const hidden = { function: new Set([3, 4]), other: new Set() };
@@ -81,12 +82,13 @@ function factCounts(functions) {
 
 function bars(items) {
   if (!items.length) return make("p", { className: "empty", textContent: "None." });
-  const largest = Math.max(...items.map((one) => one.value));
-  return make("ul", { className: "bars" }, ...items.map((one) => {
+  const largest = items.reduce((most, one) => Math.max(most, one.value), 1);
+  const more = items.length > BARS_SHOWN ? make("li", { className: "soft", textContent: `and ${number(items.length - BARS_SHOWN)} more` }) : "";
+  return make("ul", { className: "bars", tabIndex: items.length > 8 ? 0 : -1 }, ...items.slice(0, BARS_SHOWN).map((one) => {
     const bar = draw("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       draw("rect", { width: 100, height: 6, class: "track" }), draw("rect", { width: Math.max(1, (100 * one.value) / largest), height: 6, class: `fill ${one.name || ""}` }));
     return make("li", {}, one.href ? link(one.href, one.text) : make("span", { textContent: one.text }), make("b", { textContent: number(one.value) }), bar);
-  }));
+  }), more);
 }
 
 /* One symbol: what it is, its neighbourhood, its users, and what it uses. */
@@ -135,7 +137,7 @@ function neighbourhoodPart(one) {
     paint();
   };
   const chips = make("div", { className: "chips", role: "group", ariaLabel: "Kinds of edges" }, ...KINDS.map((kind, place) => counts[place] ? kindChip(hiddenKinds, place, counts[place], fill) : null));
-  queueMicrotask(fill);
+  fill();
   return make("div", { className: "parts" }, chips, self ? make("p", { className: "aside", textContent: "It calls itself." }) : "", box);
 }
 
@@ -209,7 +211,8 @@ function filesView() {
   };
   view.append(heading("Files", small(number(files.length))),
     virtualList(sorted.length, row, { label: "Files", captions: ["lines", "functions"] }));
-  const related = [...files].filter((file) => file.uses.size + file.users.size).sort((a, b) => weight(b) - weight(a));
+  const weights = new Map(files.map((file) => [file, weight(file)]));
+  const related = files.filter((file) => weights.get(file)).sort((a, b) => weights.get(b) - weights.get(a));
   if (related.length > 1) view.append(panel(["Which file uses which", small(related.length > MATRIX ? `the ${MATRIX} with most edges` : "numbers of edges")], matrix(related.slice(0, MATRIX))));
   return "Files";
 }
