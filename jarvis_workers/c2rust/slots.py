@@ -1,0 +1,152 @@
+"""Put slots into a compiler's assembly, so that each function can be replaced when a program starts.
+
+The definition of a function `f` is renamed to `jvc_f`, and `f` becomes a trampoline through a slot that holds the
+address of `jvc_f`.  Calls, tables of function pointers and aliases mention `f` as before: only labels, `.type` and
+`.size` of definitions change, never operands or strings.
+
+A library refers to a function or static variable by the name of its symbol, or by `unit__name` if it is local to its
+unit (`unit_name`).  The latter are weak aliases, since two objects may hold the same static function of a header;
+within its object, a slot always refers to the code of that object.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from posixpath import relpath
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.assembly import DIRECTIVE, LABEL, SYMBOL, Linkage, Place, Survey, compiled_lines, survey
+from jarvis_workers.c2rust.slot_code import MACHINES, Machine, original_label, slot_code
+
+ORIGINAL = "jvc_"
+
+
+class Slot(NamedTuple):
+    """A function that can be replaced.
+
+    `name` is unique among the units of a library, `symbol` is what the object calls it.  `file` is the source file of
+    the definition, relative to the root if it is below, and `line` counts from 1; 0 if the text has no line table.
+    """
+
+    name: str
+    symbol: str
+    linkage: Linkage
+    file: str
+    line: int
+
+
+class Unslotted(NamedTuple):
+    """A function without a slot, and why."""
+
+    symbol: str
+    reason: str
+
+
+class SlottedText(NamedTuple):
+    """Assembly with slots. `slots` and `unslotted` name all functions that the compiler wrote, in their order."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    unslotted: tuple[Unslotted, ...]
+
+
+def add_slots(text: str, *, machine: str, source: str, root: str = "") -> SlottedText:
+    """Return `text`, what gcc or clang made of the file `source` for `machine`, with a slot for each function.
+
+    `machine` is a key of MACHINES.  The line table of `text` (-g1) says in which file a function is defined, without
+    one it is `source`.  Paths below `root` become relative to it.
+    """
+    target, lines = MACHINES[machine], text.rstrip("\n").split("\n")
+    found = survey(lines)
+    unslotted = tuple(Unslotted(symbol, reason) for symbol in found.functions if (reason := _reason(symbol, found)))
+    left_out = {one.symbol for one in unslotted}
+    source = _relative(source, root)
+    slots = tuple(
+        _slot(symbol, place, found.linkage(symbol), source, root)
+        for symbol, place in found.functions.items()
+        if symbol not in left_out
+    )
+    if not slots:
+        return SlottedText(text, slots, unslotted)
+    code = [*_renamed(lines, slots), *_trampolines(slots, target, text), *_aliases(slots, found, source, target)]
+    return SlottedText("\n".join(code) + "\n", slots, unslotted)
+
+
+def unit_name(file: str) -> str:
+    """Return the prefix of names that are local to a unit: the relative path, or the last part of an absolute one,
+    without suffix and with "_" for what cannot stand in a name: `inflate`, `src_list`."""
+    path = PurePosixPath(file)
+    if file.startswith(("/", "../")):
+        path = PurePosixPath(path.name)
+    return re.sub(r"\W", "_", str(path.with_suffix("")), flags=re.ASCII)
+
+
+def _reason(symbol: str, found: Survey) -> str:
+    if symbol in found.resolvers:
+        return "ifunc resolver: runs before slots are relocated"
+    return "split off by the compiler, or nested in another function" if "." in symbol else ""
+
+
+def _slot(symbol: str, place: Place, linkage: Linkage, source: str, root: str) -> Slot:
+    file = _relative(place.file or source, root)
+    return Slot(_local_name(file, symbol) if linkage == "local" else symbol, symbol, linkage, file, place.line)
+
+
+def _local_name(file: str, symbol: str) -> str:
+    return f"{unit_name(file)}__{symbol}"
+
+
+def _relative(file: str, root: str) -> str:
+    return relpath(file, root) if root and file.startswith(f"{root.rstrip('/')}/") else file
+
+
+def _renamed(lines: Sequence[str], slots: Sequence[Slot]) -> list[str]:
+    """Rename the definitions, and let libraries see what is hidden in the program."""
+    edited, by_symbol = list(lines), {slot.symbol: (number, slot) for number, slot in enumerate(slots)}
+    for index, line in compiled_lines(lines):
+        if label := LABEL.match(line):
+            if label[1] in by_symbol:
+                number, slot = by_symbol[label[1]]
+                edited[index] = f"{ORIGINAL}{slot.name}:\n{original_label(number)}:"
+        elif directive := DIRECTIVE.match(line):
+            edited[index] = _renamed_directive(line, directive[1], directive[2], by_symbol)
+    return edited
+
+
+def _renamed_directive(line: str, directive: str, operands: str, slots: Mapping[str, tuple[int, Slot]]) -> str:
+    match = SYMBOL.match(operands)
+    if directive in ("hidden", "internal"):
+        return f"\t.protected\t{operands}"
+    if directive not in ("type", "size") or not match or match[0] not in slots:
+        return line
+    slot = slots[match[0]][1]
+    original = ORIGINAL + slot.name
+    if directive == "size":
+        return "\t.size\t" + re.sub(rf"(?<![\w.$]){re.escape(slot.symbol)}(?![\w.$])", lambda _: original, operands)
+    binding = "globl" if slot.linkage == "global" else "weak"
+    return f"\t.{binding}\t{original}\n\t.type\t{original}{operands[match.end() :]}"
+
+
+def _trampolines(slots: Sequence[Slot], machine: Machine, text: str) -> list[str]:
+    pad = machine.landing_pad(text)
+    code = (
+        slot_code(machine, number, symbol=slot.symbol, name=slot.name, file=slot.file, line=slot.line, pad=pad)
+        for number, slot in enumerate(slots)
+    )
+    return [line for lines in code for line in lines]
+
+
+def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine) -> list[str]:
+    """Name what is local to the unit.
+
+    The line table does not say where a variable is defined: it gets a name for each file that the unit has code of.
+    """
+    functions = [(slot.name, slot.symbol, "function") for slot in slots if slot.linkage == "local"]
+    files = sorted({source, *(slot.file for slot in slots)})
+    local = sorted(symbol for symbol in found.variables if "." not in symbol and found.linkage(symbol) == "local")
+    variables = [(_local_name(file, symbol), symbol, "object") for symbol in local for file in files]
+    return [
+        f"\t.weak\t{alias}\n\t.type\t{alias}, {machine.type_mark}{kind}\n\t.set\t{alias}, {symbol}"
+        for alias, symbol, kind in functions + variables
+        if alias not in found.labels
+    ]
