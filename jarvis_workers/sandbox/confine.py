@@ -24,7 +24,7 @@ SET_FILTER, NEW_LISTENER = 1, 8
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 MORE_THAN_ANY = 1 << 20
 
-HOME, TEMPORARY = "home", "tmp"
+HOME, TEMPORARY, WORK = "home", "tmp", "work"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 SYSTEM_FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -121,7 +121,7 @@ def _rules(order: Order) -> Iterator[tuple[str, int]]:
         yield path, landlock.READ_FILE
     for path in DEVICES:
         yield path, landlock.DEVICE
-    for name in (HOME, TEMPORARY):
+    for name in (HOME, TEMPORARY, WORK):
         yield f"{order.scratch}/{name}", landlock.write_rights()
 
 

@@ -16,7 +16,7 @@ from typing import Self
 
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.sandbox import bwrap
-from jarvis_workers.sandbox.confine import HOME, SYSTEM, TEMPORARY
+from jarvis_workers.sandbox.confine import HOME, SYSTEM, TEMPORARY, WORK
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter, ZygoteSocket, borrowed
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Order, SandboxRefusal, pack_order, read_answer
@@ -31,10 +31,19 @@ TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
 NO_LIMITS_SAID = SandboxLimits()
 
 
-def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | None = None) -> "Sandbox":
+def open_sandbox(
+    root: Path,
+    *,
+    tier: Tier | None = None,
+    starter: Starter | None = None,
+    workspace: Path | None = None,
+    readable: Sequence[Path] = (),
+) -> "Sandbox":
     """Open a sandbox over a directory, in the given tier or the strongest one. Raises SandboxError if it is refused.
 
-    A worker that opens many sandboxes passes a starter to share.
+    A worker that opens many sandboxes passes a starter to share.  `readable` are further directories to read, such as
+    tool chains; their `bin` is in PATH.  A `workspace` is an absolute directory that remains after the sandbox, in the
+    place of a scratch directory: its subdirectory WORK is writable as well, and may be the root of the next sandbox.
     """
     directory = os.path.realpath(root)
     if not Path(directory).is_dir():
@@ -44,7 +53,8 @@ def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | Non
     found = tier or best_tier()
     if why := refusal(found):
         raise SandboxError(why)
-    return Sandbox(directory, found, starter)
+    places = tuple(os.path.realpath(place) for place in readable)
+    return Sandbox(directory, found, starter, workspace=workspace, readable=places)
 
 
 def best_tier() -> Tier:
@@ -75,8 +85,17 @@ def refusal(tier: Tier) -> str | None:
 class Sandbox:
     """Runs commands over one directory; `home` is writable for them. A context manager."""
 
-    def __init__(self, root: str, tier: Tier, starter: Starter | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        tier: Tier,
+        starter: Starter | None = None,
+        *,
+        workspace: Path | None = None,
+        readable: tuple[str, ...] = (),
+    ) -> None:
         self.root, self.tier = root, tier
+        self._workspace, self._readable = workspace, (*_interpreter(), *readable)
         self._streams = set[socket.socket]()
         with ExitStack() as stack:
             self._start(stack, starter)
@@ -84,13 +103,16 @@ class Sandbox:
 
     def _start(self, stack: ExitStack, starter: Starter | None) -> None:
         start = stack.enter_context(borrowed(starter))
-        self.scratch = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
-        stack.callback(self._remove, start.line)
+        if self._workspace is None:
+            self.scratch = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+            stack.callback(self._remove, start.line)
+        else:
+            self.scratch = os.path.realpath(self._workspace)
         self.home = Path(self.scratch, HOME)
-        for name in (HOME, TEMPORARY):
-            Path(self.scratch, name).mkdir(0o700)
-        (self.home / ".gitconfig").write_text(TRUSTED_BY_GIT)
-        start.line.ask({"scratch": self.scratch})
+        for name in (HOME, TEMPORARY) if self._workspace is None else (HOME, TEMPORARY, WORK):
+            Path(self.scratch, name).mkdir(0o700, exist_ok=self._workspace is not None)
+        _trust_git(self.home / ".gitconfig")
+        start.line.ask({"scratch" if self._workspace is None else "workspace": self.scratch})
         self._line = start.line
         if self.tier == Tier.A:
             program = bwrap.find()
@@ -100,7 +122,7 @@ class Sandbox:
                 program,
                 self.root,
                 self.scratch,
-                (*_interpreter(), str(PACKAGES / "jarvis_workers")),
+                (*self._readable, str(PACKAGES / "jarvis_workers")),
                 as_root=not os.getuid(),
             )
             self._line = start.start_inside(inside)
@@ -150,9 +172,8 @@ class Sandbox:
             scratch.remove(self.scratch)
 
     def _order(self, argv: Sequence[str], stdin: bytes | None, limits: SandboxLimits) -> Order:
-        readable = _interpreter()
-        path = ":".join([PATH, *(f"{place}/bin" for place in readable)])
-        return Order(tuple(argv), self.root, self.scratch, readable, path, limits, stdin or b"")
+        path = ":".join([PATH, *(f"{place}/bin" for place in self._readable)])
+        return Order(tuple(argv), self.root, self.scratch, self._readable, path, limits, stdin or b"")
 
     def _read(self, answer: bytes) -> CommandOutcome:
         try:
@@ -161,6 +182,12 @@ class Sandbox:
             raise SandboxError(str(refusal)) from None
         except EOFError:
             raise self._line.broken() from None
+
+
+def _trust_git(file: Path) -> None:
+    """Write git's configuration; in a workspace, commands may have replaced the file by a symbolic link."""
+    with suppress(FileExistsError), file.open("x") as new:
+        new.write(TRUSTED_BY_GIT)
 
 
 def _interpreter() -> tuple[str, ...]:

@@ -30,7 +30,8 @@ EVERY_BIT = 0xFFFFFFFF
 
 NEW_NAMESPACES = 0x7E020000
 STREAM_OF_UNIX = (1, 1)
-KIND_OF_SOCKET = 0xF
+# Passes SOCK_STREAM (1) and SOCK_SEQPACKET (5), over which cargo starts rustc; other kinds differ in these bits.
+KIND_OF_SOCKET = 0xB
 ONE_PROCESS = 0
 ONE_PROCESS_OF_IO = 1
 OPEN_MODE, TRUNCATES = 0o3 | 0o1000, 0o1000

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from jarvis_workers.sandbox import kernel, process_tree, supervisor
-from jarvis_workers.sandbox.confine import HOME, TEMPORARY, Cell
+from jarvis_workers.sandbox.confine import HOME, TEMPORARY, WORK, Cell
 from jarvis_workers.toolchain import scratch
 
 MESSAGE_BYTES = 1 << 16
@@ -66,7 +66,10 @@ class _Host:
 
     def _do(self, asked: dict[str, Any], held: list[int]) -> None:
         if "scratch" in asked:
-            self._make(asked["scratch"])
+            self._scratches.add(asked["scratch"])
+            _make(asked["scratch"], HOME, TEMPORARY)
+        elif "workspace" in asked:
+            _make(asked["workspace"], HOME, TEMPORARY, WORK)
         elif "done" in asked:
             self._remove(asked["done"])
         with suppress(BlockingIOError):
@@ -78,13 +81,6 @@ class _Host:
                 stream.detach()
         for number in held:
             os.close(number)
-
-    def _make(self, directory: str) -> None:
-        self._scratches.add(directory)
-        for path in (directory, f"{directory}/{HOME}", f"{directory}/{TEMPORARY}"):
-            os.makedirs(path, 0o700, exist_ok=True)
-            if not os.getuid() and kernel.is_known(supervisor.NOBODY):
-                os.chown(path, supervisor.NOBODY, supervisor.NOBODY)
 
     def _remove(self, directory: str) -> None:
         """Remove a scratch directory; if a command still writes to it, the removal is retried at the end."""
@@ -119,6 +115,13 @@ class _Host:
             time.sleep(PAUSE_SECONDS)
         for directory in tuple(self._scratches):
             self._remove(directory)
+
+
+def _make(directory: str, *names: str) -> None:
+    for path in (directory, *(f"{directory}/{name}" for name in names)):
+        os.makedirs(path, 0o700, exist_ok=True)
+        if not os.getuid() and kernel.is_known(supervisor.NOBODY):
+            os.chown(path, supervisor.NOBODY, supervisor.NOBODY)
 
 
 def _become(command: list[str], control: int, errors: int) -> NoReturn:
