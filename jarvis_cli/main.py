@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from jarvis_cli import exits
 from jarvis_cli.app import App, HelpGroup
-from jarvis_workers.errors import JarvisError
+from jarvis_workers.errors import CommandFailed, JarvisError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
 
@@ -163,7 +163,8 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
     try:
         return _perform(list(args), command, prog, frame or Frame())
     except JarvisError as error:
-        return _end(exits.FAILED, f"{prog}: {plain(str(error))}")
+        output = error.output if isinstance(error, CommandFailed) else ()
+        return _end(exits.FAILED, "\n".join((f"{prog}: {plain(str(error))}", *map(plain, output))))
     except (KeyboardInterrupt, typer.Abort):
         _say(sys.stderr, f"{prog}: interrupted")
         return exits.INTERRUPTED

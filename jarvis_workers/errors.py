@@ -16,6 +16,7 @@ JarvisError                one line for the user, exit code 2
 │   └── BrokenAnswer       the response cannot be parsed: retried, then handled as ModelUnavailable
 ├── BudgetSpent            the budget of a run is used up: it is paused, its jobs are released without a crash count
 ├── AgentStopped           a conversation reached a limit: the reason is recorded, its subject stays undecided
+├── CommandFailed          a command of the user failed: the last lines of its output follow the message
 ├── SandboxError           a command could not be confined, and was not run
 ├── ScanCancelled          a scan through the Python API was cancelled by its caller
 ├── StepFailed             a step failed: recorded on the job's row, retried, then not checked
@@ -30,6 +31,8 @@ jarvis_workers/agent/plugins.py         users' callbacks, tools, platforms and r
 jarvis_workers/service/api/child.py     a scan in a child of the Python API: reported to its parent
 jarvis_cli/main.py                      a command: a message and an exit code
 """
+
+from collections.abc import Sequence
 
 
 class JarvisError(Exception):
@@ -70,6 +73,14 @@ class SnapshotError(JarvisError):
 
 class SnapshotDamaged(SnapshotError):
     """A blob is missing or does not match its hash."""
+
+
+class CommandFailed(JarvisError):
+    """A command of the user failed; `output` are the last lines that it has written."""
+
+    def __init__(self, message: str, output: Sequence[str]) -> None:
+        super().__init__(message)
+        self.output = tuple(output)
 
 
 class SandboxError(JarvisError):

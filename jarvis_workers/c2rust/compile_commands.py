@@ -6,7 +6,7 @@ one has.  Compilations that differ in code generation alone, such as libtool's w
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from jarvis_workers.c2rust.command_words import expand_responses, split_words
@@ -45,9 +45,14 @@ def read_database(content: bytes, name: str, directory: str, tree: ProjectTree) 
     return collect_commands(_invocations(_decode(content, name), name, directory, tree), tree)
 
 
-def collect_commands(invocations: Iterable[Invocation], tree: ProjectTree) -> CompileCommands:
-    """Return the units of compiler calls. Raises UsageError for sources that are not in the tree."""
-    collector = _Collector(tree)
+def collect_commands(
+    invocations: Iterable[Invocation], tree: ProjectTree, *, is_unit: Callable[[str], bool] = lambda _: True
+) -> CompileCommands:
+    """Return the units of compiler calls, except for sources whose absolute path `is_unit` refuses.
+
+    Raises UsageError for sources that are not in the tree.
+    """
+    collector = _Collector(tree, is_unit)
     for invocation in invocations:
         collector.add(invocation)
     return collector.result()
@@ -107,8 +112,8 @@ def _expanded(words: list[str], directory: str, place: str, tree: ProjectTree) -
 
 
 class _Collector:
-    def __init__(self, tree: ProjectTree) -> None:
-        self._tree, self._paths = tree, PathMap(tree)
+    def __init__(self, tree: ProjectTree, is_unit: Callable[[str], bool]) -> None:
+        self._tree, self._paths, self._is_unit = tree, PathMap(tree), is_unit
         self._units = defaultdict[str, dict[tuple[str, ...], CompileCommand]](dict)
         self._missing: list[str] = []
         self._excluded = defaultdict[str, set[str]](set)
@@ -126,7 +131,7 @@ class _Collector:
         elif call.compiles:
             for one in call.sources:
                 path = absolute(one.name, directory)
-                if one.name != "-" and self._is_source(one):
+                if one.name != "-" and self._is_source(one) and self._is_unit(path):
                     self._add(
                         one._replace(name=path), self._relative(path, invocation.place), call.arguments, directory
                     )

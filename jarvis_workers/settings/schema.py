@@ -1,6 +1,7 @@
 """The settings: type, bounds and default of each."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,6 +18,10 @@ def _listed(value: object) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return tuple(value) if isinstance(value, list) else value
+
+
+def _split(value: object) -> object:
+    return tuple(shlex.split(value)) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
 def _mapped(value: object) -> object:
@@ -48,6 +53,7 @@ def _budget(text: str) -> str:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=list[str] | str)]
+Arguments = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=list[str] | str)]
 Suffixes = Annotated[Names, AfterValidator(_bare)]
 Language = Literal["c/cpp", "rust"]
 Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed, json_schema_input_type=list[Language] | str)]
@@ -171,9 +177,18 @@ class WebSettings(FrozenSettings):
 
 
 class C2RustSettings(FrozenSettings):
-    """Reading C; `clang_headers` is the directory of clang's builtin headers, of the same major version as libclang."""
+    """Reading C; `clang_headers` is the directory of clang's builtin headers, of the same major version as libclang.
+
+    Without compile commands all sources are read with `args`.  A build that is recorded may read the `tool_chains`
+    (directories with a `bin`) and is ended at its limits.
+    """
 
     clang_headers: str | None = None
+    args: Arguments = ()
+    tool_chains: Names = ()
+    build_seconds: Seconds = 1800
+    build_memory_mb: Megabytes = 4096
+    build_disk_mb: Megabytes = 8192
 
 
 class Settings(FrozenSettings):

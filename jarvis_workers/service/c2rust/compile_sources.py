@@ -7,6 +7,7 @@ that lies at the root or in `build*/`, the setting `c2rust.args`, guessed includ
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from jarvis_workers.c2rust.compile_arguments import read_call
 from jarvis_workers.c2rust.compile_commands import CompileCommands, read_database
@@ -14,6 +15,7 @@ from jarvis_workers.c2rust.include_guess import guess_commands
 from jarvis_workers.c2rust.path_map import PathMap, placing
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.service.c2rust.build_directory import BuildDirectory
 from jarvis_workers.service.c2rust.local_tree import (
     LocalTree,
     ProjectFiles,
@@ -21,8 +23,12 @@ from jarvis_workers.service.c2rust.local_tree import (
     local_tree,
     project_files,
 )
+from jarvis_workers.service.c2rust.recorded_build import BuildCommands, BuildLimits, record_build
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.clang.unit import CompileCommand
+
+if TYPE_CHECKING:
+    from jarvis_workers.settings.schema import Settings
 
 DATABASE = "compile_commands.json"
 DATABASE_BYTES = 512_000_000
@@ -34,6 +40,7 @@ class CompileOptions:
     """How to find compile commands; `arguments` are the setting `c2rust.args`.
 
     `exclude_dirs` are names of directories whose sources are not read unless a compile command names them.
+    With `configure` or `build` a build is recorded, within `limits`, in a directory below `data_dir`.
     """
 
     compile_commands: Path | None = None
@@ -41,6 +48,27 @@ class CompileOptions:
     exclude_dirs: tuple[str, ...] = ()
     configure: str | None = None
     build: str | None = None
+    data_dir: Path = Path()
+    limits: BuildLimits = field(default_factory=BuildLimits)
+
+    @classmethod
+    def from_settings(
+        cls, settings: "Settings", *, compile_commands: Path | None, configure: str | None, build: str | None
+    ) -> Self:
+        """Return the options of a command."""
+        c2rust = settings.c2rust
+        limits = BuildLimits(
+            c2rust.build_seconds, c2rust.build_memory_mb, c2rust.build_disk_mb, tuple(map(Path, c2rust.tool_chains))
+        )
+        return cls(
+            compile_commands=compile_commands,
+            arguments=c2rust.args,
+            exclude_dirs=settings.scan.exclude_dirs,
+            configure=configure,
+            build=build,
+            data_dir=settings.data_dir,
+            limits=limits,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +76,27 @@ class CompilePlan:
     """The units of a project, ordered by file; one file may have several.
 
     `tree` is the directory to pack, which is not that of the user if a build was recorded; `files` are the paths below
-    it that the units may read, in order.  Each warning is one line.
+    it that the units may read, in order.  Each warning is one line.  A recorded build's `directory` remains at
+    least as long as the plan.
     """
 
     commands: tuple[CompileCommand, ...]
     warnings: tuple[str, ...]
     tree: Path
     files: tuple[bytes, ...] = field(repr=False)
+    directory: BuildDirectory | None = field(default=None, repr=False, compare=False)
 
 
 def compile_commands_of(tree: Path, options: CompileOptions) -> CompilePlan:
-    """Return the units of the project in a directory. Raises UsageError, one line, if there are none."""
+    """Return the units of the project in a directory.
+
+    Raises UsageError, one line, if there are none, and CommandFailed for a build that fails.
+    """
     local = local_tree(tree)
+    commands = BuildCommands(options.configure, options.build)
+    if commands.given:
+        recorded = record_build(tree, commands, options.data_dir, options.limits)
+        return _plan(recorded.found, recorded.tree, project_files(recorded.tree), recorded.directory)
     database, warnings = _database(local, options)
     files = project_files(local)
     if database is not None:
@@ -70,8 +107,14 @@ def compile_commands_of(tree: Path, options: CompileOptions) -> CompilePlan:
         found = _uniform(local, files, options)
     else:
         found = _guess(local, files, options)
+    return _plan(found._replace(warnings=(*warnings, *found.warnings)), local, files)
+
+
+def _plan(
+    found: CompileCommands, local: LocalTree, files: ProjectFiles, directory: BuildDirectory | None = None
+) -> CompilePlan:
     paths = sorted({os.fsencode(path) for path in files} | {command.file for command in found.commands})
-    return CompilePlan(found.commands, (*warnings, *found.warnings), Path(local.root), tuple(paths))
+    return CompilePlan(found.commands, found.warnings, Path(local.root), tuple(paths), directory)
 
 
 def pack_selection(plan: CompilePlan) -> Selection:

@@ -1,0 +1,185 @@
+"""Run the build of a project in the sandbox, over a copy of its tree, and record what its compilers are called for.
+
+The copy is made by a command in the sandbox too: limits hold for it, and what it writes belongs to the user that the
+build runs as.  Compilers are found by name in PATH, where our wrappers stand first; a build that names a compiler by an
+absolute path is not recorded.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.compile_commands import CompileCommands, collect_commands
+from jarvis_workers.c2rust.path_map import below
+from jarvis_workers.errors import CommandFailed, SandboxError, UsageError
+from jarvis_workers.sandbox.confine import HOME, WORK
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits
+from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.service.c2rust.build_directory import BuildDirectory, open_build_directory
+from jarvis_workers.service.c2rust.compiler_records import read_records
+from jarvis_workers.service.c2rust.local_tree import LocalTree
+from jarvis_workers.toolchain import compiler_wrapper
+
+WRAPPERS, RECORDS = "bin", "records"
+COMPILER = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|c99|c89)(-[0-9.]+)?")
+SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
+# Programs that configure scripts compile and that remain after the build.
+TEST_PROGRAM = re.compile(r"(^|/)(CMakeFiles/(?![^/]*\.dir/)|meson-private/|\.?conf(test|[0-9]+)[^/]*$|_configtest\.)")
+TAIL_LINES = 20
+LINE_LENGTH = 300
+REASONS = {
+    "wall time": "longer than {seconds:g} s; raise c2rust.build_seconds",
+    "memory": "more than {memory:g} MB of memory; raise c2rust.build_memory_mb",
+    "disk": "more than {disk:g} MB of files; raise c2rust.build_disk_mb",
+    "file size": "a file of more than {disk:g} MB; raise c2rust.build_disk_mb",
+}
+
+
+class BuildCommands(NamedTuple):
+    """The commands of a build, each split like a shell does, and given to `sh -c` if it has operators of a shell."""
+
+    configure: str | None = None
+    build: str | None = None
+
+    @property
+    def given(self) -> list[tuple[str, str]]:
+        """The options and their values, in the order in which they run."""
+        return [(f"--{name}", command) for name, command in self._asdict().items() if command is not None]
+
+
+class BuildLimits(NamedTuple):
+    """Limits of each command: seconds, memory of all its processes, and files of the build in all.
+
+    `tool_chains` are directories that it may read beside those of the system; their `bin` is in its PATH.
+    """
+
+    seconds: float = 1800
+    memory_mb: float = 4096
+    disk_mb: float = 8192
+    tool_chains: tuple[Path, ...] = ()
+
+    @property
+    def of_sandbox(self) -> SandboxLimits:
+        disk = int(self.disk_mb * MEGABYTE)
+        return SandboxLimits(
+            wall_seconds=self.seconds,
+            cpu_seconds=max(1, int(self.seconds)),
+            memory_bytes=int(self.memory_mb * MEGABYTE),
+            processes=512,
+            file_bytes=disk,
+            files=1024,
+            scratch_bytes=disk,
+        )
+
+
+class RecordedBuild(NamedTuple):
+    """What a build has compiled, in the copy of the tree at `directory.place / WORK`."""
+
+    found: CompileCommands
+    directory: BuildDirectory
+    tree: LocalTree
+
+
+def record_build(tree: Path, commands: BuildCommands, data: Path, limits: BuildLimits) -> RecordedBuild:
+    """Run the commands over a copy of a tree. Raises CommandFailed, and UsageError if nothing is compiled."""
+    for place in limits.tool_chains:
+        if not place.is_absolute() or not place.is_dir():
+            raise UsageError(f"c2rust.tool_chains: {place}: not an absolute path of a directory")
+    words = [(option, _words(option, command)) for option, command in commands.given]
+    try:
+        with Starter() as starter:
+            directory = open_build_directory(tree, data)
+            _copy(tree, directory.place, starter, limits)
+            path = ":".join([PATH, *(f"{place}/bin" for place in limits.tool_chains)])
+            wrappers = _write_wrappers(directory.place, path)
+            work, readable = directory.place / WORK, [wrappers, *limits.tool_chains]
+            with open_sandbox(work, starter=starter, workspace=directory.place, readable=readable) as box:
+                for (option, argv), (_, text) in zip(words, commands.given, strict=True):
+                    _run(box, f"{option} {shlex.quote(text)}", [*_environment(wrappers, path), *argv], limits)
+    except SandboxError as error:
+        raise UsageError(f"{words[0][0]}: a build runs in the sandbox only: {error}") from error
+    local = LocalTree(os.path.realpath(work))
+    invocations = read_records(directory.place / HOME, RECORDS)
+    found = collect_commands(invocations, local, is_unit=lambda path: _is_unit(path, local))
+    if not found.commands:
+        calls = f"{len(invocations)} calls of compilers, none for a C or C++ file of the tree" if invocations else ""
+        why = calls or "no call of cc, gcc, clang or the like by its name in PATH"
+        raise UsageError(f"{words[-1][0]} {shlex.quote(commands.given[-1][1])}: compiled nothing: {why}")
+    return RecordedBuild(found, directory, local)
+
+
+def _words(option: str, command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"{option} {shlex.quote(command)}: {error}") from error
+    if not words:
+        raise UsageError(f"{option}: give a command, such as {option} make")
+    return ["sh", "-c", command] if SHELL_OPERATORS.search(command) else words
+
+
+def _copy(tree: Path, place: Path, starter: Starter, limits: BuildLimits) -> None:
+    """Copy the tree to place/WORK with modes and times, which make compares; the data directory is left out."""
+    root = os.path.realpath(tree)
+    inside = below(str(place), root)
+    own = inside.split("/")[0] if inside else ".jarvis"
+    if inside and not own.startswith("."):
+        raise UsageError(f"{place}: the data directory lies in the tree; set data_dir to another place")
+    names = sorted(name for name in os.listdir(root) if name not in (own, ".jarvis"))  # noqa: PTH208
+    with open_sandbox(Path(root), starter=starter, workspace=place) as box:
+        copy = ["cp", "-R", "-P", "--preserve=mode,timestamps,links", "-t", f"{place}/{WORK}", "--", *names]
+        _run(box, f"{tree}: cannot be copied to {place}", copy, limits)
+
+
+def _write_wrappers(place: Path, path: str) -> Path:
+    """Write a wrapper for each compiler in a PATH, and return their directory."""
+    wrappers, script = place / WRAPPERS, Path(compiler_wrapper.__file__)
+    wrappers.mkdir(mode=0o755)
+    shutil.copyfile(script, wrappers / "record.py")
+    records = f"{place}/{HOME}/{RECORDS}"
+    python = [os.path.realpath(sys.executable), "-I", "-S", str(wrappers / "record.py"), records]
+    for name, compiler in _compilers(path).items():
+        (wrappers / name).write_text(f'#!/bin/sh\nexec {shlex.join([*python, compiler])} "$@"\n')
+        (wrappers / name).chmod(0o755)
+    return wrappers
+
+
+def _compilers(path: str) -> dict[str, str]:
+    """Return the compilers in a PATH, by name."""
+    found: dict[str, str] = {}
+    for place in path.split(":"):
+        for name in os.listdir(place) if Path(place).is_dir() else ():  # noqa: PTH208
+            if COMPILER.fullmatch(name):
+                found.setdefault(name, f"{place}/{name}")
+    return found
+
+
+def _environment(wrappers: Path, path: str) -> list[str]:
+    return ["env", f"PATH={wrappers}:{path}", "CC=cc", "CXX=c++"]
+
+
+def _run(box: Sandbox, name: str, argv: list[str], limits: BuildLimits) -> None:
+    """Run a command with its errors in its output; raise CommandFailed with the last lines if it fails."""
+    outcome = box.run(["sh", "-c", 'mkdir -p "$HOME/records"; exec "$@" 2>&1', "sh", *argv], limits=limits.of_sandbox)
+    if outcome.code != 0:
+        lines = (outcome.stdout + outcome.stderr).decode(errors="backslashreplace").splitlines()[-TAIL_LINES:]
+        raise CommandFailed(f"{name}: {_failure(outcome, limits)}", [line[:LINE_LENGTH] for line in lines])
+
+
+def _failure(outcome: CommandOutcome, limits: BuildLimits) -> str:
+    if outcome.reason in REASONS:
+        return REASONS[outcome.reason].format(seconds=limits.seconds, memory=limits.memory_mb, disk=limits.disk_mb)
+    if outcome.reason:
+        return f"ended by its limit of {outcome.reason}"
+    return f"exit code {outcome.code}" if outcome.signal is None else f"ended by signal {outcome.signal}"
+
+
+def _is_unit(path: str, local: LocalTree) -> bool:
+    """Return whether a compiled file belongs to the tree, or is generated and still exists."""
+    inside = below(path, local.root)
+    return inside is not None and not TEST_PROGRAM.search(inside) and local.exists(path)

@@ -1,0 +1,57 @@
+"""Record a call of a compiler, then become the compiler.
+
+This file is copied beside the builds that it records and runs there alone (`python -I -S`), once per compilation: it
+imports little and nothing of this project.  Each call writes a file of its own, so that parallel builds need no lock.
+"""
+
+import json
+import os
+import sys
+import time
+
+RECORD = "JARVIS_C2RUST_RECORD"
+# Set for the compiler: another wrapper that it starts, such as Debian's c99 starting gcc, records nothing.
+RECORDED = "JARVIS_C2RUST_RECORDED"
+SUFFIXES = ("c", "i", "cc", "cpp", "cxx", "c++", "C", "CC", "CPP", "cp", "ii", "S", "s")
+RESPONSE_BYTES = 1_000_000
+CANNOT_EXECUTE, NOT_FOUND = 126, 127
+
+
+def main(words: list[str], environ: dict[str, str], directory: str) -> int:
+    """Record the compiler call `words` in a directory and execute it; return an exit code if that fails."""
+    if RECORDED not in environ:
+        record(words, directory)
+    try:
+        os.execvpe(words[0], words, {**environ, RECORDED: "1"})
+    except OSError as error:
+        sys.stderr.write(f"{words[0]}: {error.strerror}\n")
+        return NOT_FOUND if isinstance(error, FileNotFoundError) else CANNOT_EXECUTE
+
+
+def record(words: list[str], directory: str) -> None:
+    """Write a file into `directory` if the call may compile something; a failure to write fails the compilation."""
+    responses = [word[1:] for word in words if word.startswith("@")]
+    if not responses and not any(word.rpartition(".")[2] in SUFFIXES for word in words[1:]):
+        return
+    texts = {name: text for name in responses if (text := _read(name)) is not None}
+    line = json.dumps({"directory": os.getcwd(), "arguments": words, "responses": texts}).encode()  # noqa: PTH109
+    path = os.path.join(directory, f"{time.time_ns():020}-{os.getpid()}.json")  # noqa: PTH118
+    descriptor = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+    os.rename(f"{path}.new", path)  # noqa: PTH104
+
+
+def _read(name: str) -> str | None:
+    """Return a response file, which a build may remove later."""
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123
+            return os.fsdecode(file.read(RESPONSE_BYTES))
+    except OSError:
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[2:], dict(os.environ), sys.argv[1]))
