@@ -140,7 +140,7 @@ def _project(root: Path) -> "ProjectSymbols":
     from jarvis_workers.service.c2rust.project_files import read_project  # noqa: PLC0415
 
     project = read_project(root)
-    for warning in project.warnings:
+    for warning in project.remarks:
         _say(warning)
     return project
 

@@ -7,8 +7,10 @@ import pytest
 
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
+from jarvis_workers.c2rust.report.body import UncheckedUnit, encode_body, scan_body
 from jarvis_workers.service.c2rust.pictures import dot_program
 from jarvis_workers.service.c2rust.project_files import directory_of, write_project
+from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
 from tests.c2rust.projects import calls, symbol, unit
 from tests.cli.commands import Jarvis
 from tests.servers import missing
@@ -184,3 +186,21 @@ def test_the_subgraph_of_each_root_is_written(jarvis: Jarvis, project: Path) -> 
 @pytest.mark.parametrize("command", ["symbols", "graph", "order"])
 def test_help_shows_examples(jarvis: Jarvis, command: str) -> None:
     assert f"Examples:\n    jarvis c2rust {command}" in jarvis("c2rust", command, "-h").out
+
+
+def test_units_that_the_scan_did_not_read_are_named_by_each_command(jarvis: Jarvis, project: Path) -> None:
+    unread = [UncheckedUnit("lib/bad.c", "'config.h' file not found")]
+    body = scan_body(GRAPH, [], [], units=3, not_checked=unread, warnings=["guessed include directories"])
+    (directory_of(project) / REPORT_FILE).write_bytes(encode_body(body))
+
+    for command in (("symbols",), ("symbols", "pack"), ("order",), ("graph", "-o", "graph.html")):
+        assert "NOT CHECKED: 1 of 3 translation units" in jarvis("c2rust", *command).err
+    page = (jarvis.place / "graph.html").read_text()
+    assert "<code>lib/bad.c</code>" in page and "guessed include directories" in page
+
+
+def test_a_report_that_cannot_be_read_is_an_error(jarvis: Jarvis, project: Path) -> None:
+    (directory_of(project) / REPORT_FILE).write_text('{"units": "many"}')
+    done = jarvis("c2rust", "symbols")
+
+    assert done.code == 2 and "scan_report.json is not the report of a scan" in done.err

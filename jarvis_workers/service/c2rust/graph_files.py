@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem
 from jarvis_workers.c2rust.queries import named_symbols
+from jarvis_workers.c2rust.report.body import ScanBody
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import Edge, OrderStep, Symbol, SymbolGraph
@@ -103,7 +104,14 @@ def _dot(_: ProjectSymbols, graph: SymbolGraph, selection: GraphSelection) -> Pi
 def _page(project: ProjectSymbols, graph: SymbolGraph, _: GraphSelection) -> Pieces:
     order = [OrderStep(ids) for step in project.order.steps if (ids := tuple(n for n in step.ids if n in graph.by_id))]
     root = project.root.absolute()
-    facts = PageFacts(title=root.name or str(root), details=(str(root),), warnings=project.warnings)
+    report = project.report or ScanBody()
+    facts = PageFacts(
+        title=root.name or str(root),
+        details=(str(root),),
+        units=report.units,
+        not_checked=report.not_checked,
+        warnings=(*report.warnings, *project.warnings),
+    )
     yield render_page(graph, order, find_roots(graph), facts).decode()
 
 

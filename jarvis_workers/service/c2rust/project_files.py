@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers.c2rust.order_reader import TranslationOrder, read_order
+from jarvis_workers.c2rust.report.body import ScanBody
 from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
 from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
 from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.c2rust.scan_report import gap_warnings, read_scan_report
 from jarvis_workers.service.jarvis_directory import make_directory
 
 SYMBOLS, RAW_SYMBOLS, ORDER, ROOTS = "symbols.jsonl", "symbols_raw.jsonl", "translation_order.jsonl", "roots.txt"
@@ -29,12 +31,21 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ProjectSymbols:
-    """The symbols of a project with their order; `warnings` are lines about what the files contained."""
+    """The symbols of a project with their order; `warnings` are lines about what the files contained.
+
+    `report` is that of the scan that has written the symbols, if it is there.
+    """
 
     root: Path
     symbols: SymbolFile
     order: TranslationOrder
     warnings: tuple[str, ...] = ()
+    report: ScanBody | None = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The warnings, and what the symbols lack because it was not read."""
+        return (*self.warnings, *gap_warnings(self.report))
 
     @property
     def graph(self) -> SymbolGraph:
@@ -60,7 +71,7 @@ def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectS
     lines = _lines(order_path) if order_path.exists() else None
     order = read_order(lines, symbols, delayed_entries() if delayed is None else delayed)
     computed = (f"{order_path} {order.reason}: the order was computed anew",) if order.reason else ()
-    return ProjectSymbols(root, symbols, order, (*symbols.warnings, *computed))
+    return ProjectSymbols(root, symbols, order, (*symbols.warnings, *computed), read_scan_report(directory))
 
 
 def read_symbol_file(path: Path, root: Path) -> SymbolFile:

@@ -1,0 +1,38 @@
+"""The report of the last scan in <root>/.jarvis/c2rust: what the symbols beside it do not have.
+
+Symbols of units that could not be read are missing from symbols.jsonl, where nothing else says so.
+"""
+
+from pathlib import Path
+
+from jarvis_workers.c2rust.report.body import ScanBody, decode_body
+from jarvis_workers.c2rust.report.text import not_checked_line
+from jarvis_workers.errors import UsageError
+
+REPORT_FILE = "scan_report.json"
+REPORT_MB_MAX = 256
+UNITS_NAMED = 3
+
+
+def read_scan_report(directory: Path) -> ScanBody | None:
+    """Return the report, None if there is none, as with symbols of another program. Raises UsageError."""
+    path = directory / REPORT_FILE
+    try:
+        if path.stat().st_size > REPORT_MB_MAX * 2**20:
+            raise UsageError(f"{path} is larger than {REPORT_MB_MAX} MB")
+        return decode_body(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not the report of a scan; scan again, or remove it") from error
+
+
+def gap_warnings(report: ScanBody | None) -> tuple[str, ...]:
+    """Return a line for users if units were not read."""
+    if report is None or not report.not_checked:
+        return ()
+    names = ", ".join(unit.file for unit in report.not_checked[:UNITS_NAMED])
+    rest = len(report.not_checked) - UNITS_NAMED
+    return (f"{not_checked_line(report)}: {names}" + (f" and {rest:,} more" if rest > 0 else ""),)
