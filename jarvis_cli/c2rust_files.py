@@ -98,7 +98,7 @@ def graph(
     project = _project(root)
     selection = graph_files.GraphSelection(tuple(starts or ()), clustered, types)
     if directory is not None:
-        written = graph_files.write_subgraphs(project, directory)
+        written = graph_files.write_subgraphs(project.graph, directory)
         typer.echo(f"{len(written):,} sub-graphs in {plain(str(directory))}", err=True)
     if output is not None:
         typer.echo(f"graph: {plain(str(graph_files.write_graph(project, selection, output)))}", err=True)

@@ -12,6 +12,18 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
+    from jarvis_workers.service.api.c_project import (
+        collect_function_names,
+        compute_translation_order_jsonl,
+        export_root_subgraphs_to_dir,
+        find_compile_commands,
+        find_root_function_ids,
+        generate_dot_from_db,
+        iter_source_files,
+        load_compile_commands,
+        scan_directory,
+        scan_file,
+    )
     from jarvis_workers.service.api.choices import Language, Severity
     from jarvis_workers.service.api.comparison import ReportDiff, UncheckedFinding, diff
     from jarvis_workers.service.api.compat import (
@@ -33,9 +45,11 @@ if TYPE_CHECKING:
         UncheckedFile,
     )
     from jarvis_workers.service.api.scanning import ScanSession, SourceLanguage, scan, scan_sources, scan_text
+    from jarvis_workers.source.clang.unit import CompileCommand, Unit
 
 __all__ = [
     "CancelToken",
+    "CompileCommand",
     "Finding",
     "JarvisError",
     "Language",
@@ -60,14 +74,25 @@ __all__ = [
     "TraceStep",
     "UncheckedFile",
     "UncheckedFinding",
+    "Unit",
     "UsageError",
     "build_json_and_markdown",
+    "collect_function_names",
+    "compute_translation_order_jsonl",
     "diff",
     "direct_scan",
+    "export_root_subgraphs_to_dir",
+    "find_compile_commands",
+    "find_root_function_ids",
+    "generate_dot_from_db",
+    "iter_source_files",
+    "load_compile_commands",
     "run_security_analysis",
     "run_security_analysis_fast",
     "scan",
     "scan_async",
+    "scan_directory",
+    "scan_file",
     "scan_sources",
     "scan_text",
     "scan_text_async",
@@ -83,6 +108,7 @@ MODULES = (
     "jarvis_workers.service.api.scanning",
     "jarvis_workers.service.api.coroutines",
     "jarvis_workers.service.api.comparison",
+    "jarvis_workers.service.api.c_project",
     "jarvis_workers.service.api.compat",
 )
 

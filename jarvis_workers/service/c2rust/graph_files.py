@@ -52,14 +52,14 @@ def write_graph(project: ProjectSymbols, selection: GraphSelection, output: Path
         raise UsageError(f"cannot write {output}: {error.strerror}") from error
 
 
-def write_subgraphs(project: ProjectSymbols, directory: Path) -> list[Path]:
+def write_subgraphs(graph: SymbolGraph, directory: Path) -> list[Path]:
     """Write the sub-graph of each root as DOT; return the paths, in the order of the roots."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         return [
-            write_whole(directory / f"{subgraph_stem(project.graph.by_id[root])}.dot", dot_lines(below))
-            for root in find_roots(project.graph)
-            for below in (subgraph(project.graph, root),)
+            write_whole(directory / f"{subgraph_stem(graph.by_id[root])}.dot", dot_lines(below))
+            for root in find_roots(graph)
+            for below in (subgraph(graph, root),)
         ]
     except OSError as error:
         raise UsageError(f"cannot write to {directory}: {error.strerror}") from error

@@ -63,7 +63,7 @@ def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectS
     symbols, or a line of them cannot be understood.
     """
     directory = directory_of(root)
-    path = next((path for path in (directory / SYMBOLS, directory / RAW_SYMBOLS) if path.exists()), None)
+    path = symbol_file_in(directory)
     if path is None:
         raise UsageError(f"no symbols in {directory}; scan the project first: jarvis c2rust scan -p {root}")
     symbols = read_symbol_file(path, root)
@@ -72,6 +72,11 @@ def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectS
     order = read_order(lines, symbols, delayed_entries() if delayed is None else delayed)
     computed = (f"{order_path} {order.reason}: the order was computed anew",) if order.reason else ()
     return ProjectSymbols(root, symbols, order, (*symbols.warnings, *computed), read_scan_report(directory))
+
+
+def symbol_file_in(directory: Path) -> Path | None:
+    """Return the symbols of a directory that count: symbols.jsonl, or as scanned if there is none."""
+    return next((path for path in (directory / SYMBOLS, directory / RAW_SYMBOLS) if path.is_file()), None)
 
 
 def read_symbol_file(path: Path, root: Path) -> SymbolFile:
