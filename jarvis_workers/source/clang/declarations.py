@@ -69,11 +69,12 @@ class Declarations:
         """Return what a declaration covers: its text, or the expansion of the macro that generates it."""
         range_ = self._lib.clang_getCursorExtent(cursor)
         begin = place(self._lib.clang_getRangeStart(range_))
+        if begin.file is None:  # a declaration that ends with the file has no extent
+            begin = self._unit.position(cursor)
         end = self._end(begin, range_)
         file = self._unit.file_of(begin.file) or b""
-        assert begin.file is not None
         return (
-            ByteRange(begin.file, begin.offset, end.offset),
+            ByteRange(begin.file or 0, begin.offset, end.offset),
             Extent(file, begin.line, begin.column, end.line, max(end.column - 1, 1)),
         )
 

@@ -73,7 +73,7 @@ class TranslationUnit:
         """Return the bytes of a file as libclang has read them."""
         if file not in self._contents:
             size = c_ulong()
-            address = library().clang_getFileContents(self.handle, file, byref(size))
+            address = library().clang_getFileContents(self.handle, file, byref(size)) if file else None
             self._contents[file] = ctypes.string_at(address, size.value) if address else b""
         return self._contents[file]
 

@@ -42,6 +42,13 @@ def test_almost_nothing(tmp_path: Path, text: bytes) -> None:
     assert read_files(tmp_path, {"a.c": text}).unit.symbols == ()
 
 
+@pytest.mark.parametrize(
+    "text", ["int(r", "r[e()", "static struct S _[][]", "int f(", "struct s { int", "enum {", "typedef"]
+)
+def test_a_declaration_that_ends_with_the_file(tmp_path: Path, text: str) -> None:
+    assert read_source(tmp_path, text).unit.errors
+
+
 @pytest.mark.parametrize("name", [b"a b.c", b"a\nb.c", b"\xff\xfe.c", b"-D.c", b"{root}.c", b"d\xff/s p/a'\".c"])
 def test_any_path(tmp_path: Path, name: bytes) -> None:
     header = name.rpartition(b"/")[0] + b"/h \xff.h" if b"/" in name else b"h \xff.h"

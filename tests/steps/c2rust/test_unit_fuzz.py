@@ -30,6 +30,7 @@ def outcome(result: bytes | UnitNotRead) -> str:
     """Return "read", "errors", or why the unit was not read; a unit must survive its JSON."""
     if isinstance(result, UnitNotRead):
         assert result.reason
+        assert "Error" not in result.reason  # an exception of ours
         return result.reason
     unit = decode_unit(result)
     assert encode_unit(unit) == result
