@@ -17,9 +17,9 @@ const into = reversed(out);
 const users = distinct(into);
 const uses = distinct(out);
 
-/* Place of each symbol in the translation order, -1 for none, and its cycle. */
+/* Place of each symbol in the translation order, -1 for none, and its cycle; cycles of functions come first. */
 const steps = data.order.map((step) => (Array.isArray(step) ? step : [step]));
-const cycles = steps.filter((step) => step.length > 1).sort((a, b) => b.length - a.length);
+const cycles = steps.filter((step) => step.length > 1).sort((a, b) => isFunction(b[0]) - isFunction(a[0]) || b.length - a.length);
 const stepOf = new Int32Array(size).fill(-1);
 const cycleOf = new Int32Array(size).fill(-1);
 steps.forEach((step, place) => step.forEach((one) => { stepOf[one] = place; }));

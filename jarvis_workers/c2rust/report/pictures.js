@@ -102,13 +102,13 @@ function stacked(one, left, right, rest, width) {
 }
 
 /* The member with most edges inside of the cycle, and one by one the member with most edges to those chosen. */
-function central(members) {
-  if (members.length <= RING) return members;
+function central(members, limit) {
+  if (members.length <= limit) return members;
   const inside = new Set(members);
   const near = new Map(members.map((one) => [one, [into, out].flatMap((rows) => neighbours(rows, one).map((other) => other.symbol)).filter((other) => inside.has(other))]));
   const chosen = new Set();
   const gain = new Map(members.map((one) => [one, near.get(one).length / 1e6]));
-  while (chosen.size < RING) {
+  while (chosen.size < limit) {
     const next = members.filter((one) => !chosen.has(one)).reduce((best, one) => (gain.get(one) > gain.get(best) ? one : best));
     chosen.add(next);
     near.get(next).forEach((one) => gain.set(one, gain.get(one) + 1));
@@ -118,7 +118,7 @@ function central(members) {
 
 /* The members of a cycle around a circle, and the edges between them. */
 function ring(members, width) {
-  const shown = central(members);
+  const shown = central(members, width < 640 ? RING / 2 : RING);
   const each = Math.min(200, width / 3);
   const height = Math.max(180, Math.min(620, shown.length * 26));
   const [cx, cy, rx, ry] = [width / 2, height / 2, Math.max(40, width / 2 - each - 12), height / 2 - 26];

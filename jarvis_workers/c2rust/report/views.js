@@ -274,7 +274,7 @@ function cycleView(state) {
   const cycle = cycles[wanted - 1];
   if (!cycle) return cyclesView();
   view.append(heading(`Cycle ${number(wanted)}`, small(plural(cycle.length, "symbol"))),
-    make("p", { className: "aside" }, link("#view=cycles", "All cycles"), cycle.length > RING ? `. The picture shows the ${RING} members with most edges.` : ""),
+    make("p", { className: "aside" }, link("#view=cycles", "All cycles"), cycle.length > RING ? ". The picture shows the members with most edges." : ""),
     figure("graph", (width) => ring(cycle, width)), panel("Members", symbolList(cycle, "Members of the cycle")));
   return `Cycle ${wanted}`;
 }
@@ -296,7 +296,7 @@ function orderView() {
   const row = (step) => {
     const [one, ...others] = steps[step];
     const [name, marks, where, lines, used] = symbolRow(one);
-    marks.prepend(make("span", { className: "step", textContent: number(step + 1) }));
+    where.prepend(make("b", { textContent: `${number(step + 1)}. ` }));
     if (others.length) marks.append(make("a", { className: "badge", href: `#cycle=${cycleOf[one] + 1}`, textContent: `+ ${number(others.length)}` }));
     return [name, marks, where, lines, used];
   };
