@@ -142,6 +142,13 @@ def jarvis_sec() -> None:
     _leave(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
 
 
+def jarvis_c2rust() -> None:
+    """Run `jarvis-c2rust` or `jc2r`: as `jarvis c2rust`."""
+    open_standard_streams()
+    _write_anything()
+    _leave(run(sys.argv[1:], command="c2rust", prog=Path(sys.argv[0]).name))
+
+
 def _write_anything() -> None:
     """Escape characters that the terminal's encoding lacks instead of failing."""
     for stream in (sys.stdout, sys.stderr):

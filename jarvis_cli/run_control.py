@@ -5,17 +5,18 @@ from collections.abc import Callable
 
 import typer
 
-from jarvis_cli import agent_output, exits
+from jarvis_cli import agent_output, exits, symbol_output
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, conclude
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
-from jarvis_cli.status_output import write_line
+from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
-from jarvis_workers.service.handles import Store
+from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
+from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
@@ -50,6 +51,8 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             found = conversations.read_answer(store, wiring.blobs_of(settings), ended)
             screen.conclude(agent_output.summary(store, ended, found), well=ended.state == "done")
             return agent_output.exit_code(ended)
+        if is_symbol_scan(ended):
+            return symbol_output.conclude(store, wiring.blobs_of(settings), ended, screen)
         body = retry_with_notice(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
         return conclude(ended, body, Delivery(None, "json", quiet=quiet), screen)
 
@@ -105,5 +108,11 @@ def _go_on(
             else:
                 take_up(store, chosen, chosen.executor)
                 ended = wait_for_workers(settings, store, chosen.id, screen)
-        finish = agent_output.deliver_answer if ended.kind == agent_output.KIND else deliver
-        return finish(store, wiring.blobs_of(settings), ended, asked, screen)
+        return _finish(ended)(store, wiring.blobs_of(settings), ended, asked, screen)
+
+
+def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
+    """Return the function that reports on a run of this kind."""
+    if is_symbol_scan(run):
+        return symbol_output.deliver_report
+    return agent_output.deliver_answer if run.kind == agent_output.KIND else deliver

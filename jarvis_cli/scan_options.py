@@ -1,14 +1,14 @@
 """The options shared by all commands that scan, defined once."""
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jarvis_cli.completion import categories, languages, rules
+from jarvis_cli.option_records import taking_options
 from jarvis_cli.options import (
     EXECUTION,
     REPORT,
@@ -146,28 +146,7 @@ class ScanOptions:
 
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add all scan options to a command, whose first parameters are the context and `options`."""
-    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "options"]
-    hints = get_type_hints(ScanOptions, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            one.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if one.default is MISSING else one.default,
-            annotation=hints[one.name],
-        )
-        for one in fields(ScanOptions)
-    ]
-    names = {one.name for one in shared}
-
-    def run(ctx: typer.Context, **given: Any) -> int:
-        options = ScanOptions(**{name: given.pop(name) for name in names})
-        return command(ctx, options, **given)
-
-    more = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own[1:]]
-    run.__signature__ = inspect.Signature([own[0], *shared, *more])  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in [own[0], *shared, *more]}
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    return run
+    return taking_options(ScanOptions, command)
 
 
 def flags_of(options: ScanOptions) -> dict[str, object]:

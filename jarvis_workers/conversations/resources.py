@@ -14,9 +14,9 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.ratelimit.gate import in_process
 from jarvis_workers.ratelimit.policy import MakeLimiter
+from jarvis_workers.snapshots.resources import UNPACKED
 
 OWN_MODELS = Path("~/.jarvis/models")
-UNPACKED = "sources"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
@@ -31,9 +31,13 @@ NAMES_MAX = 3
 
 @dataclass(frozen=True)
 class RunInput:
-    """The input of a run; a kind whose input is more than options has a subclass."""
+    """The input of a run; a kind whose input is more than options has a subclass.
+
+    `names_paths` is False if the paths of the selection are not those that a user named.
+    """
 
     options: RunOptions
+    names_paths: ClassVar[bool] = True
 
     @property
     def contents(self) -> Sequence[bytes]:
@@ -93,7 +97,9 @@ def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | No
     options = replace(
         options,
         batch_bytes=min(options.batch_bytes, share),
-        paths=None if selection.is_whole else [shown(path) for path in selection.paths],
+        paths=None
+        if selection.is_whole or not request.given.names_paths
+        else [shown(path) for path in selection.paths],
         **_origin(request),
     )
     raw = request.root or os.fsencode(request.path.absolute())

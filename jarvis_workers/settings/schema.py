@@ -180,7 +180,8 @@ class C2RustSettings(FrozenSettings):
     """Reading C; `clang_headers` is the directory of clang's builtin headers, of the same major version as libclang.
 
     Without compile commands all sources are read with `args`.  A build that is recorded may read the `tool_chains`
-    (directories with a `bin`) and is ended at its limits.
+    (directories with a `bin`) and is ended at its limits.  Reading a translation unit is limited to `unit_seconds` of
+    CPU time and `unit_memory_mb` of memory.
     """
 
     clang_headers: str | None = None
@@ -189,6 +190,8 @@ class C2RustSettings(FrozenSettings):
     build_seconds: Seconds = 1800
     build_memory_mb: Megabytes = 4096
     build_disk_mb: Megabytes = 8192
+    unit_seconds: Seconds = 60
+    unit_memory_mb: Megabytes = 2000
 
 
 class Settings(FrozenSettings):

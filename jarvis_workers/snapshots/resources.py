@@ -9,6 +9,7 @@ from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 
 CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
+UNPACKED = "sources"
 # The variables of the clients of object stores, by scheme: prefixes of their names, and those of every client.
 CLIENT_PREFIXES: Mapping[str, tuple[str, ...]] = {
     "s3": ("AWS_",),
@@ -20,17 +21,21 @@ NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_D
 
 
 class Resources(NamedTuple):
-    """Local resources: `cache` holds results of earlier runs, `patterns` is a directory; None disables either."""
+    """Local resources: `cache` holds results of earlier runs, `patterns` is a directory; None disables either.
+
+    Snapshots are checked out below the directory `checkouts`, without one in a temporary directory.
+    """
 
     blobs: Blobs
     cache: FileCache | None = None
     patterns: Path | None = None
+    checkouts: Path | None = None
 
 
 def open_resources(url_or_path: str, cache_dir: Path, *, results_bytes: int = 0) -> Resources:
     """Open the blobs and the caches of this machine; `results_bytes` limits the result cache, 0 disables it."""
     cache = FileCache(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
-    return Resources(open_blobs(url_or_path, cache_dir), cache, cache_dir / PATTERNS_FOLDER)
+    return Resources(open_blobs(url_or_path, cache_dir), cache, cache_dir / PATTERNS_FOLDER, cache_dir / UNPACKED)
 
 
 def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:

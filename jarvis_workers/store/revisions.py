@@ -16,5 +16,6 @@ REVISIONS = (
     "0013",
     "0014",
     "0015",
+    "0016",
 )
 VERSION_TABLE = "alembic_version"

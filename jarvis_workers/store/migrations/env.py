@@ -3,10 +3,10 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from jarvis_workers.store import tables, triage_tables
+from jarvis_workers.store import symbol_tables, tables, triage_tables
 
 assert tables
-assert triage_tables
+assert symbol_tables and triage_tables
 
 context.configure(
     connection=context.config.attributes["connection"],

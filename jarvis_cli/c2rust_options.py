@@ -1,0 +1,102 @@
+"""The options of `jarvis c2rust scan`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jarvis_cli.option_records import taking_options
+from jarvis_cli.options import EXECUTION, Detach, Label, Name, Quiet, Where
+
+EXAMPLES = """
+jarvis c2rust scan -p zlib --build make     read what the build compiles
+jarvis c2rust scan                          with compile_commands.json
+jarvis c2rust scan --compile-commands out/compile_commands.json
+jarvis c2rust scan --dot graph.dot --subgraphs-dir graphs
+jarvis runs report last -o graph.html       the interactive page
+"""
+COMPILATION, PICTURES = "Compilation", "Pictures"
+
+Tree = Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="Root of the C project, or a git URL.")]
+Database = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="compile_commands.json; default: at the root or in build*/.",
+        rich_help_panel=COMPILATION,
+    ),
+]
+Configure = Annotated[
+    str | None,
+    typer.Option(metavar="CMD", help="Command before the build, in the sandbox.", rich_help_panel=COMPILATION),
+]
+Build = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CMD", help="Build command to record, in the sandbox, such as make.", rich_help_panel=COMPILATION
+    ),
+]
+AllowErrors = Annotated[
+    bool,
+    typer.Option(
+        "--allow-errors",
+        help="Take units with errors as far as they are understood.",
+        rich_help_panel=COMPILATION,
+    ),
+]
+Dot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the call graph in DOT.", rich_help_panel=PICTURES)
+]
+OnlyDot = Annotated[
+    bool, typer.Option("--only-dot", help="Write the graph of earlier symbols; no scan.", rich_help_panel=PICTURES)
+]
+Subgraphs = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write a graph per root function.", rich_help_panel=PICTURES)
+]
+OnlySubgraphs = Annotated[
+    bool,
+    typer.Option(
+        "--only-subgraphs", help="Write the graphs per root of earlier symbols; no scan.", rich_help_panel=PICTURES
+    ),
+]
+Png = Annotated[bool, typer.Option("--png/--no-png", help="Draw the graphs with graphviz.", rich_help_panel=PICTURES)]
+Processes = Annotated[
+    int | None,
+    typer.Option("-j", "--processes", metavar="N", help="Processes; default: cores.", rich_help_panel=EXECUTION),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectScan:
+    """The options of `jarvis c2rust scan`."""
+
+    path: Tree = "."
+    compile_commands: Database = None
+    configure: Configure = None
+    build: Build = None
+    allow_errors: AllowErrors = False
+    dot: Dot = None
+    only_dot: OnlyDot = False
+    subgraphs_dir: Subgraphs = None
+    only_subgraphs: OnlySubgraphs = False
+    png: Png = True
+    processes: Processes = None
+    label: Label = None
+    name: Name = None
+    where: Where = None
+    detach: Detach = False
+    quiet: Quiet = False
+
+
+def _scan(ctx: typer.Context, options: ProjectScan) -> int:
+    """Read the symbols of a C project, their call graph, and the order to translate them in.
+
+    The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; it is named.
+    """
+    from jarvis_cli.c2rust_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
+
+    return scan_project(options)
+
+
+scan = taking_options(ProjectScan, _scan)

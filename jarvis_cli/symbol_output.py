@@ -1,0 +1,82 @@
+"""Output of runs that read C projects: the report, the files of the project, and the exit code."""
+
+import os
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.status_output import Display
+from jarvis_workers.paths import plain
+from jarvis_workers.service.c2rust import scan_results
+from jarvis_workers.service.c2rust.scan_results import ScanBody
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.store.values import Run
+
+NAMES_MAX = 20
+
+
+def deliver_symbols(store: Store, blobs: Blobs, run: Run, screen: Display, *, quiet: bool = False) -> int:
+    """Write the files of a project, and print what was read; return the exit code."""
+    body = scan_results.read_body(store, blobs, run)
+    files = scan_results.export_symbols(store, blobs, run, say=screen.tell)
+    if not quiet and run.ended:
+        for line in _summary(body):
+            typer.echo(plain(line))
+        if files:
+            typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
+    return _conclude(run, body, screen)
+
+
+def deliver_report(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+    """Write the report and the files of a run that has ended or is paused; return the exit code."""
+    write_symbol_report(store, blobs, run, asked)
+    scan_results.export_symbols(store, blobs, run, say=screen.tell)
+    return conclude(store, blobs, run, screen)
+
+
+def write_symbol_report(store: Store, blobs: Blobs, run: Run, asked: Delivery) -> int:
+    """Write the report of a run in a format; return the exit code. Raises UsageError."""
+    write_report(scan_results.render(store, blobs, run, asked.form), asked.output)
+    return exit_code(run) if run.ended else exits.INCOMPLETE
+
+
+def conclude(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    """Print the outcome of a run that has ended or is paused; return the exit code."""
+    return _conclude(run, scan_results.read_body(store, blobs, run), screen)
+
+
+def _conclude(run: Run, body: ScanBody, screen: Display) -> int:
+    code = exit_code(run)
+    screen.conclude(_outcome(run, body), well=code == exits.DONE)
+    return code
+
+
+def _outcome(run: Run, body: ScanBody) -> str:
+    """Return the outcome of a run in one line."""
+    text = f"run {run.id} is {run.state}"
+    if body.not_checked:
+        first = body.not_checked[0]
+        text += f"; NOT CHECKED: {len(body.not_checked):,} of {body.units:,} units, first {first.file}: {first.reason}"
+    elif run.state != "done" and run.reason:
+        text += f" ({run.reason})"
+    if run.state == "incomplete":
+        text += "; correct the compile commands, or take what can be read with --allow-errors"
+    return text + (f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else "")
+
+
+def exit_code(run: Run) -> int:
+    """Return the exit code of a run that has ended or is paused."""
+    if run.state in {"cancelled", "failed"}:
+        return exits.FAILED
+    return exits.of_run(findings=False, incomplete=run.state != "done")
+
+
+def _summary(body: ScanBody) -> list[str]:
+    lines = [scan_results.summary_line(body)]
+    if body.not_checked:
+        lines.append(scan_results.not_checked_line(body))
+        lines += [f"  {unit.file}: {unit.reason}" for unit in body.not_checked[:NAMES_MAX]]
+        if len(body.not_checked) > NAMES_MAX:
+            lines.append(f"  and {len(body.not_checked) - NAMES_MAX:,} more")
+    return lines

@@ -1,0 +1,105 @@
+"""The results of a run that read a C project: its report in every format, and its files."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from jarvis_workers.c2rust.report import json as json_report
+from jarvis_workers.c2rust.report import markdown, text
+from jarvis_workers.c2rust.report.body import ScanBody as ScanBody
+from jarvis_workers.c2rust.report.body import decode_body
+from jarvis_workers.c2rust.report.text import not_checked_line as not_checked_line
+from jarvis_workers.c2rust.report.text import summary_line as summary_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.c2rust.project_files import RAW_SYMBOLS, SYMBOLS, write_file
+from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
+from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.link_symbols import DOT, ORDER
+from jarvis_workers.steps.c2rust.pipelines import SCAN
+from jarvis_workers.steps.c2rust.write_report import PAGE, REPORT, graph_body, load
+from jarvis_workers.store import artifacts
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+Say = Callable[[str], None]
+FORMATS = ("text", "markdown", "json", "html")
+_RENDERERS = {"text": text.render_text, "markdown": markdown.render_markdown, "json": json_report.render_json}
+# The files of a run, by the artifacts that they are written from.
+FILES: Mapping[str, str] = {
+    RAW_SYMBOLS: RAW_SYMBOLS,
+    SYMBOLS: RAW_SYMBOLS,
+    ORDER: ORDER,
+    REPORT_FILE: REPORT,
+    DOT: DOT,
+    "graph.html": PAGE,
+}
+
+
+def is_symbol_scan(run: Run) -> bool:
+    """Return whether the run has read a C project."""
+    return run.kind == SCAN
+
+
+def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
+    """Return the body of the report: as written by the run or, before that, of the results so far."""
+    content = _artifact(store, blobs, run, REPORT) if run.ended else None
+    if content is not None:
+        return decode_body(content)
+    with store.read() as session:
+        work = load(session, run)
+    return graph_body(work, blobs)
+
+
+def check_form(form: str) -> None:
+    """Raise UsageError for a format that reports of symbols do not have."""
+    if form not in FORMATS:
+        raise UsageError(f'--format: "{form}" is for findings; symbols are reported as {", ".join(FORMATS)}')
+
+
+def render(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
+    """Yield the pieces of a report. Raises UsageError for a format that is not available."""
+    check_form(form)
+    if form != "html":
+        yield from _RENDERERS[form](read_body(store, blobs, run), run_part(store, run))
+        return
+    page = _artifact(store, blobs, run, PAGE)
+    if page is None:
+        raise UsageError(f"run {run.id} is {run.state}: its page is written at its end")
+    yield page.decode()
+
+
+def export_symbols(
+    store: Store, blobs: Blobs, run: Run, directory: Path | None = None, *, say: Say | None = None
+) -> list[Path]:
+    """Write the files of a run to a directory, by default to that of its project; return their paths.
+
+    Nothing is written without results, or by default if the root is no directory here.  `say` gets a line before
+    .gitignore is extended.  Raises UsageError.
+    """
+    root = Path(os.fsdecode(run.root_raw))
+    if directory is None and not root.is_dir():
+        return []
+    written = []
+    for name, artifact in FILES.items():
+        content = _artifact(store, blobs, run, artifact)
+        if content is None:
+            continue
+        lines = [content.decode()]
+        written.append(_write(directory / name, lines) if directory else write_file(root, name, lines, say))
+    return written
+
+
+def _write(path: Path, lines: list[str]) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return write_whole(path, lines)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _artifact(store: Store, blobs: Blobs, run: Run, name: str) -> bytes | None:
+    with store.read() as session:
+        blob = artifacts.find(session, run.id, name)
+    return blobs.read(blob) if blob else None

@@ -1,0 +1,77 @@
+"""Submit a run that reads a C project: its compile commands, limits and files."""
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from jarvis_workers.service.c2rust.compile_sources import CompileOptions as CompileOptions
+from jarvis_workers.service.c2rust.compile_sources import CompilePlan, compile_commands_of, pack_selection
+from jarvis_workers.service.c2rust.project_files import delayed_entries
+from jarvis_workers.service.request import RunInput, RunRequest
+from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.steps.c2rust.options import ParseOptions as ParseOptions
+from jarvis_workers.steps.c2rust.options import encode_commands
+from jarvis_workers.steps.c2rust.pipelines import SCAN as SCAN
+from jarvis_workers.toolchain.headers import builtin_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jarvis_workers.settings import Settings
+    from jarvis_workers.snapshots.selection import Selection
+    from jarvis_workers.store.engine import Store
+
+
+@dataclass(frozen=True)
+class ParseInput(RunInput):
+    """The input of a run: its options, and the compile commands as JSON.
+
+    The paths of the selection are all files of the project, so they are no part of the options.
+    """
+
+    options: ParseOptions
+    commands: bytes = b"[]"
+    names_paths: ClassVar[bool] = False
+
+    @property
+    def contents(self) -> tuple[bytes, ...]:
+        """Return the compile commands."""
+        return (self.commands,)
+
+    def complete(self, selection: "Selection", store: "Store | None") -> ParseOptions:
+        """Return the options with the blob of the compile commands."""
+        return replace(self.options, commands=sha256(self.commands).hexdigest())
+
+
+def plan_of(settings: "Settings", tree: Path, options: CompileOptions) -> CompilePlan:
+    """Return how a project is compiled; raises UsageError, also without the headers of clang on this machine."""
+    if settings.place == "local":
+        builtin_headers(settings.c2rust.clang_headers)
+    return compile_commands_of(tree, options)
+
+
+def scan_request(
+    settings: "Settings",
+    source: SourceTree,
+    plan: CompilePlan,
+    executor: str,
+    *,
+    allow_errors: bool = False,
+    labels: "Mapping[str, str] | None" = None,
+) -> RunRequest[ParseInput]:
+    """Return the request of a run over a project whose compilation is planned."""
+    options = options_of(
+        settings,
+        ParseOptions,
+        allow_errors=allow_errors,
+        clang_headers=settings.c2rust.clang_headers,
+        unit_seconds=settings.c2rust.unit_seconds,
+        unit_memory_mb=settings.c2rust.unit_memory_mb,
+        delayed=sorted(delayed_entries()),
+        warnings=list(plan.warnings),
+    )
+    given = ParseInput(options, encode_commands(plan.commands))
+    request = request_for(settings, source, SCAN, executor, given, labels=labels or {})
+    return replace(request, path=plan.tree, selection=pack_selection(plan))

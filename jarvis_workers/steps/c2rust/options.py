@@ -1,0 +1,41 @@
+"""The options of runs that read a C project, and the compile commands, which are stored as a blob."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from jarvis_workers.pipeline.options import RunOptions
+from jarvis_workers.source.clang.unit import CompileCommand
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParseOptions(RunOptions):
+    """How the units of a project are read.
+
+    `commands` is the blob of the compile commands, `clang_headers` the setting of this name.  With `allow_errors` units
+    with errors are taken as far as clang understands them; a unit may use `unit_seconds` of CPU time.  `delayed` are
+    names of functions to translate last, and `warnings` are lines about the compile commands.
+    """
+
+    commands: str = ""
+    allow_errors: bool = False
+    clang_headers: str | None = None
+    unit_seconds: float = 60.0
+    unit_memory_mb: float = 2000.0
+    delayed: Sequence[str] = field(default_factory=list)
+    warnings: Sequence[str] = field(default_factory=list)
+
+
+def encode_commands(commands: Iterable[CompileCommand]) -> bytes:
+    """Return compile commands as JSON."""
+    rows = [(os.fsdecode(one.file), os.fsdecode(one.directory), one.arguments) for one in commands]
+    return json.dumps(rows, separators=(",", ":")).encode()
+
+
+def decode_commands(content: bytes) -> list[CompileCommand]:
+    """Return the compile commands that `encode_commands` wrote."""
+    return [
+        CompileCommand(os.fsencode(file), os.fsencode(directory), tuple(arguments))
+        for file, directory, arguments in json.loads(content)
+    ]

@@ -1,0 +1,44 @@
+"""The result of linking: the symbols of a project and their edges."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple, Self
+
+from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.source.clang.unit import CParameter, Extent
+from jarvis_workers.store.domain_results import register_result
+
+
+class SymbolResult(NamedTuple):
+    """The graph of a project."""
+
+    graph: SymbolGraph
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the numbers of symbols and edges."""
+        return {"symbols": len(self.graph.symbols), "edges": len(self.graph.edges)}
+
+    def encode(self) -> Any:
+        """Return the JSON form, in which paths are text."""
+        rows = [asdict(symbol) for symbol in self.graph.symbols]
+        for row in rows:
+            file, *place = row["extent"]
+            row["extent"] = [as_text(file), *place]
+        return rows, self.graph.edges
+
+    @classmethod
+    def decode(cls, content: Any) -> Self:
+        """Return the result that `encode` encoded."""
+        rows, edges = content
+        return cls(SymbolGraph(tuple(map(_symbol, rows)), tuple(Edge(*edge) for edge in edges)))
+
+
+def _symbol(row: dict[str, Any]) -> Symbol:
+    file, *place = row["extent"]
+    lists = {name: tuple(row[name]) for name in ("facts", "calls")}
+    parameters = tuple(CParameter(*one) for one in row["parameters"])
+    return Symbol(**{**row, **lists, "extent": Extent(from_text(file), *place), "parameters": parameters})
+
+
+register_result("c2rust.symbols", SymbolResult, writer="jarvis_workers.steps.c2rust.result_writers:write_symbols")

@@ -1,0 +1,75 @@
+"""Batches of translation units: planned by size, and their facts as blobs of lines.
+
+A unit is identified by its index in the run's compile commands.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from jarvis_workers.paths import plain, shown
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.clang.unit import Diagnostic, Unit
+from jarvis_workers.source.clang.unit_json import decode_unit
+
+# Reading a unit costs about as much as this many bytes of source, whatever its size: its headers.
+UNIT_BYTES = 50_000
+BATCH_UNITS = 50
+BATCHES_PER_PROCESS = 4
+# The name of the blob with the facts of a batch.
+UNITS = "units"
+MESSAGE_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class UnitsPayload(JsonRecord):
+    """The indexes of the units of a job."""
+
+    units: Sequence[int]
+
+
+class UnitBatch(NamedTuple):
+    """Indexes of units in ascending order, and the sum of their weights."""
+
+    units: tuple[int, ...]
+    weight: int
+
+
+def balance(sizes: Sequence[int], processes: int) -> list[UnitBatch]:
+    """Return batches of about the same weight, the heaviest first; a unit is in one of them."""
+    weights = [size + UNIT_BYTES for size in sizes]
+    share = max(sum(weights) // (max(1, processes) * BATCHES_PER_PROCESS), 1)
+    batches: list[UnitBatch] = []
+    units: list[int] = []
+    weight = 0
+    for index in sorted(range(len(sizes)), key=lambda one: (-sizes[one], one)):
+        if units and (weight + weights[index] > share or len(units) >= BATCH_UNITS):
+            batches.append(UnitBatch(tuple(sorted(units)), weight))
+            units, weight = [], 0
+        units.append(index)
+        weight += weights[index]
+    if units:
+        batches.append(UnitBatch(tuple(sorted(units)), weight))
+    return batches
+
+
+def pack_units(facts: Iterable[tuple[int, bytes]]) -> bytes:
+    """Return the content of a blob: a line per unit, with its index and what `encode_unit` wrote."""
+    return b"".join(b"%d %b\n" % one for one in facts)
+
+
+def read_units(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, Unit]]:
+    """Yield the units in blobs, with their indexes."""
+    for name in names:
+        for line in blobs.read(name).splitlines():
+            index, _, content = line.partition(b" ")
+            yield int(index), decode_unit(content)
+
+
+def first_error(errors: Sequence[Diagnostic]) -> str:
+    """Return the first of some diagnostics in one line, and how many more there are."""
+    first = errors[0]
+    place = f"{shown(first.file)}:{first.line}: " if first.file else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{place}{plain(first.message)[:MESSAGE_LENGTH]}{more}"

@@ -1,0 +1,50 @@
+"""Determine the units that a run has not read from the outcomes of its jobs: complete, in order, without duplicates."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jarvis_workers.paths import from_shown, shown
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.steps.c2rust.link_symbols import unit_blobs
+from jarvis_workers.steps.c2rust.unit_batches import UnitsPayload, first_error, read_units
+from jarvis_workers.store.values import StageJob
+
+NOT_REACHED = "not reached before the run ended"
+
+
+class UnitGaps(NamedTuple):
+    """The units that were not read, with reasons, and warnings on those that were read with errors."""
+
+    not_checked: tuple[tuple[bytes, str], ...]
+    warnings: tuple[str, ...]
+
+
+def unit_gaps(blobs: Blobs, commands: Sequence[CompileCommand], batches: Sequence[StageJob]) -> UnitGaps:
+    """Return the gaps of a run; a unit whose job was given up has the job's reason."""
+    gaps: set[tuple[bytes, str]] = set()
+    for batch in batches:
+        gaps.update((from_shown(path), reason) for path, reason in read_result(blobs, batch.result).not_checked)
+    done: set[int] = set()
+    warnings: set[str] = set()
+    for index, unit in read_units(blobs, unit_blobs(blobs, batches)):
+        done.add(index)
+        if unit.errors:
+            warnings.add(f"{shown(unit.file)} was read with errors: {first_error(unit.errors)}")
+    named = {path for path, _ in gaps}
+    reasons = _reasons(batches)
+    for index, command in enumerate(commands):
+        if index not in done and command.file not in named:
+            gaps.add((command.file, reasons.get(index, NOT_REACHED)))
+    return UnitGaps(tuple(sorted(gaps)), tuple(sorted(warnings)))
+
+
+def _reasons(batches: Sequence[StageJob]) -> dict[int, str]:
+    """Return why the units of failed jobs were not read."""
+    return {
+        index: batch.reason
+        for batch in batches
+        if batch.state == "failed" and batch.reason
+        for index in UnitsPayload.from_json(batch.payload).units
+    }

@@ -1,0 +1,76 @@
+"""Write the report on the symbols of a project: its body, and the page that shows the graph.
+
+Both are functions of the sources and the options alone, so that the same sources give the same bytes.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from jarvis_workers.c2rust.order import translation_order
+from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, encode_body, scan_body
+from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.roots import find_roots
+from jarvis_workers.c2rust.symbol import SymbolGraph
+from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.steps.c2rust.options import ParseOptions, decode_commands
+from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
+from jarvis_workers.store import jobs, symbols
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+# The names of the artifacts.
+REPORT, PAGE = "report", "report.html"
+
+
+class GraphReportWork(NamedTuple):
+    """The data from the store: the graph, and the outcomes of the jobs that read units."""
+
+    run: Run
+    graph: SymbolGraph
+    batches: tuple[StageJob, ...]
+
+
+def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
+    """Yield the single job of the stage."""
+    yield NewJob(step=REPORT, queue=CONTROL_QUEUE, label="write the report", input_hash=REPORT)
+
+
+def load(session: "Session", run: Run, _: Claimed | None = None) -> GraphReportWork:
+    """Return the data for the report."""
+    return GraphReportWork(run, symbols.read(session, run.id), tuple(jobs.outcomes(session, run.id, SYMBOLS_STAGE)))
+
+
+def decide(work: GraphReportWork, resources: Resources) -> Commit:
+    """Return the body and the page as artifacts."""
+    body = graph_body(work, resources.blobs)
+    page = _page(work, body)
+    return Commit(artifacts=((REPORT, encode_body(body)), (PAGE, page)))
+
+
+def graph_body(work: GraphReportWork, blobs: Blobs) -> ScanBody:
+    """Return the body of the report of a finished run, or of the results so far."""
+    options = ParseOptions.of(work.run)
+    commands = decode_commands(blobs.read(options.commands))
+    gaps = unit_gaps(blobs, commands, work.batches)
+    return scan_body(
+        work.graph,
+        translation_order(work.graph, options.delayed),
+        find_roots(work.graph),
+        units=len(commands),
+        not_checked=[UncheckedUnit(shown(file), reason) for file, reason in gaps.not_checked],
+        warnings=[*options.warnings, *gaps.warnings],
+    )
+
+
+def _page(work: GraphReportWork, body: ScanBody) -> bytes:
+    name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
+    facts = PageFacts(name, units=body.units, not_checked=body.not_checked, warnings=body.warnings)
+    steps = translation_order(work.graph, ParseOptions.of(work.run).delayed)
+    return render_page(work.graph, steps, find_roots(work.graph), facts)

@@ -1,0 +1,48 @@
+"""The tables of the symbols of C projects, and of the edges between them."""
+
+from sqlalchemy import Index, LargeBinary, Text
+from sqlmodel import Field, SQLModel
+
+from jarvis_workers.store.tables import table
+
+
+class SymbolRow(SQLModel, table=True):
+    """A symbol; see `c2rust.symbol.Symbol`. `params`, `calls` and `facts` are JSON lists, `key` is in display form."""
+
+    __tablename__ = "symbol"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    number: int = Field(primary_key=True)
+    key: str = Field(sa_type=Text)
+    category: str = Field(max_length=8)
+    kind: str = Field(max_length=32)
+    name: str = Field(sa_type=Text)
+    qualified_name: str = Field(sa_type=Text)
+    file: str = Field(sa_type=Text)
+    file_raw: bytes = Field(sa_type=LargeBinary)
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    language: str = Field(max_length=8)
+    signature: str = Field(sa_type=Text)
+    return_type: str = Field(sa_type=Text)
+    params: str = Field(sa_type=Text)
+    source_hash: str = Field(max_length=64)
+    facts: str = Field(sa_type=Text)
+    calls: str = Field(sa_type=Text)
+    complete: bool
+    arguments_hash: str = Field(max_length=64)
+
+
+class EdgeRow(SQLModel, table=True):
+    """The symbol `caller` uses the symbol `callee`, both by number."""
+
+    __tablename__ = "edge"
+    __table_args__ = (Index("ix_edge_callee", "run_id", "callee"),)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    caller: int = Field(primary_key=True)
+    callee: int = Field(primary_key=True)
+    kind: str = Field(primary_key=True, max_length=8)
+
+
+SYMBOL, EDGE = table(SymbolRow), table(EdgeRow)
