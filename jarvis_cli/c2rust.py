@@ -4,6 +4,7 @@ Implementations are imported on demand: `--help` needs neither libclang nor the 
 """
 
 from jarvis_cli.app import App
+from jarvis_cli.c2rust_cc import PASSED_ON, cc
 from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
@@ -17,3 +18,4 @@ app.command("scan", short_help="Read symbols, call graph and translation order."
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
+app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

@@ -5,6 +5,7 @@ one has.  Compilations that differ in code generation alone, such as libtool's w
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from jarvis_workers.source.clang.unit import CompileCommand
 UNITS_PER_FILE = 8
 MOST_ENTRIES = 1_000_000
 NAMES_IN_WARNING = 5
+# Programs that configure scripts compile and that may remain after the build.
+TEST_PROGRAM = re.compile(r"(^|/)(CMakeFiles/(?![^/]*\.dir/)|meson-private/|\.?conf(test|[0-9]+)[^/]*$|_configtest\.)")
 
 
 class Invocation(NamedTuple):
@@ -56,6 +59,11 @@ def collect_commands(
     for invocation in invocations:
         collector.add(invocation)
     return collector.result()
+
+
+def is_test_program(path: str) -> bool:
+    """Return whether a source is one that configure, cmake or meson compile to learn about the machine."""
+    return TEST_PROGRAM.search(path) is not None
 
 
 def _decode(content: bytes, name: str) -> list[Any]:

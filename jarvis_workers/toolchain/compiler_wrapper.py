@@ -8,8 +8,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 
-RECORD = "JARVIS_C2RUST_RECORD"
 # Set for the compiler: another wrapper that it starts, such as Debian's c99 starting gcc, records nothing.
 RECORDED = "JARVIS_C2RUST_RECORDED"
 SUFFIXES = ("c", "i", "cc", "cpp", "cxx", "c++", "C", "CC", "CPP", "cp", "ii", "S", "s")
@@ -21,6 +21,11 @@ def main(words: list[str], environ: dict[str, str], directory: str) -> int:
     """Record the compiler call `words` in a directory and execute it; return an exit code if that fails."""
     if RECORDED not in environ:
         record(words, directory)
+    return execute(words, environ)
+
+
+def execute(words: list[str], environ: Mapping[str, str]) -> int:
+    """Become the compiler, whose own calls of wrappers are not recorded; return an exit code if that fails."""
     try:
         os.execvpe(words[0], words, {**environ, RECORDED: "1"})
     except OSError as error:

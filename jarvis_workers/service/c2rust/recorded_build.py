@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.compile_commands import CompileCommands, collect_commands
+from jarvis_workers.c2rust.compile_commands import CompileCommands, collect_commands, is_test_program
 from jarvis_workers.c2rust.path_map import below
 from jarvis_workers.errors import CommandFailed, SandboxError, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
@@ -28,8 +28,6 @@ from jarvis_workers.toolchain import compiler_wrapper
 WRAPPERS, RECORDS = "bin", "records"
 COMPILER = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|c99|c89)(-[0-9.]+)?")
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
-# Programs that configure scripts compile and that remain after the build.
-TEST_PROGRAM = re.compile(r"(^|/)(CMakeFiles/(?![^/]*\.dir/)|meson-private/|\.?conf(test|[0-9]+)[^/]*$|_configtest\.)")
 TAIL_LINES = 20
 LINE_LENGTH = 300
 REASONS = {
@@ -182,4 +180,4 @@ def _failure(outcome: CommandOutcome, limits: BuildLimits) -> str:
 def _is_unit(path: str, local: LocalTree) -> bool:
     """Return whether a compiled file belongs to the tree, or is generated and still exists."""
     inside = below(path, local.root)
-    return inside is not None and not TEST_PROGRAM.search(inside) and local.exists(path)
+    return inside is not None and not is_test_program(inside) and local.exists(path)

@@ -1,0 +1,19 @@
+"""`jarvis c2rust cc`: a compiler that records its calls, for builds run by hand."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# All options are those of the compiler.
+PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []}
+
+
+def cc(
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Those of the compiler.")] = None,
+) -> int:
+    """Record a call in $JARVIS_C2RUST_RECORD/compile_commands.json, and run $JARVIS_C2RUST_CC (cc)."""
+    from jarvis_workers.service.c2rust.compiler_calls import record_and_compile  # noqa: PLC0415
+
+    return record_and_compile(arguments or [], os.environ, Path.cwd())
