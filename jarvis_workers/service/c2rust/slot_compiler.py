@@ -1,0 +1,107 @@
+"""The compiler that puts slots into what it compiles: `make CC="python -m …slot_compiler"`.
+
+Variables: JARVIS_C2RUST_CC is the compiler behind it (cc), JARVIS_C2RUST_ROOT the root of the project that names of
+units are relative to, JARVIS_C2RUST_CACHE the directory of the compiled runtime.  It is started for each source of a
+build: it imports little.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from jarvis_workers.c2rust.command_words import expand_responses
+from jarvis_workers.c2rust.slot_build import SlotBuild, SourceInput, link_flags, plan_build, slot_flags
+from jarvis_workers.c2rust.slot_code import MACHINES
+from jarvis_workers.c2rust.slots import add_slots
+from jarvis_workers.errors import JarvisError
+from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, runtime_object
+from jarvis_workers.toolchain.temporary import temporary_directory
+
+TEMPORARY = "jarvis-cc"
+
+
+def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Do what the compiler does for these arguments, with slots; return its exit code."""
+    compiler = shlex.split(environ.get("JARVIS_C2RUST_CC", "cc"))
+    build = plan_build(expand_responses(arguments, _response))
+    if build is None:
+        return run_compiler([*compiler, *arguments], environ)
+    facts = compiler_facts(compiler, build.flags, environ)
+    if facts.machine not in MACHINES:
+        raise JarvisError(f"{compiler[0]}: no slots for {facts.machine}, only for {', '.join(MACHINES)}")
+    with temporary_directory(TEMPORARY) as directory:
+        return _Builder(compiler, environ, facts, build, directory).run()
+
+
+def _response(name: str) -> str | None:
+    with suppress(OSError):
+        return Path(name).read_text(errors="surrogateescape")
+    return None
+
+
+class _Builder:
+    def __init__(
+        self,
+        compiler: Sequence[str],
+        environ: Mapping[str, str],
+        facts: CompilerFacts,
+        build: SlotBuild,
+        directory: Path,
+    ) -> None:
+        self._compiler, self._environ, self._facts = compiler, environ, facts
+        self._build, self._directory = build, directory
+
+    def run(self) -> int:
+        objects: list[str] = []
+        for number, one in enumerate(self._build.inputs):
+            made = one.object or str(self._directory / f"{number}.o")
+            code = self._compile(one, made)
+            if code:
+                return code
+            objects.append(made)
+        return self._link(objects) if self._build.link is not None else 0
+
+    def _compile(self, one: SourceInput, made: str) -> int:
+        language = ["-x", one.language] if one.language else []
+        source = [*language, one.source, *self._build.dependency_flags(one)]
+        if not one.takes_slots:
+            return self._call([*self._build.flags, *source, "-c", "-o", made])
+        assembly = self._directory / "unit.s"
+        flags = [*self._build.flags, *slot_flags(self._facts.family, self._facts.version), *self._build.debug_flags]
+        code = self._call([*flags, *source, "-S", "-o", str(assembly)])
+        if code:
+            return code
+        name = str(Path.cwd() / one.source)
+        root = self._environ.get("JARVIS_C2RUST_ROOT", "")
+        text = assembly.read_text(errors="surrogateescape")
+        slotted = add_slots(text, machine=self._facts.machine, source=name, root=root)
+        assembly.write_text(slotted.text, errors="surrogateescape")
+        return self._call([*self._build.assembler_flags, "-c", str(assembly), "-o", made])
+
+    def _link(self, objects: Sequence[str]) -> int:
+        assert self._build.link is not None
+        words = [objects[word] if isinstance(word, int) else word for word in self._build.link]
+        if self._build.takes_runtime:
+            cache = Path(self._environ.get("JARVIS_C2RUST_CACHE") or Path.home() / ".cache" / "jarvis-workers")
+            runtime = runtime_object(self._compiler, self._build.flags, self._environ, cache)
+            words += [str(runtime), *link_flags(self._build)]
+        return self._call(words)
+
+    def _call(self, words: Sequence[str]) -> int:
+        return run_compiler([*self._compiler, *words], self._environ)
+
+
+def main() -> int:
+    """Compile; errors of the wrapper end with exit code 2, like others of Jarvis."""
+    try:
+        return compile_with_slots(sys.argv[1:], os.environ)
+    except JarvisError as error:
+        sys.stderr.write(f"jarvis c2rust cc: {error}\n")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
