@@ -4,7 +4,7 @@ Names and paths come from the scanned tree: whatever they contain, they cannot e
 read as one of graphviz's escapes or entities.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
@@ -35,18 +35,25 @@ def dot_lines(
 
 def subgraph(graph: SymbolGraph, root: int) -> SymbolGraph:
     """Return the functions that a function reaches by calls and addresses taken, itself included, and their edges."""
+    return next(subgraphs(graph, [root]))
+
+
+def subgraphs(graph: SymbolGraph, roots: Iterable[int]) -> Iterator[SymbolGraph]:
+    """Yield the `subgraph` of each root; the edges of the graph are indexed once."""
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
-        if edge.kind in ("call", "address"):
+        if edge.kind in ("call", "address") and graph.by_id[edge.callee].category == "function":
             edges[edge.caller].append(edge)
-    reached, waiting = {root}, deque([root])
-    while waiting:
-        for edge in edges[waiting.popleft()]:
-            if edge.callee not in reached and graph.by_id[edge.callee].category == "function":
-                reached.add(edge.callee)
-                waiting.append(edge.callee)
-    inside = (edge for number in sorted(reached) for edge in edges[number] if edge.callee in reached)
-    return SymbolGraph(tuple(graph.by_id[number] for number in sorted(reached)), tuple(inside))
+    for root in roots:
+        reached, waiting = {root}, [root]
+        while waiting:
+            for edge in edges.get(waiting.pop(), ()):
+                if edge.callee not in reached:
+                    reached.add(edge.callee)
+                    waiting.append(edge.callee)
+        ids = sorted(reached)
+        inside = tuple(edge for number in ids for edge in edges.get(number, ()))
+        yield SymbolGraph(tuple(graph.by_id[number] for number in ids), inside)
 
 
 def subgraph_stem(root: Symbol) -> str:

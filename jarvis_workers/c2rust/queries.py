@@ -4,11 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import get_args
 
 from jarvis_workers.c2rust.symbol import Symbol, SymbolGraph
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.source.clang.unit import Category, ReferenceKind
+
+_KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,9 @@ def named_symbols(graph: SymbolGraph, name: str, category: Category | None = Non
 
 
 def describe_symbol(graph: SymbolGraph, symbol: Symbol) -> SymbolDetails:
-    """Return the neighbours of a symbol."""
-    users = [Neighbour(graph.by_id[edge.caller], edge.kind) for edge in graph.edges if edge.callee == symbol.id]
-    uses = [Neighbour(graph.by_id[edge.callee], edge.kind) for edge in graph.edges if edge.caller == symbol.id]
+    """Return the neighbours of a symbol, those by calls first."""
+    edges = sorted(graph.edges, key=lambda edge: _KINDS.index(edge.kind))
+    users = [Neighbour(graph.by_id[edge.caller], edge.kind) for edge in edges if edge.callee == symbol.id]
+    uses = [Neighbour(graph.by_id[edge.callee], edge.kind) for edge in edges if edge.caller == symbol.id]
     inside = {one.symbol.name for one in uses if one.kind == "call"}
     return SymbolDetails(symbol, tuple(users), tuple(uses), tuple(name for name in symbol.calls if name not in inside))

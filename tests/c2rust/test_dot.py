@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem
+from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem, subgraphs
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from tests.c2rust.projects import calls, symbol, unit
@@ -80,6 +80,10 @@ def test_a_subgraph_has_what_its_root_reaches() -> None:
 
     assert [one.name for one in below.symbols] == ["helper", "hook"]
     assert [(edge.caller, edge.callee) for edge in below.edges] == [(2, 2), (2, 3)]
+
+
+def test_subgraphs_of_several_roots_are_those_of_each() -> None:
+    assert list(subgraphs(GRAPH, [3, 1])) == [subgraph(GRAPH, 3), subgraph(GRAPH, 1)]
 
 
 @pytest.mark.parametrize(

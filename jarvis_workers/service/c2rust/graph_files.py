@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem
+from jarvis_workers.c2rust.dot import dot_lines, subgraph_stem, subgraphs
 from jarvis_workers.c2rust.queries import named_symbols
 from jarvis_workers.c2rust.report.body import ScanBody
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
@@ -56,10 +56,10 @@ def write_subgraphs(graph: SymbolGraph, directory: Path) -> list[Path]:
     """Write the sub-graph of each root as DOT; return the paths, in the order of the roots."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        roots = find_roots(graph)
         return [
             write_whole(directory / f"{subgraph_stem(graph.by_id[root])}.dot", dot_lines(below))
-            for root in find_roots(graph)
-            for below in (subgraph(graph, root),)
+            for root, below in zip(roots, subgraphs(graph, roots), strict=True)
         ]
     except OSError as error:
         raise UsageError(f"cannot write to {directory}: {error.strerror}") from error
@@ -71,11 +71,10 @@ def selected_graph(graph: SymbolGraph, roots: tuple[str, ...]) -> SymbolGraph:
         return graph
     symbols: dict[int, Symbol] = {}
     edges: set[Edge] = set()
-    for name in roots:
-        for root in named_symbols(graph, name, "function"):
-            below = subgraph(graph, root.id)
-            symbols |= below.by_id
-            edges |= {*below.edges}
+    chosen = [root.id for name in roots for root in named_symbols(graph, name, "function")]
+    for below in subgraphs(graph, chosen):
+        symbols |= below.by_id
+        edges |= {*below.edges}
     return SymbolGraph(tuple(symbols[number] for number in sorted(symbols)), tuple(sorted(edges)))
 
 
