@@ -17,11 +17,11 @@ PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from jarvis_workers.probe import selftest
-from jarvis_workers.sandbox import box
+from jarvis_workers.sandbox import sandbox
 from jarvis_workers.sandbox.limits import Tier
 asked = json.loads(sys.argv[2])
 if asked["do"] == "tiers":
-    said = box.tiers()
+    said = sandbox.tiers()
 elif asked["do"] == "unconfined":
     said = sorted(selftest.unconfined(asked["names"]))
 else:

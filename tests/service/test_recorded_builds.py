@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import CommandFailed, UsageError
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import refusal
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, CompilePlan, compile_commands_of
-from jarvis_workers.service.c2rust.recorded_build import BuildLimits
+from jarvis_workers.service.c2rust.recorded_build import BuildCommands, BuildLimits, record_build
 from tests.servers import missing
 
 pytestmark = pytest.mark.slow
@@ -196,6 +198,54 @@ def test_a_build_has_no_network(tree: Path) -> None:
             plan_of(tree, f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))'")
 
     assert any("Operation not permitted" in line for line in raised.value.output)
+
+
+@pytest.mark.parametrize("tier", [Tier.A, Tier.B])
+def test_a_build_is_recorded_in_each_tier(tree: Path, tier: Tier) -> None:
+    if why := refusal(tier):
+        missing(why)
+
+    build = record_build(tree, BuildCommands(build="cc -DX=1 -c a.c"), tree.parent / "data", LIMITS, tier=tier)
+
+    assert [command.file for command in build.found.commands] == [b"a.c"]
+    assert (build.directory.place / "work/a.o").exists()
+
+
+def test_without_a_sandbox_there_is_no_build(tree: Path) -> None:
+    with pytest.raises(UsageError) as raised:
+        record_build(tree, BuildCommands(build="touch ran"), tree.parent / "data", LIMITS, tier=Tier.C)
+
+    assert str(raised.value) == "--build: a build runs in the sandbox only: no command is run in tier C"
+    assert not (tree.parent / "data").exists()
+
+
+def test_a_tool_chain_outside_of_the_system_is_recorded_too(tree: Path, tmp_path: Path) -> None:
+    compiler = tmp_path / "chain/bin/arm-none-eabi-gcc"
+    compiler.parent.mkdir(parents=True)
+    compiler.write_text('#!/bin/sh\nexec gcc "$@"\n')
+    compiler.chmod(0o755)
+
+    plan = plan_of(tree, "arm-none-eabi-gcc -DX=1 -c a.c", limits=LIMITS._replace(tool_chains=(tmp_path / "chain",)))
+
+    assert units(plan) == [("a.c", ("-DX=1",))]
+    with pytest.raises(UsageError, match=r"c2rust\.tool_chains: chain: not an absolute path"):
+        plan_of(tree, "make", limits=LIMITS._replace(tool_chains=(Path("chain"),)))
+
+
+def test_links_modes_and_times_are_copied_and_the_data_directory_is_not(tmp_path: Path) -> None:
+    tree = write(tmp_path, {"a.c": "int x;\n", "run.sh": "cc -c a.c\n", ".data/big": "", "old": "", "new": ""})
+    (tree / "run.sh").chmod(0o755)
+    (tree / "link").symlink_to("a.c")
+    (tree / "dangling").symlink_to("nowhere")
+    os.utime(tree / "old", (1000, 1000))
+    os.utime(tree / "new", (2000, 2000))
+    check = "test new -nt old && test -L link && test -L dangling && test ! -e .data && ./run.sh"
+
+    plan = compile_commands_of(tree, CompileOptions(build=check, data_dir=tree / ".data", limits=LIMITS))
+
+    assert units(plan) == [("a.c", ())]
+    with pytest.raises(UsageError, match="the data directory lies in the tree"):
+        compile_commands_of(tree, CompileOptions(build="make", data_dir=tree / "data", limits=LIMITS))
 
 
 def test_a_build_that_compiles_nothing_is_one_clear_line(tree: Path) -> None:

@@ -5,11 +5,13 @@ build runs as.  Compilers are found by name in PATH, where our wrappers stand fi
 absolute path is not recorded.
 """
 
+import functools
 import os
 import re
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +20,8 @@ from jarvis_workers.c2rust.path_map import below
 from jarvis_workers.errors import CommandFailed, SandboxError, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits
-from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits, Tier
+from jarvis_workers.sandbox.sandbox import PATH, Sandbox, best_tier, open_sandbox, refusal
 from jarvis_workers.service.c2rust.build_directory import BuildDirectory, open_build_directory
 from jarvis_workers.service.c2rust.compiler_records import read_records
 from jarvis_workers.service.c2rust.local_tree import LocalTree
@@ -83,20 +85,28 @@ class RecordedBuild(NamedTuple):
     tree: LocalTree
 
 
-def record_build(tree: Path, commands: BuildCommands, data: Path, limits: BuildLimits) -> RecordedBuild:
-    """Run the commands over a copy of a tree. Raises CommandFailed, and UsageError if nothing is compiled."""
+def record_build(
+    tree: Path, commands: BuildCommands, data: Path, limits: BuildLimits, *, tier: Tier | None = None
+) -> RecordedBuild:
+    """Run the commands over a copy of a tree, in the strongest tier of the sandbox or the given one.
+
+    Raises CommandFailed, and UsageError if nothing is compiled or no sandbox works.
+    """
     for place in limits.tool_chains:
         if not place.is_absolute() or not place.is_dir():
             raise UsageError(f"c2rust.tool_chains: {place}: not an absolute path of a directory")
     words = [(option, _words(option, command)) for option, command in commands.given]
     try:
+        if why := refusal(tier or best_tier()):
+            raise SandboxError(why)
         with Starter() as starter:
+            opened = functools.partial(open_sandbox, starter=starter, tier=tier)
             directory = open_build_directory(tree, data)
-            _copy(tree, directory.place, starter, limits)
+            _copy(tree, directory.place, opened, limits)
             path = ":".join([PATH, *(f"{place}/bin" for place in limits.tool_chains)])
             wrappers = _write_wrappers(directory.place, path)
             work, readable = directory.place / WORK, [wrappers, *limits.tool_chains]
-            with open_sandbox(work, starter=starter, workspace=directory.place, readable=readable) as box:
+            with opened(work, workspace=directory.place, readable=readable) as box:
                 for (option, argv), (_, text) in zip(words, commands.given, strict=True):
                     _run(box, f"{option} {shlex.quote(text)}", [*_environment(wrappers, path), *argv], limits)
     except SandboxError as error:
@@ -121,7 +131,7 @@ def _words(option: str, command: str) -> list[str]:
     return ["sh", "-c", command] if SHELL_OPERATORS.search(command) else words
 
 
-def _copy(tree: Path, place: Path, starter: Starter, limits: BuildLimits) -> None:
+def _copy(tree: Path, place: Path, opened: Callable[..., Sandbox], limits: BuildLimits) -> None:
     """Copy the tree to place/WORK with modes and times, which make compares; the data directory is left out."""
     root = os.path.realpath(tree)
     inside = below(str(place), root)
@@ -129,8 +139,12 @@ def _copy(tree: Path, place: Path, starter: Starter, limits: BuildLimits) -> Non
     if inside and not own.startswith("."):
         raise UsageError(f"{place}: the data directory lies in the tree; set data_dir to another place")
     names = sorted(name for name in os.listdir(root) if name not in (own, ".jarvis"))  # noqa: PTH208
-    with open_sandbox(Path(root), starter=starter, workspace=place) as box:
-        copy = ["cp", "-R", "-P", "--preserve=mode,timestamps,links", "-t", f"{place}/{WORK}", "--", *names]
+    with opened(Path(root), workspace=place) as box:
+        copy = (
+            ["cp", "-R", "-P", "--preserve=mode,timestamps,links", "-t", f"{place}/{WORK}", "--", *names]
+            if names
+            else ["true"]
+        )
         _run(box, f"{tree}: cannot be copied to {place}", copy, limits)
 
 
