@@ -85,3 +85,51 @@ def test_its_runs_are_listed_shown_reported_and_exported(jarvis: Jarvis, project
     assert (tmp_path / "files" / "symbols.jsonl").read_bytes() == (
         project / ".jarvis" / "c2rust" / "symbols.jsonl"
     ).read_bytes()
+
+
+def parsed(jarvis: Jarvis, project: Path) -> int:
+    """Scan, and return how many units were parsed rather than taken from the cache."""
+    assert jarvis("c2rust", "scan", "-p", project, "-q").code == 0
+    stage = json.loads(jarvis("runs", "show", "last", "--json").out)["stages"]["symbols"]
+    return int(stage["files"]) - int(stage["cached"])
+
+
+@pytest.mark.slow
+def test_only_what_a_change_may_affect_is_parsed_again(jarvis: Jarvis, project: Path) -> None:
+    (project / "alone.c").write_text("#include <stddef.h>\nsize_t alone(void) { return 1; }\n")
+    assert parsed(jarvis, project) == 3
+    first = symbols(project)
+    assert parsed(jarvis, project) == 0
+    assert symbols(project) == first
+
+    (project / "a.h").write_text(HEADER + "int more(void);\n")
+    assert parsed(jarvis, project) == 2
+    (project / "a.h").write_text(HEADER)
+    assert parsed(jarvis, project) == 0
+    assert symbols(project) == first
+
+
+@pytest.mark.slow
+def test_a_header_that_would_be_found_first_counts(jarvis: Jarvis, tmp_path: Path) -> None:
+    project = jarvis.tree("two", {"a.c": '#include "x.h"\nint f(void) { return X; }\n', "old/x.h": "#define X 1\n"})
+    command = {"directory": str(project), "file": "a.c", "arguments": ["cc", "-Inew", "-Iold", "-c", "a.c"]}
+    (project / "compile_commands.json").write_text(json.dumps([command]))
+    (project / "new").mkdir()
+    assert [parsed(jarvis, project), parsed(jarvis, project)] == [1, 0]
+
+    (project / "new" / "x.h").write_text("#define X 2\n")
+
+    assert parsed(jarvis, project) == 1
+    assert [one["file"] for one in symbols(project) if one["name"] == "X"] == ["new/x.h"]
+
+
+@pytest.mark.slow
+def test_a_unit_that_asks_for_headers_is_parsed_each_time(jarvis: Jarvis) -> None:
+    text = '#if __has_include("y.h")\nint with(void) { return 1; }\n#endif\nint f(void) { return 1; }\n'
+    project = jarvis.tree("asking", {"a.c": text})
+    assert [parsed(jarvis, project), parsed(jarvis, project)] == [1, 1]
+
+    (project / "y.h").write_text("\n")
+
+    assert parsed(jarvis, project) == 1
+    assert {one["name"] for one in symbols(project)} == {"with", "f"}

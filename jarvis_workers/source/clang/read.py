@@ -28,11 +28,16 @@ def read_unit(root: Path, command: CompileCommand, headers: Path) -> Unit:
 
     `root` is the project's directory on this machine, `headers` the directory of the builtin headers of clang.
     """
+    return read_unit_and_files(root, command, headers)[0]
+
+
+def read_unit_and_files(root: Path, command: CompileCommand, headers: Path) -> tuple[Unit, tuple[bytes, ...]]:
+    """Return what `read_unit` returns, and the absolute paths of the files outside of the project that it read."""
     with parsed(root, command, headers) as unit, pretty_printer(unit.cursor) as printer:
         language = language_of(command)
         reader = _UnitReader(unit, language, printer)
         reader.read(unit.cursor)
-        return Unit(
+        found = Unit(
             file=command.file,
             language=language,
             arguments_hash=arguments_hash(command),
@@ -42,6 +47,7 @@ def read_unit(root: Path, command: CompileCommand, headers: Path) -> Unit:
             includes=unit.includes(),
             diagnostics=unit.diagnostics(),
         )
+        return found, unit.system_files()
 
 
 def arguments_hash(command: CompileCommand) -> str:

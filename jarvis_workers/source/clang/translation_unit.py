@@ -81,14 +81,25 @@ class TranslationUnit:
     def files(self) -> dict[bytes, int]:
         """The files of the project that the unit reads, by path."""
         files: dict[bytes, int] = {}
-
-        def visit(file: int, _stack: object, _depth: int, _data: object) -> None:
+        for file in self._inclusions:
             path = self.file_of(file)
             if path is not None:
                 files.setdefault(path, file)
+        return files
+
+    @cached_property
+    def _inclusions(self) -> list[int]:
+        inclusions: list[int] = []
+
+        def visit(file: int, _stack: object, _depth: int, _data: object) -> None:
+            inclusions.append(file)
 
         library().clang_getInclusions(self.handle, InclusionVisitor(visit), None)
-        return files
+        return inclusions
+
+    def system_files(self) -> tuple[bytes, ...]:
+        """Return the sorted absolute paths of the files outside of the project that the unit reads."""
+        return tuple(sorted({self.path_of(file) for file in self._inclusions if self.file_of(file) is None}))
 
     def includes(self) -> tuple[bytes, ...]:
         """Return the sorted paths of the files of the project that the unit reads beside its own file."""

@@ -6,9 +6,10 @@ clang, unless the run allows errors; what was read of it then is marked as incom
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import StepFailed, UsageError
@@ -18,11 +19,12 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.source.clang.unit import CompileCommand, Unit
+from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.clang.unit_json import decode_unit
 from jarvis_workers.steps.c2rust.options import ParseOptions, decode_commands
 from jarvis_workers.steps.c2rust.unit_batches import UNITS, UnitsPayload, balance, first_error, pack_units
-from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units
+from jarvis_workers.steps.c2rust.unit_cache import UnitCache
+from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units_and_files
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.toolchain.headers import builtin_headers
 from jarvis_workers.toolchain.temporary import temporary_directory
@@ -61,7 +63,7 @@ def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
     with open_snapshot(blobs, run.snapshot_id) as reader:
         sizes = {entry.path: entry.size for entry in reader.files()}
     for batch in balance([sizes.get(command.file, 0) for command in commands], options.processes):
-        yield _job(run.snapshot_id, options.commands, batch.units, _label(commands, batch.units), batch.weight)
+        yield _job(run.snapshot_id, options.commands, batch.units, _label(commands, batch.units), batch.size)
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> ParseWork:
@@ -81,52 +83,73 @@ def load(_: "Session", run: "Run", job: Claimed) -> ParseWork:
 
 
 def decide(work: ParseWork, resources: Resources) -> Commit:
-    """Read the units; those left when the time is up become a new job."""
-    commands = decode_commands(resources.blobs.read(work.commands))
-    facts: list[tuple[int, bytes]] = []
-    not_checked: list[tuple[bytes, str]] = []
-    done = 0
-    give_up = time.monotonic() + work.batch_seconds
-    for index, outcome in _read(work, commands, resources):
-        done += 1
-        reason = outcome.reason if isinstance(outcome, UnitNotRead) else _error(decode_unit(outcome), work)
-        if isinstance(outcome, UnitNotRead) or reason:
-            not_checked.append((commands[index].file, reason))
-        else:
-            facts.append((index, outcome))
-        if time.monotonic() > give_up:
-            break
-    rest = work.units[done:]
-    children = (_job(work.snapshot, work.commands, rest, _label(commands, rest), 0),) if rest else ()
-    return Commit(
-        files=len(facts),
-        not_checked=tuple(not_checked),
-        blobs=((UNITS, resources.blobs.put(pack_units(facts))),),
-        children=children,
-    )
-
-
-def _read(
-    work: ParseWork, commands: Sequence[CompileCommand], resources: Resources
-) -> Iterator[tuple[int, bytes | UnitNotRead]]:
+    """Read the units without cached facts; those left when the time is up become a new job."""
+    blobs = resources.blobs
+    commands = decode_commands(blobs.read(work.commands))
+    with open_snapshot(blobs, work.snapshot) as reader:
+        entries = {entry.path: entry for entry in reader.files()}
     try:
         headers = builtin_headers(work.clang_headers)
     except UsageError as problem:
         raise StepFailed(str(problem)) from problem
-    with ExitStack() as stack:
-        place = resources.checkouts or stack.enter_context(temporary_directory("jarvis-checkout"))
-        root = unpack(resources.blobs, work.snapshot, place)
-        limits = UnitLimits(work.unit_seconds, work.unit_memory_mb)
-        outcomes = read_units(root, [commands[index] for index in work.units], headers, limits)
-        yield from zip(work.units, outcomes, strict=True)
+    digests = {path: entry.digest for path, entry in entries.items()}
+    known = UnitCache(resources.cache if work.cache else None, headers, digests)
+    cached = {index: unit for index in work.units if (unit := known.find(commands[index]))}
+    fresh = _read(work, commands, [index for index in work.units if index not in cached], resources, known, headers)
+    outcomes: dict[int, bytes | UnitNotRead] = {**cached, **fresh}
+    done = [index for index in work.units if index in outcomes]
+    rest = [index for index in work.units if index not in outcomes]
+    facts = [(index, found) for index in done if isinstance(found := outcomes[index], bytes)]
+    sizes = (entries[path].size for index in done if (path := commands[index].file) in entries)
+    return Commit(
+        files=len(facts),
+        size=sum(sizes),
+        cached=len(cached),
+        not_checked=tuple(
+            (commands[index].file, found.reason) for index in done if isinstance(found := outcomes[index], UnitNotRead)
+        ),
+        blobs=((UNITS, blobs.put(pack_units(facts))),),
+        children=(_job(work.snapshot, work.commands, rest, _label(commands, rest), 0),) if rest else (),
+    )
 
 
-def _error(unit: Unit, work: ParseWork) -> str:
-    """Return why a unit is not checked, "" if it is."""
-    errors = unit.errors
-    if work.allow_errors or not errors:
-        return ""
-    return first_error(errors)
+def _read(
+    work: ParseWork,
+    commands: Sequence[CompileCommand],
+    units: Sequence[int],
+    resources: Resources,
+    known: UnitCache,
+    headers: Path,
+) -> dict[int, bytes | UnitNotRead]:
+    """Read units until the time is up, at least one, and cache them."""
+    outcomes: dict[int, bytes | UnitNotRead] = {}
+    if not units:
+        return outcomes
+    give_up = time.monotonic() + work.batch_seconds
+    limits = UnitLimits(work.unit_seconds, work.unit_memory_mb)
+    with _checkout(work, resources) as root:
+        readings = read_units_and_files(root, [commands[index] for index in units], headers, limits)
+        for index, reading in zip(units, readings, strict=False):
+            if isinstance(reading, UnitNotRead):
+                outcomes[index] = reading
+            else:
+                unit = decode_unit(reading.unit)
+                known.put(commands[index], reading.unit, unit, reading.system_files, root)
+                refused = unit.errors and not work.allow_errors
+                outcomes[index] = UnitNotRead(first_error(unit.errors)) if refused else reading.unit
+            if time.monotonic() > give_up:
+                break
+    return outcomes
+
+
+@contextmanager
+def _checkout(work: ParseWork, resources: Resources) -> Iterator[Path]:
+    """Yield a directory with the files of the snapshot."""
+    if resources.checkouts:
+        yield unpack(resources.blobs, work.snapshot, resources.checkouts)
+        return
+    with temporary_directory("jarvis-checkout") as place:
+        yield unpack(resources.blobs, work.snapshot, place)
 
 
 def _job(snapshot: str, commands: str, units: Sequence[int], label: str, weight: int) -> NewJob:

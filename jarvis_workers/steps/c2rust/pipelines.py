@@ -9,7 +9,14 @@ NOT_READ = "unit was not read", "units were not read"
 register_pipeline(
     SCAN,
     (
-        Stage("symbols", module=f"{STEPS}.parse_units", queue="scan", units="batches of units", missing=NOT_READ),
+        Stage(
+            "symbols",
+            module=f"{STEPS}.parse_units",
+            queue="scan",
+            units="batches of units",
+            missing=NOT_READ,
+            warm_up=f"{STEPS}.unit_cache:load_reader",
+        ),
         Stage(
             "graph", module=f"{STEPS}.link_symbols", queue=CONTROL_QUEUE, on_open=f"{STEPS}.result_writers:drop_symbols"
         ),

@@ -30,28 +30,24 @@ class UnitsPayload(JsonRecord):
 
 
 class UnitBatch(NamedTuple):
-    """Indexes of units in ascending order, and the sum of their weights."""
+    """Indexes of units in ascending order, and the size of their files."""
 
     units: tuple[int, ...]
-    weight: int
+    size: int
 
 
 def balance(sizes: Sequence[int], processes: int) -> list[UnitBatch]:
-    """Return batches of about the same weight, the heaviest first; a unit is in one of them."""
-    weights = [size + UNIT_BYTES for size in sizes]
-    share = max(sum(weights) // (max(1, processes) * BATCHES_PER_PROCESS), 1)
-    batches: list[UnitBatch] = []
-    units: list[int] = []
+    """Return batches that take about the same time, large files first; a unit is in one of them."""
+    share = (sum(sizes) + UNIT_BYTES * len(sizes)) // (max(1, processes) * BATCHES_PER_PROCESS)
+    batches: list[list[int]] = []
     weight = 0
     for index in sorted(range(len(sizes)), key=lambda one: (-sizes[one], one)):
-        if units and (weight + weights[index] > share or len(units) >= BATCH_UNITS):
-            batches.append(UnitBatch(tuple(sorted(units)), weight))
-            units, weight = [], 0
-        units.append(index)
-        weight += weights[index]
-    if units:
-        batches.append(UnitBatch(tuple(sorted(units)), weight))
-    return batches
+        weight += sizes[index] + UNIT_BYTES
+        if not batches or weight > share or len(batches[-1]) >= BATCH_UNITS:
+            batches.append([])
+            weight = sizes[index] + UNIT_BYTES
+        batches[-1].append(index)
+    return [UnitBatch(tuple(sorted(units)), sum(sizes[index] for index in units)) for units in batches]
 
 
 def pack_units(facts: Iterable[tuple[int, bytes]]) -> bytes:

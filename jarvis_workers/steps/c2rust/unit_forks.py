@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from jarvis_workers.errors import GivenUp
+from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.source.clang.declared_functions import declared_functions
-from jarvis_workers.source.clang.read import read_unit
+from jarvis_workers.source.clang.read import read_unit_and_files
 from jarvis_workers.source.clang.translation_unit import CRASHED
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.clang.unit_json import encode_unit
@@ -40,6 +41,13 @@ class UnitLimits(NamedTuple):
         return self.seconds * WALL_FACTOR + WALL_SECONDS
 
 
+class UnitReading(NamedTuple):
+    """A unit as `encode_unit` has it, and the absolute paths of the files outside of the project that it read."""
+
+    unit: bytes
+    system_files: tuple[bytes, ...]
+
+
 class UnitNotRead(NamedTuple):
     """The reason why a unit was not read."""
 
@@ -54,12 +62,24 @@ def read_units(
     root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
 ) -> Iterator[bytes | UnitNotRead]:
     """Yield each command's unit as `encode_unit` has it, in order; for single-threaded processes only."""
+    for reading in read_units_and_files(root, commands, headers, limits):
+        yield reading if isinstance(reading, UnitNotRead) else reading.unit
+
+
+def read_units_and_files(
+    root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
+) -> Iterator[UnitReading | UnitNotRead]:
+    """Yield the reading of each command's unit, in order; for single-threaded processes only."""
 
     def work(command: CompileCommand) -> Answer:
-        return encode_unit(read_unit(root, command, headers)).decode()
+        unit, files = read_unit_and_files(root, command, headers)
+        return [encode_unit(unit).decode(), *map(as_text, files)]
 
     for answer in _in_forks(commands, work, limits):
-        yield answer if isinstance(answer, UnitNotRead) else str(answer).encode()
+        if isinstance(answer, UnitNotRead):
+            yield answer
+        else:
+            yield UnitReading(answer[0].encode(), tuple(map(from_text, answer[1:])))
 
 
 def read_declared_functions(

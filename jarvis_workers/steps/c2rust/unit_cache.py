@@ -1,0 +1,133 @@
+"""Cache translation units by all that they were read from, on this machine.
+
+A unit's manifest lists the files that it read, by the content of its own file and its compile command; the unit itself
+is found by the content of the project's files among them, as in ccache.  Files outside of the project are compared by
+size and time.  A file of the project that has the name of an included one may be found before it, so all of these
+count.  Not seen are new files outside of the project that would be found first.  A unit is not cached if it has errors,
+since a missing header may appear, or if it asks `__has_include`.
+"""
+
+import base64
+import json
+import os
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.snapshots.filecache import FileCache
+from jarvis_workers.source.clang.unit import CompileCommand, Unit
+from jarvis_workers.source.identity import installed_version
+
+FORMAT = 1
+READER = "jarvis_workers.source.clang"
+# Each of them makes clang search further directories.
+SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
+# Of a unit, as many sets of included files are known; the newest first.
+MANIFESTS_MAX = 4
+HAS_INCLUDE = b"__has_include"
+
+
+class UnitCache:
+    """The cached units of a snapshot; `digests` are the hashes of its files by path. Disabled without `results`."""
+
+    def __init__(self, results: FileCache | None, headers: Path, digests: Mapping[bytes, str]) -> None:
+        self._results = results
+        self._digests = digests
+        self._reader = _identity(headers) if results else ""
+        self._named = defaultdict[bytes, list[bytes]](list)
+        if results:
+            for path in sorted(digests):
+                self._named[_name(path)].append(path)
+
+    def find(self, command: CompileCommand) -> bytes | None:
+        """Return the unit of a command as `encode_unit` has it, or None."""
+        key = self._key(command)
+        for includes, system_files in self._manifests(command, key):
+            if all(_facts(from_text(file)) == [size, time] for file, size, time in system_files):
+                paths = [from_text(file) for file, *_ in system_files]
+                content = self._content_key(key, [from_text(path) for path in includes], paths)
+                if found := self._line(command, content):
+                    return zlib.decompress(base64.b64decode(found))
+        return None
+
+    def put(self, command: CompileCommand, unit: bytes, read: Unit, system_files: Iterable[bytes], root: Path) -> None:
+        """Cache a unit that was read below `root`, unless its result may depend on more than the files it read."""
+        if self._results is None or read.errors or _asks_for_headers(root, (read.file, *read.includes)):
+            return
+        key, outside = self._key(command), sorted(system_files)
+        facts = [[as_text(path), *(_facts(path) or (0, 0))] for path in outside]
+        manifest = [[as_text(path) for path in read.includes], facts]
+        others = [one for one in self._manifests(command, key) if one != manifest]
+        content = self._content_key(key, read.includes, outside)
+        lines = {
+            key: json.dumps([manifest, *others][:MANIFESTS_MAX], separators=(",", ":")).encode(),
+            content: base64.b64encode(zlib.compress(unit)),
+        }
+        self._results.put(self._reader, command.file, lines)
+
+    def _manifests(self, command: CompileCommand, key: str) -> list[Any]:
+        found = self._line(command, key)
+        return json.loads(found) if found else []
+
+    def _line(self, command: CompileCommand, key: str) -> bytes | None:
+        if self._results is None:
+            return None
+        return self._results.find(self._reader, command.file, [key]).get(key)
+
+    def _key(self, command: CompileCommand) -> str:
+        directory = as_text(command.directory)
+        words = [as_text(command.file), directory, *command.arguments, self._digests.get(command.file, "")]
+        return sha256(json.dumps(words).encode()).hexdigest()
+
+    def _content_key(self, key: str, includes: Iterable[bytes], outside: Iterable[bytes]) -> str:
+        """Return the key of a unit that read these files; it covers all files of the project with their names."""
+        digest = sha256(key.encode())
+        included = list(includes)
+        for name in sorted({_name(path) for path in (*included, *outside)}):
+            digest.update(b"\0".join((b"\1", name, *self._named.get(name, ()))))
+        for path in included:
+            digest.update(b"\0".join((b"\2", path, self._digests.get(path, "").encode())))
+        return digest.hexdigest()
+
+
+def load_reader() -> None:
+    """Compute the identity of the reader: long-lived processes call this early, as its files may be replaced later."""
+    _reader_files()
+
+
+@cache
+def _reader_files() -> str:
+    digest = sha256()
+    for file in sorted(files(READER).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _identity(headers: Path) -> str:
+    search = [os.environ.get(name, "") for name in SEARCH_VARIABLES]
+    words = [FORMAT, _reader_files(), installed_version("libclang"), str(headers), *search]
+    return sha256(json.dumps(words).encode()).hexdigest()[:16]
+
+
+def _asks_for_headers(root: Path, paths: Iterable[bytes]) -> bool:
+    return any(HAS_INCLUDE in (root / os.fsdecode(path)).read_bytes() for path in paths)
+
+
+def _facts(path: bytes) -> list[int] | None:
+    try:
+        found = Path(os.fsdecode(path)).stat()
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _name(path: bytes) -> bytes:
+    return path.rpartition(b"/")[2]
