@@ -25,8 +25,8 @@ LIBRARIES: dict[str, tuple[tuple[str, ...], ...]] = {
 # Larger ones, which are compared only if they are asked for by name.
 LARGE: dict[str, tuple[tuple[str, ...], ...]] = {
     "sqlite3": (("sh", "-c", "$CC -c sqlite3.c"),),
-    "redis": (
-        (*MAKE, "-C", "deps", "hiredis", "lua", "hdr_histogram", "fpconv", "linenoise"),
+    "redis-full": (
+        (*MAKE, "-C", "deps", "hiredis", "lua", "hdr_histogram", "fpconv", "linenoise", "CC={cc}"),
         (*MAKE, "-C", "src", "CC={cc}", "MALLOC=libc", "redis-server", "redis-cli", "redis-benchmark"),
     ),
     "curl": (("sh", "configure", "--without-ssl", "--disable-shared"), (*MAKE,)),

@@ -35,6 +35,7 @@ EXPLAINED = {
     # (time_t)t == t || luaL_argerror(…), of the same type.
     ("lua", "luaL_argerror"): FOLDED,
     # GCC_VERSION>=5004000 has __builtin_sub_overflow instead.
+    ("redis-full", "luaM_toobig"): FOLDED,
     ("sqlite3", "sqlite3AddInt64"): FOR_CLANG,
 }
 
@@ -150,8 +151,9 @@ def object_view(root: Path, objects: list[ObjectCode]) -> CodeView:
 
 def _targets(
     call: NamedCall, names: dict[str, FunctionName], exported: dict[str, set[FunctionName]]
-) -> set[FunctionName]:
-    return {names[call.callee]} if call.callee in names else exported.get(call.callee, set())
+) -> list[FunctionName]:
+    """Return the callee; objects do not tell which of several programs has it, so the first one counts, as in a graph."""
+    return [names[call.callee]] if call.callee in names else sorted(exported.get(call.callee, ()))[:1]
 
 
 def _named(root: Path, file: str, name: str) -> FunctionName:
