@@ -152,7 +152,7 @@ def object_view(root: Path, objects: list[ObjectCode]) -> CodeView:
 def _targets(
     call: NamedCall, names: dict[str, FunctionName], exported: dict[str, set[FunctionName]]
 ) -> list[FunctionName]:
-    """Return the callee; objects do not tell which of several programs has it, so the first one counts, as in a graph."""
+    """Return the callee: the first by file, as in a graph, since objects do not tell the program."""
     return [names[call.callee]] if call.callee in names else sorted(exported.get(call.callee, ()))[:1]
 
 
