@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from jarvis_workers.source.clang.cursor_tree import CursorNode, cursor_tree
 from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
 from jarvis_workers.source.clang.expression_builder import ExpressionBuilder
-from jarvis_workers.source.clang.for_headers import ForHeaders
+from jarvis_workers.source.clang.for_headers import for_parts
 from jarvis_workers.source.clang.kinds import TYPES, CursorKind
 from jarvis_workers.source.clang.libclang import Cursor, library, text
+from jarvis_workers.source.clang.macro_text import ExpansionText
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.translation_unit import TranslationUnit
 
@@ -45,7 +46,7 @@ class SyntaxBuilder:
         self._unit = unit
         self._keys = keys
         self._lib = library()
-        self._headers = ForHeaders(unit)
+        self._source = ExpansionText(unit)
         self._statements: dict[int, Callable[[CursorNode, Sequence[SyntaxNode]], SyntaxNode]] = {
             CursorKind.FOR: self._for,
             CursorKind.LABEL: self._label,
@@ -60,7 +61,7 @@ class SyntaxBuilder:
         """Return the tree of a function or variable."""
         nodes = cursor_tree(cursor)
         self._locals = {node.cursor.declaration: number for number, node in enumerate(filter(self._is_local, nodes), 1)}
-        self._expressions = ExpressionBuilder(self._unit, self._keys, self._locals)
+        self._expressions = ExpressionBuilder(self._unit, self._keys, self._source, self._locals)
         built: dict[int, SyntaxNode] = {}
         for node in reversed(nodes):
             if node.cursor.kind not in WORDS and node.cursor.kind not in ATTRIBUTES:
@@ -82,7 +83,7 @@ class SyntaxBuilder:
         return self._expressions.convert(node, children)
 
     def _for(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
-        parts = self._headers.parts(node.cursor, len(children) - 1)
+        parts = for_parts(self._source, node.cursor, len(children) - 1)
         if parts is None:
             return SyntaxNode("unknown", self._line(node), name="for with parts left out", children=tuple(children))
         remaining = iter(children)

@@ -144,6 +144,12 @@ def test_operators_and_constants_within_macros(tmp_path: Path) -> None:
     )
 
 
+def test_a_builtin_within_a_macro(tmp_path: Path) -> None:
+    before = "#define LOAD(p) __atomic_load_n((p), 0)\n#define READ(p) LOAD(p)"
+
+    assert statement(tmp_path, "n = READ(p);", before).startswith("(binary = (name n) (builtin __atomic_load_n ")
+
+
 def test_va_arg(tmp_path: Path) -> None:
     source = """
     #include <stdarg.h>
