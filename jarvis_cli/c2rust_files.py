@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.completion import runs as every_run
 from jarvis_cli.options import AsJson, not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -28,6 +29,7 @@ jarvis c2rust symbols --json | jq '.[].signature'
 GRAPH = """
 jarvis c2rust graph > graph.dot                   the call graph in DOT
 jarvis c2rust graph -o graph.html                 an interactive page
+jarvis c2rust graph --run last -o graph.html      of a run: see jarvis runs list
 jarvis c2rust graph --root main -o main.svg       what main reaches (graphviz)
 jarvis c2rust graph --clustered -o files.dot      a box around each file
 jarvis c2rust graph --subgraphs-dir subgraphs     a file for each root
@@ -41,6 +43,10 @@ JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS=start jarvis c2rust order --write
 CATEGORIES = ("function", "type", "global", "macro")
 
 Root = Annotated[Path, typer.Option("--path", "-p", metavar="DIR", help="Root of the project.", show_default=False)]
+RunOption = Annotated[
+    str | None,
+    typer.Option("--run", metavar="RUN", help='Read this run instead: its id, or "last".', autocompletion=every_run),
+]
 HERE = Path()
 
 
@@ -49,6 +55,7 @@ def symbols(
         str | None, typer.Argument(metavar="SYMBOL", help="Show this one: a name, qualified name or id.")
     ] = None,
     root: Root = HERE,
+    run: RunOption = None,
     category: Annotated[
         str | None, typer.Option(metavar="CATEGORY", help="Only function, type, global or macro.")
     ] = None,
@@ -62,7 +69,7 @@ def symbols(
         raise UsageError(not_one_of("--category", category, CATEGORIES))
     from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415
 
-    project = _project(root)
+    project = _project(root, run)
     if symbol is not None:
         found = views.details_of(project.graph, symbol)
         _print_json([views.details_row(one, project.graph) for one in found]) if as_json else _show(found)
@@ -79,6 +86,7 @@ def symbols(
 
 def graph(
     root: Root = HERE,
+    run: RunOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help=".dot, .html, .png or .svg; default: DOT to stdout."),
@@ -95,7 +103,7 @@ def graph(
     """Write the graph of calls and of addresses taken, all of it or what some functions reach."""
     from jarvis_workers.service.c2rust import graph_files  # noqa: PLC0415
 
-    project = _project(root)
+    project = _project(root, run)
     selection = graph_files.GraphSelection(tuple(starts or ()), clustered, types)
     if directory is not None:
         written = graph_files.write_subgraphs(project.graph, directory)
@@ -110,6 +118,7 @@ def graph(
 
 def order(
     root: Root = HERE,
+    run: RunOption = None,
     write: Annotated[bool, typer.Option("--write", help="Compute it anew, and write translation_order.jsonl.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -121,11 +130,13 @@ def order(
     from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415
     from jarvis_workers.service.c2rust.orders import write_new_order  # noqa: PLC0415
 
-    project = _project(root)
+    if write and run is not None:
+        raise UsageError("--write is for the files of a project, not for a --run; see: jarvis runs export")
+    project = _project(root, run)
     if write:
         path = write_new_order(project, say=_say)
         typer.echo(f"order: {plain(str(path))}", err=True)
-        project = _project(root)
+        project = _project(root, run)
     steps = list(views.steps_of(project))
     if as_json:
         _print_json([views.step_row(step) for step in steps])
@@ -136,13 +147,24 @@ def order(
     return exits.DONE
 
 
-def _project(root: Path) -> "ProjectSymbols":
-    from jarvis_workers.service.c2rust.project_files import read_project  # noqa: PLC0415
-
-    project = read_project(root)
+def _project(root: Path, run: str | None) -> "ProjectSymbols":
+    project = _of_files(root) if run is None else _of_run(run)
     for warning in project.remarks:
         _say(warning)
     return project
+
+
+def _of_files(root: Path) -> "ProjectSymbols":
+    from jarvis_workers.service.c2rust.project_files import read_project  # noqa: PLC0415
+
+    return read_project(root)
+
+
+def _of_run(run: str) -> "ProjectSymbols":
+    from jarvis_workers.service.c2rust.run_symbols import read_run  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    return read_run(load_settings(directory=Path.cwd()), run)
 
 
 def _say(line: str) -> None:

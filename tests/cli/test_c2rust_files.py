@@ -204,3 +204,23 @@ def test_a_report_that_cannot_be_read_is_an_error(jarvis: Jarvis, project: Path)
     done = jarvis("c2rust", "symbols")
 
     assert done.code == 2 and "scan_report.json is not the report of a scan" in done.err
+
+
+def test_a_run_of_the_store_is_read_instead_of_the_files(jarvis: Jarvis) -> None:
+    tree = jarvis.tree("tree", {"a.c": "static int one(void) { return 1; }\nint two(void) { return one() * 2; }\n"})
+    assert jarvis("c2rust", "scan", "-p", tree).code == 0
+    (directory_of(tree) / "symbols.jsonl").write_text("edited\n")
+
+    assert [line.split()[2] for line in jarvis("c2rust", "symbols", "--run", "last").out.splitlines()] == ["one", "two"]
+    assert [line.split()[1] for line in jarvis("c2rust", "order", "--run", "last").out.splitlines()] == ["one", "two"]
+    assert "n2 -> n1;" in jarvis("c2rust", "graph", "--run", "last").out
+    assert jarvis("c2rust", "graph", "--run", "last", "-o", "graph.html").code == 0
+    assert jarvis("c2rust", "order", "--run", "last", "--write").line.startswith("jarvis: --write is for the files")
+    assert "tree" in (jarvis.place / "graph.html").read_text()
+
+
+def test_a_run_of_another_kind_has_no_symbols(jarvis: Jarvis) -> None:
+    run = jarvis.submit(jarvis.tree("tree", {"a.c": "int a;\n"}))
+
+    assert jarvis("c2rust", "symbols", "--run", run).line.endswith("symbols have the runs of: jarvis c2rust scan")
+    assert jarvis("c2rust", "graph", "--run", "zzz").code == 2
