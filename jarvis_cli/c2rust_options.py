@@ -60,7 +60,7 @@ OnlySubgraphs = Annotated[
         "--only-subgraphs", help="Write the graphs per root of earlier symbols; no scan.", rich_help_panel=PICTURES
     ),
 ]
-Png = Annotated[bool, typer.Option("--png/--no-png", help="Draw the graphs with graphviz.", rich_help_panel=PICTURES)]
+Png = Annotated[bool, typer.Option("--png/--no-png", help="No pictures by graphviz.", rich_help_panel=PICTURES)]
 Processes = Annotated[
     int | None,
     typer.Option("-j", "--processes", metavar="N", help="Processes; default: cores.", rich_help_panel=EXECUTION),

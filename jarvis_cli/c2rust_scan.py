@@ -9,6 +9,7 @@ from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
+from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_scan
 from jarvis_cli.status_output import Display, write_line
 from jarvis_cli.symbol_output import deliver_symbols
 from jarvis_workers.errors import UsageError
@@ -21,7 +22,7 @@ from jarvis_workers.service.c2rust.symbol_scan import (
     plan_of,
     scan_request,
 )
-from jarvis_workers.service.handles import Store
+from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
@@ -37,6 +38,9 @@ def scan_project(asked: ProjectScan) -> int:
     settings = load_settings({"where": asked.where, "processes": asked.processes}, directory=Path.cwd())
     if asked.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    graphs = graph_request(asked)
+    if is_without_scan(asked):
+        return deliver_graphs(asked, graphs)
     require_extras(settings)
     return (_on_cluster if settings.place == "cluster" else _here)(settings, asked)
 
@@ -58,7 +62,7 @@ def _here(settings: Settings, asked: ProjectScan) -> int:
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, _run_name(settings, asked), screen, begin=begin, go_on=go_on)
-        return deliver_symbols(store, wiring.blobs_of(settings), run, screen, quiet=asked.quiet)
+        return _delivered(store, wiring.blobs_of(settings), run, screen, asked)
 
 
 def _on_cluster(settings: Settings, asked: ProjectScan) -> int:
@@ -78,7 +82,16 @@ def _on_cluster(settings: Settings, asked: ProjectScan) -> int:
             if asked.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver_symbols(store, blobs, run, screen, quiet=asked.quiet)
+        return _delivered(store, blobs, run, screen, asked)
+
+
+def _delivered(store: Store, blobs: Blobs, run: Run, screen: Display, asked: ProjectScan) -> int:
+    """Write the files of a run, and the graphs if it has symbols; return the exit code."""
+    code = deliver_symbols(store, blobs, run, screen, quiet=asked.quiet)
+    request = graph_request(asked)
+    if request and run.state in {"done", "incomplete"}:
+        deliver_graphs(asked, request, screen.tell)
+    return code
 
 
 def _submitted(settings: Settings, store: Store, asked: ProjectScan, executor: str, screen: Display) -> str:

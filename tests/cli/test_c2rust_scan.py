@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.service.c2rust.pictures import dot_program
 from tests.cli.commands import Jarvis
+from tests.servers import missing
 
 HEADER = "struct pair { int x; };\nint helper(struct pair *p);\n"
 HELPER = '#include "a.h"\nstatic int count;\nint helper(struct pair *p) { count++; return p->x; }\n'
@@ -133,3 +135,43 @@ def test_a_unit_that_asks_for_headers_is_parsed_each_time(jarvis: Jarvis) -> Non
 
     assert parsed(jarvis, project) == 1
     assert {one["name"] for one in symbols(project)} == {"with", "f"}
+
+
+@pytest.mark.slow
+def test_graphs_are_written_and_drawn_beside_a_scan(jarvis: Jarvis, project: Path) -> None:
+    if dot_program() is None:
+        missing("dot")
+    ended = jarvis("c2rust", "scan", "-p", project, "--dot", "calls.dot", "--subgraphs-dir", "roots")
+
+    assert ended.code == 0
+    assert "helper" in (jarvis.place / "calls.dot").read_text()
+    assert (jarvis.place / "calls.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.suffix for path in (jarvis.place / "roots").iterdir()) == [".dot", ".png"]
+    assert "4 files of graphs" in ended.err
+
+
+def test_graphs_of_an_earlier_scan_need_none(jarvis: Jarvis, project: Path) -> None:
+    assert jarvis("c2rust", "scan", "-p", project, "--only-dot").code == 2
+    jarvis("c2rust", "scan", "-p", project)
+    listed = jarvis("runs", "list", "--json").out
+    ended = jarvis("c2rust", "scan", "-p", project, "--only-dot", "--only-subgraphs", "--no-png")
+
+    assert ended.code == 0 and "2 files of graphs" in ended.err
+    assert not list((project / ".jarvis" / "c2rust").glob("**/*.png"))
+    assert jarvis("runs", "list", "--json").out == listed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--detach", "--dot", "x.dot"), "leave out --detach"),
+        (("-p", "https://host/x.git", "--dot", "x.dot"), "need a project on this machine"),
+    ],
+)
+def test_graphs_need_a_result_on_this_machine(
+    jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.setenv("JARVIS_BROKER_URL", "redis://127.0.0.1:1/0")
+    ended = jarvis("c2rust", "scan", *options)
+
+    assert ended.code == 2 and message in ended.err

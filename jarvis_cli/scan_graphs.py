@@ -1,0 +1,44 @@
+"""`jarvis c2rust scan --dot, --subgraphs-dir`: write the graphs of the symbols of this scan, or of an earlier one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from jarvis_cli import exits
+from jarvis_cli.c2rust_options import ProjectScan
+from jarvis_cli.status_output import write_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.c2rust.scan_graphs import GraphRequest, default_dot, default_subgraphs, write_graphs
+from jarvis_workers.service.sources import is_address
+
+REMARKS_MAX = 20
+
+
+def graph_request(asked: ProjectScan) -> GraphRequest:
+    """Return what the options ask for. Raises UsageError without a project on this machine, or without a result."""
+    root = Path(asked.path)
+    dot = default_dot(root) if asked.only_dot and asked.dot is None else asked.dot
+    subgraphs = asked.subgraphs_dir
+    if asked.only_subgraphs and subgraphs is None:
+        subgraphs = default_subgraphs(root)
+    request = GraphRequest(dot, subgraphs, asked.png)
+    if request and is_address(asked.path):
+        raise UsageError("--dot and --subgraphs-dir need a project on this machine; see jarvis runs export")
+    if request and asked.detach:
+        raise UsageError("--dot and --subgraphs-dir need the result: leave out --detach, or see jarvis runs export")
+    return request
+
+
+def is_without_scan(asked: ProjectScan) -> bool:
+    return asked.only_dot or asked.only_subgraphs
+
+
+def deliver_graphs(asked: ProjectScan, request: GraphRequest, say: Callable[[str], None] = write_line) -> int:
+    """Write the graphs, and say what has no picture; return the exit code."""
+    written = write_graphs(Path(asked.path), request)
+    for remark in written.remarks[:REMARKS_MAX]:
+        say(remark)
+    if len(written.remarks) > REMARKS_MAX:
+        say(f"and {len(written.remarks) - REMARKS_MAX:,} more")
+    if not asked.quiet:
+        say(f"{len(written.paths):,} files of graphs; the first is {written.paths[0]}")
+    return exits.DONE
