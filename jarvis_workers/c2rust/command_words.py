@@ -20,18 +20,19 @@ def split_words(text: str) -> list[str]:
     if not any(mark in text for mark in "'\"\\"):
         return text.split()
     words: list[str] = []
-    position, word = 0, None
+    pieces: list[str] = []
+    position = 0
     while position < len(text):
         found = TOKEN.match(text, position)
         if not found:
             raise ValueError(f"no closing quotation: {text[position : position + 40]}")
         position = found.end()
-        if found.lastindex is None:
-            words += [] if word is None else [word]
-            word = None
-        else:
-            word = (word or "") + _unquoted(found)
-    return words if word is None else [*words, word]
+        if found.lastindex is not None:
+            pieces.append(_unquoted(found))
+        elif pieces:
+            words.append("".join(pieces))
+            pieces = []
+    return [*words, "".join(pieces)] if pieces else words
 
 
 def _unquoted(found: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from jarvis_workers.source.clang.unit import ROOT, CompileCommand
 
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 MOST_DIRECTORIES = 200
+MOST_OF_A_NAME = 1000
 
 
 class Include(NamedTuple):
@@ -37,8 +38,9 @@ def guess_commands(
     """
     directories = _directories(files, is_system)
     sources = sorted(name for name in files if language_of(CompiledSource(name, None)))
+    options = {place: _near_first(place, directories) for place in {posixpath.dirname(source) for source in sources}}
     return tuple(
-        CompileCommand(_bytes(source), b".", (*_near_first(source, directories), *arguments)) for source in sources
+        CompileCommand(_bytes(source), b".", (*options[posixpath.dirname(source)], *arguments)) for source in sources
     )
 
 
@@ -46,25 +48,27 @@ def _directories(files: Mapping[str, tuple[Include, ...]], is_system: Callable[[
     by_name = defaultdict[str, list[str]](list)
     for path in sorted(files):
         by_name[posixpath.basename(path)].append(path)
-    found = set[str]()
+    names = set[str]()
     for including, includes in files.items():
         for name, quoted in includes:
             beside = absolute(posixpath.join("/", posixpath.dirname(including), name), "/")[1:]
-            if (quoted and beside in files) or (not quoted and is_system(name)):
-                continue
-            for path in by_name.get(posixpath.basename(name), ()):
-                if path == name or path.endswith(f"/{name}"):
-                    found.add(path.removesuffix(name).rstrip("/"))
+            if name not in names and not (quoted and beside in files) and (quoted or not is_system(name)):
+                names.add(name)
+    found = set[str]()
+    for name in names:
+        for path in by_name.get(posixpath.basename(name), ())[:MOST_OF_A_NAME]:
+            if path == name or path.endswith(f"/{name}"):
+                found.add(path.removesuffix(name).rstrip("/"))
     return sorted(found)[:MOST_DIRECTORIES]
 
 
-def _near_first(source: str, directories: list[str]) -> list[str]:
-    parents = source.split("/")[:-1]
+def _near_first(place: str, directories: list[str]) -> list[str]:
+    """Return the arguments for sources in the directory `place`, those nearest to it in the tree first."""
+    parents = place.split("/") if place else []
 
     def distance(directory: str) -> tuple[int, str]:
-        parts = [part for part in directory.split("/") if part]
-        shared = next((i for i, (a, b) in enumerate(zip(parts, parents, strict=False)) if a != b), -1)
-        shared = min(len(parts), len(parents)) if shared < 0 else shared
+        parts = directory.split("/") if directory else []
+        shared = len(posixpath.commonprefix([parts, parents]))
         return len(parts) + len(parents) - 2 * shared, directory
 
     return [f"-I{posixpath.join(ROOT, place) if place else ROOT}" for place in sorted(directories, key=distance)]

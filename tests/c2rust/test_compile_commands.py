@@ -243,6 +243,13 @@ def test_ten_thousand_entries_take_less_than_a_few_seconds() -> None:
     assert time.process_time() - started < 10
 
 
+def test_a_long_word_of_many_quoted_pieces_is_split_in_time() -> None:
+    started = time.process_time()
+
+    assert arguments(FakeTree("a.c"), "cc -D" + "x'y'" * 300_000 + " -c a.c") == ("-D" + "xy" * 300_000,)
+    assert time.process_time() - started < 10
+
+
 def test_calls_of_a_compiler_without_a_file_compile_each_of_their_sources() -> None:
     words = ("cc", "-DX", "a.c", "lib.o", "sub/b.cc", "-lm", "-o", "prog")
 

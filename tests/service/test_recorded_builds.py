@@ -76,6 +76,12 @@ def test_names_with_spaces_and_newlines_are_recorded(tree: Path) -> None:
     assert plan.commands[1].directory == b"in c"
 
 
+def test_names_that_are_not_utf8_are_recorded(tree: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tree) + b"/\xff.c")).write_text("int g;\n")
+
+    assert [command.file for command in plan_of(tree, "cc -c ?.c -DX=1").commands] == [b"a.c", b"b.c", b"\xff.c"]
+
+
 def test_operators_of_a_shell_are_given_to_a_shell(tree: Path) -> None:
     assert units(plan_of(tree, "true && cc -DX=2 -c a.c || exit 3")) == [("a.c", ("-DX=2",))]
 
