@@ -100,7 +100,7 @@ def _submitted(settings: Settings, store: Store, asked: ProjectScan, executor: s
         settings, compile_commands=asked.compile_commands, configure=asked.configure, build=asked.build
     )
     with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
-        plan = plan_of(settings, source.path, choice)
+        plan = plan_of(settings, source.path, choice, lambda command: screen.tell(f"running: {command}"))
         for warning in plan.warnings:
             screen.tell(warning)
         request: RunRequest[ParseInput] = replace(

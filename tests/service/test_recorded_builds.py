@@ -76,6 +76,15 @@ def test_names_with_spaces_and_newlines_are_recorded(tree: Path) -> None:
     assert plan.commands[1].directory == b"in c"
 
 
+def test_each_command_is_announced_before_it_runs(tree: Path) -> None:
+    announced: list[str] = []
+    options = CompileOptions(configure="touch mark", build="cc -DX=1 -c a.c", data_dir=tree.parent / "d", limits=LIMITS)
+
+    compile_commands_of(tree, options, announced.append)
+
+    assert announced == ["touch mark", "cc -DX=1 -c a.c"]
+
+
 def test_names_that_are_not_utf8_are_recorded(tree: Path) -> None:
     Path(os.fsdecode(os.fsencode(tree) + b"/\xff.c")).write_text("int g;\n")
 

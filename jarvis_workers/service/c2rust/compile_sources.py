@@ -5,6 +5,7 @@ that lies at the root or in `build*/`, the setting `c2rust.args`, guessed includ
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -87,15 +88,17 @@ class CompilePlan:
     directory: BuildDirectory | None = field(default=None, repr=False, compare=False)
 
 
-def compile_commands_of(tree: Path, options: CompileOptions) -> CompilePlan:
-    """Return the units of the project in a directory.
+def compile_commands_of(
+    tree: Path, options: CompileOptions, on_command: Callable[[str], None] | None = None
+) -> CompilePlan:
+    """Return the units of the project in a directory; `on_command` is called with each command before it runs.
 
     Raises UsageError, one line, if there are none, and CommandFailed for a build that fails.
     """
     local = local_tree(tree)
     commands = BuildCommands(options.configure, options.build)
     if commands.given:
-        recorded = record_build(tree, commands, options.data_dir, options.limits)
+        recorded = record_build(tree, commands, options.data_dir, options.limits, on_command=on_command)
         return _plan(recorded.found, recorded.tree, project_files(recorded.tree), recorded.directory)
     database, warnings = _database(local, options)
     files = project_files(local)

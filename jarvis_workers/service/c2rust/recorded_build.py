@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,8 +85,22 @@ class RecordedBuild(NamedTuple):
     tree: LocalTree
 
 
+class _Step(NamedTuple):
+    """A command of the build: its name in errors, as given, and split."""
+
+    name: str
+    command: str
+    words: list[str]
+
+
 def record_build(
-    tree: Path, commands: BuildCommands, data: Path, limits: BuildLimits, *, tier: Tier | None = None
+    tree: Path,
+    commands: BuildCommands,
+    data: Path,
+    limits: BuildLimits,
+    *,
+    tier: Tier | None = None,
+    on_command: Callable[[str], None] | None = None,
 ) -> RecordedBuild:
     """Run the commands over a copy of a tree, in the strongest tier of the sandbox or the given one.
 
@@ -95,7 +109,7 @@ def record_build(
     for place in limits.tool_chains:
         if not place.is_absolute() or not place.is_dir():
             raise UsageError(f"c2rust.tool_chains: {place}: not an absolute path of a directory")
-    words = [(option, _words(option, command)) for option, command in commands.given]
+    steps = [_Step(f"{option} {shlex.quote(text)}", text, _words(option, text)) for option, text in commands.given]
     try:
         if why := refusal(tier or best_tier()):
             raise SandboxError(why)
@@ -103,21 +117,36 @@ def record_build(
             opened = functools.partial(open_sandbox, starter=starter, tier=tier)
             directory = open_build_directory(tree, data)
             _copy(tree, directory.place, opened, limits)
-            path = ":".join([PATH, *(f"{place}/bin" for place in limits.tool_chains)])
-            wrappers = _write_wrappers(directory.place, path)
-            work, readable = directory.place / WORK, [wrappers, *limits.tool_chains]
-            with opened(work, workspace=directory.place, readable=readable) as box:
-                for (option, argv), (_, text) in zip(words, commands.given, strict=True):
-                    _run(box, f"{option} {shlex.quote(text)}", [*_environment(wrappers, path), *argv], limits)
+            _build(directory.place, steps, opened, limits, on_command)
     except SandboxError as error:
-        raise UsageError(f"{words[0][0]}: a build runs in the sandbox only: {error}") from error
-    local = LocalTree(os.path.realpath(work))
+        raise UsageError(f"{commands.given[0][0]}: a build runs in the sandbox only: {error}") from error
+    return _recorded(directory, steps[-1].name)
+
+
+def _build(
+    place: Path,
+    steps: Sequence[_Step],
+    opened: Callable[..., Sandbox],
+    limits: BuildLimits,
+    on_command: Callable[[str], None] | None,
+) -> None:
+    path = ":".join([PATH, *(f"{chain}/bin" for chain in limits.tool_chains)])
+    wrappers = _write_wrappers(place, path)
+    with opened(place / WORK, workspace=place, readable=[wrappers, *limits.tool_chains]) as box:
+        for step in steps:
+            if on_command:
+                on_command(step.command)
+            _run(box, step.name, [*_environment(wrappers, path), *step.words], limits)
+
+
+def _recorded(directory: BuildDirectory, name: str) -> RecordedBuild:
+    local = LocalTree(os.path.realpath(directory.place / WORK))
     invocations = read_records(directory.place / HOME, RECORDS)
     found = collect_commands(invocations, local, is_unit=lambda path: _is_unit(path, local))
     if not found.commands:
         calls = f"{len(invocations)} calls of compilers, none for a C or C++ file of the tree" if invocations else ""
         why = calls or "no call of cc, gcc, clang or the like by its name in PATH"
-        raise UsageError(f"{words[-1][0]} {shlex.quote(commands.given[-1][1])}: compiled nothing: {why}")
+        raise UsageError(f"{name}: compiled nothing: {why}")
     return RecordedBuild(found, directory, local)
 
 

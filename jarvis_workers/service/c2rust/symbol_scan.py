@@ -17,7 +17,7 @@ from jarvis_workers.steps.c2rust.pipelines import SCAN as SCAN
 from jarvis_workers.toolchain.headers import builtin_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
@@ -45,11 +45,16 @@ class ParseInput(RunInput):
         return replace(self.options, commands=sha256(self.commands).hexdigest())
 
 
-def plan_of(settings: "Settings", tree: Path, options: CompileOptions) -> CompilePlan:
-    """Return how a project is compiled; raises UsageError, also without the headers of clang on this machine."""
+def plan_of(
+    settings: "Settings", tree: Path, options: CompileOptions, on_command: "Callable[[str], None] | None" = None
+) -> CompilePlan:
+    """Return how a project is compiled; `on_command` is called with each command of its build before it runs.
+
+    Raises UsageError, also without the headers of clang on this machine.
+    """
     if settings.place == "local":
         builtin_headers(settings.c2rust.clang_headers)
-    return compile_commands_of(tree, options)
+    return compile_commands_of(tree, options, on_command)
 
 
 def scan_request(
