@@ -3,18 +3,34 @@
 Implementations are imported on demand: `--help` needs neither libclang nor the database libraries.
 """
 
+import typer
+
 from jarvis_cli.app import App
 from jarvis_cli.c2rust_cc import PASSED_ON, cc
 from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
-from jarvis_cli.c2rust_options import scan
+from jarvis_cli.c2rust_options import ProjectScan
+from jarvis_cli.option_records import taking_options
+
+
+def scan(ctx: typer.Context, options: ProjectScan) -> int:
+    """Read the symbols of a C project, their call graph, and the order to translate them in.
+
+    The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; it is named.
+    """
+    from jarvis_cli.c2rust_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
+
+    return scan_project(options)
+
 
 app = App(no_args_is_help=True)
 
 app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
-app.command("scan", short_help="Read symbols, call graph and translation order.", examples=SCAN)(scan)
+app.command("scan", short_help="Read symbols, call graph and translation order.", examples=SCAN)(
+    taking_options(ProjectScan, scan)
+)
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)

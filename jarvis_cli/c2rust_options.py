@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.option_records import taking_options
 from jarvis_cli.options import EXECUTION, Detach, Label, Name, Quiet, Where
 
 EXAMPLES = """
@@ -87,16 +86,3 @@ class ProjectScan:
     where: Where = None
     detach: Detach = False
     quiet: Quiet = False
-
-
-def _scan(ctx: typer.Context, options: ProjectScan) -> int:
-    """Read the symbols of a C project, their call graph, and the order to translate them in.
-
-    The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; it is named.
-    """
-    from jarvis_cli.c2rust_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
-
-    return scan_project(options)
-
-
-scan = taking_options(ProjectScan, _scan)

@@ -10,6 +10,8 @@ from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from tests.steps.c2rust.symbol_scans import start_symbol_scan
+from tests.steps.pipeline import Pipeline
 from tests.web.sample import add_report, csrf_token, issue, submitted
 
 FINDING = "/runs/one/findings/C000001"
@@ -128,3 +130,17 @@ def test_what_does_not_exist_is_not_found(client: FlaskClient, address: str) -> 
 
 def test_the_application_is_healthy_without_a_sign_in(app: Flask, run: Run) -> None:
     assert app.test_client().get("/healthz", headers={"Host": "10.1.2.3"}).data == b"ok\n"
+
+
+def test_a_run_that_read_a_c_project_shows_its_numbers(
+    client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
+) -> None:
+    pipeline = Pipeline(store, blobs)
+    run = start_symbol_scan(pipeline, tmp_path / "c", {"a.c": "int f(void) { return 1; }\n", "b.c": "#error <b>\n"})
+    pipeline.go_on(run)
+
+    page = client.get(f"/runs/{run}").text
+
+    assert "1 functions (1 lines)" in page
+    assert "b.c: b.c:1: &lt;b&gt;" in page
+    assert "c2rust.scan" in client.get("/runs?kind=c2rust.scan").text

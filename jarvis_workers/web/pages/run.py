@@ -7,6 +7,7 @@ from flask import Blueprint, Response, make_response, render_template
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
+from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
@@ -85,7 +86,7 @@ def _progress(run: Run) -> dict[str, Any]:
 def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
     world = context()
     if not run.kind.startswith("sec."):
-        answer = conversations.read_answer(world.store, world.blobs, run)
+        answer = _result(run)
         return {"found": None, "answer": answer, "asked": asked, "judged": {}, "pages": 1}
     judged = stored_judgements(world.store)
     body, _ = _body(run)
@@ -99,6 +100,17 @@ def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
         "judged": judged,
         "pages": pages_of(found.total, asked.size),
     }
+
+
+def _result(run: Run) -> dict[str, Any] | None:
+    """Return the result of a run without findings, None while there is none."""
+    world = context()
+    if not is_symbol_scan(run):
+        return conversations.read_answer(world.store, world.blobs, run)
+    try:
+        return {"symbols": "".join(render(world.store, world.blobs, run, "text"))} if run.ended else None
+    except SnapshotError as error:
+        return {"problem": str(error)}
 
 
 def _body(run: Run) -> tuple[ReportBody | None, str]:

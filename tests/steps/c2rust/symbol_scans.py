@@ -1,0 +1,23 @@
+"""Submit runs that read a C project."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jarvis_workers.service.c2rust.compile_sources import CompileOptions
+from jarvis_workers.service.c2rust.symbol_scan import plan_of, scan_request
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.submit import submit
+from jarvis_workers.settings import Settings
+from tests.steps.pipeline import Pipeline
+
+
+def start_symbol_scan(pipeline: Pipeline, root: Path, files: Mapping[str, str], *, processes: int = 1) -> str:
+    """Write a project, and submit a run over it that nobody has begun; return its id."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    settings = Settings(processes=processes)
+    source = SourceTree(root, bytes(root))
+    plan = plan_of(settings, root, CompileOptions())
+    return submit(pipeline.store, pipeline.blobs, scan_request(settings, source, plan, "cluster"))
