@@ -38,7 +38,7 @@ def collect(
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    collected = collect_names(files, root, compile_options(cc_root), settings.c2rust.clang_headers)
+    collected = collect_names(files, root, compile_options(settings, cc_root), settings.c2rust.clang_headers)
     for warning in collected.warnings:
         _say(warning)
     path = write_names(collected, root, out, _say)

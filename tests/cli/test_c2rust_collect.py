@@ -61,6 +61,14 @@ def test_headers_are_parsed_as_the_sources_beside_them(jarvis: Jarvis) -> None:
     assert (place / "names" / "roots.txt").read_text() == "extra\n"
 
 
+def test_headers_are_parsed_with_the_arguments_of_the_settings(jarvis: Jarvis, roots: Path) -> None:
+    header = "#ifdef EXTRA\nint extra(void);\n#endif\nint api(void);\n"
+    jarvis.tree(".", {"api.h": header, "a.c": "int a;\n", "jarvis.yaml": "c2rust: {args: [-DEXTRA]}\n"})
+
+    assert jarvis("c2rust", "collect", "api.h").code == 0
+    assert roots.read_text() == "extra\napi\n"
+
+
 def test_headers_outside_of_the_project_are_read(jarvis: Jarvis, tmp_path: Path) -> None:
     (tmp_path / "away").mkdir()
     (tmp_path / "away" / "far.h").write_text("void far_away(void);\n")

@@ -65,6 +65,15 @@ def test_a_symbol_is_shown_with_callers_and_callees(jarvis: Jarvis, project: Pat
     assert [(one["name"], one["reference"]) for one in row["uses"]] == [("put_bits", "call"), ("state", "type")]
 
 
+def test_a_hostile_name_reaches_no_terminal(jarvis: Jarvis) -> None:
+    graph = link_units([unit("\x1b[2J.c", [symbol("f\x1b[31m\u202e", "\x1b[2J.c")])])
+    write_project(jarvis.place, graph, translation_order(graph))
+    outputs = [jarvis("c2rust", *words).out for words in (["symbols"], ["symbols", "1"], ["order"], ["graph"])]
+
+    assert [text for text in outputs if "\x1b" in text or "\u202e" in text] == []
+    assert all(r"f\x1b[31m\u202e" in text.replace("\\\\", "\\") for text in outputs)
+
+
 def test_an_unknown_symbol_is_refused_with_a_suggestion(jarvis: Jarvis, project: Path) -> None:
     done = jarvis("c2rust", "symbols", "put_bit")
 

@@ -1,7 +1,7 @@
 """Functions over C projects, with the names of the original scanner: read units, and work with the files of a scan.
 
-The argument `db_path` is the file of the symbols, its directory, or the root of a project.  Of the settings only
-c2rust.clang_headers is read.  Units are read in forks: call these functions in processes with one thread.
+The argument `db_path` is the file of the symbols, its directory, or the root of a project.  The settings of the command
+line hold, such as c2rust.args.  Units are read in forks: call these functions in processes with one thread.
 """
 
 import os
@@ -31,7 +31,7 @@ from jarvis_workers.service.c2rust.project_files import (
     symbol_file_in,
     write_project,
 )
-from jarvis_workers.settings import load_settings
+from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.clang.unit import CompileCommand, Unit
 from jarvis_workers.source.clang.unit_json import decode_unit
 from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units
@@ -87,7 +87,8 @@ def scan_directory(root: StrPath, compile_commands: StrPath | None = None, *, al
     For large projects use run_scan, which uses all processors.  Raises UsageError if a unit cannot be read or, without
     `allow_errors`, if it has errors: nothing is written then.
     """
-    plan = compile_commands_of(Path(root), compile_options(Path(compile_commands) if compile_commands else None))
+    database = Path(compile_commands) if compile_commands is not None else None
+    plan = compile_commands_of(Path(root), compile_options(_settings(), database))
     graph = link_units(_read(plan.tree, plan.commands, allow_errors=allow_errors))
     write_project(Path(root), graph, translation_order(graph, delayed_entries()))
     return directory_of(Path(root)) / SYMBOLS
@@ -101,7 +102,10 @@ def collect_function_names(
     Other files, and headers that cannot be parsed, are left out.
     """
     cc_root = Path(compile_commands_root) if compile_commands_root is not None else None
-    collected = collect_names(map(Path, files), Path(), compile_options(cc_root), _clang_headers())
+    settings = _settings()
+    collected = collect_names(
+        map(Path, files), Path(), compile_options(settings, cc_root), settings.c2rust.clang_headers
+    )
     return write_names(collected, Path(), Path(out_path))
 
 
@@ -129,7 +133,7 @@ def export_root_subgraphs_to_dir(db_path: StrPath, out_dir: StrPath) -> list[Pat
 
 def _read(root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool) -> Iterator[Unit]:
     listed = list(commands)
-    answers = read_units(root.resolve(), listed, builtin_headers(_clang_headers()), UnitLimits())
+    answers = read_units(root.resolve(), listed, builtin_headers(_settings().c2rust.clang_headers), UnitLimits())
     for command, answer in zip(listed, answers, strict=True):
         name = os.fsdecode(command.file)
         if isinstance(answer, UnitNotRead):
@@ -141,8 +145,8 @@ def _read(root: Path, commands: Iterable[CompileCommand], *, allow_errors: bool)
         yield unit
 
 
-def _clang_headers() -> str | None:
-    return load_settings(directory=Path.cwd()).c2rust.clang_headers
+def _settings() -> Settings:
+    return load_settings(directory=Path.cwd())
 
 
 def _symbols(db_path: StrPath) -> tuple[Path, SymbolFile]:

@@ -10,6 +10,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, compile_commands_of
 from jarvis_workers.service.c2rust.project_files import ROOTS, Say, write_file
+from jarvis_workers.settings import Settings
 from jarvis_workers.source.clang.parser_arguments import language_of
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_declared_functions
@@ -70,9 +71,9 @@ def write_names(collected: CollectedNames, root: Path, out: Path | None = None, 
         raise UsageError(f"cannot write {out}: {error.strerror}") from error
 
 
-def compile_options(cc_root: Path | None, arguments: Sequence[str] = ()) -> CompileOptions:
-    """Return the options for a compile_commands.json in a directory, or for one that is found."""
-    return CompileOptions(compile_commands=cc_root, arguments=tuple(arguments))
+def compile_options(settings: Settings, cc_root: Path | None = None) -> CompileOptions:
+    """Return the options for a compile_commands.json in a directory, or for one that is found, as in a scan."""
+    return CompileOptions.from_settings(settings, compile_commands=cc_root, configure=None, build=None)
 
 
 def _project(root: Path, options: CompileOptions) -> _Project:
