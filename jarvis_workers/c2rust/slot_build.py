@@ -131,6 +131,27 @@ def link_flags(build: SlotBuild) -> tuple[str, ...]:
     return () if static else ("-rdynamic", "-ldl")
 
 
+def without_version_scripts(words: Sequence[str]) -> list[str]:
+    """Return linker arguments without those that hide functions of a shared library from a library that replaces some.
+
+    Versions of symbols need their script: where linking fails without, it must be done with.
+    """
+    linked = (_visible(word) if word.startswith("-Wl,") else word for word in words)
+    return [word for word in linked if word != "-Wl"]
+
+
+def _visible(word: str) -> str:
+    remaining = iter(word.split(","))
+    parts: list[str] = []
+    for part in remaining:
+        option = part.lstrip("-").partition("=")
+        if option[0] not in ("version-script", "exclude-libs"):
+            parts.append(part)
+        elif not option[1]:
+            next(remaining, None)
+    return ",".join(parts)
+
+
 def slot_flags(family: str, version: int) -> tuple[str, ...]:
     """Return the flags for `-S` that keep functions apart; `family` is "gcc" or "clang", `version` the major one."""
     if family == "clang":

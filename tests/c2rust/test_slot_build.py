@@ -2,7 +2,14 @@
 
 import pytest
 
-from jarvis_workers.c2rust.slot_build import SlotBuild, SourceInput, link_flags, plan_build, slot_flags
+from jarvis_workers.c2rust.slot_build import (
+    SlotBuild,
+    SourceInput,
+    link_flags,
+    plan_build,
+    slot_flags,
+    without_version_scripts,
+)
 
 
 def planned(command: str) -> SlotBuild:
@@ -114,3 +121,16 @@ def test_flags_suit_the_compiler():
     assert "-fno-ipa-modref" in slot_flags("gcc", 12)
     assert "-fno-ipa-modref" not in slot_flags("gcc", 10)
     assert slot_flags("clang", 14) == ("-O0",)
+
+
+@pytest.mark.parametrize(
+    ("words", "visible"),
+    [
+        ("-Wl,-soname,libz.so.1,--version-script,zlib.map -O2", "-Wl,-soname,libz.so.1 -O2"),
+        ("-Wl,--version-script=zlib.map x.o", "x.o"),
+        ("-Wl,--exclude-libs,ALL,-z,now", "-Wl,-z,now"),
+        ("-Wl,-z,now --version-script", "-Wl,-z,now --version-script"),
+    ],
+)
+def test_version_scripts_can_be_dropped(words: str, visible: str):
+    assert without_version_scripts(words.split()) == visible.split()

@@ -13,7 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from jarvis_workers.c2rust.command_words import expand_responses
-from jarvis_workers.c2rust.slot_build import SlotBuild, SourceInput, link_flags, plan_build, slot_flags
+from jarvis_workers.c2rust.slot_build import (
+    SlotBuild,
+    SourceInput,
+    link_flags,
+    plan_build,
+    slot_flags,
+    without_version_scripts,
+)
 from jarvis_workers.c2rust.slot_code import MACHINES
 from jarvis_workers.c2rust.slots import add_slots
 from jarvis_workers.errors import JarvisError
@@ -84,10 +91,14 @@ class _Builder:
     def _link(self, objects: Sequence[str]) -> int:
         assert self._build.link is not None
         words = [objects[word] if isinstance(word, int) else word for word in self._build.link]
-        if self._build.takes_runtime:
-            cache = Path(self._environ.get("JARVIS_C2RUST_CACHE") or Path.home() / ".cache" / "jarvis-workers")
-            runtime = runtime_object(self._compiler, self._build.flags, self._environ, cache)
-            words += [str(runtime), *link_flags(self._build)]
+        if not self._build.takes_runtime:
+            return self._call(words)
+        cache = Path(self._environ.get("JARVIS_C2RUST_CACHE") or Path.home() / ".cache" / "jarvis-workers")
+        runtime = runtime_object(self._compiler, self._build.flags, self._environ, cache)
+        words += [str(runtime), *link_flags(self._build)]
+        visible = without_version_scripts(words)
+        if visible != words and not self._call(visible):
+            return 0
         return self._call(words)
 
     def _call(self, words: Sequence[str]) -> int:

@@ -178,6 +178,17 @@ def test_a_shared_library_has_slots_of_its_own(cc: Compile):
     assert sorted(events(Path("log"))) == [("start", "1", "0"), ("start", "2", "1")]
 
 
+def test_a_version_script_hides_nothing_unless_versions_need_it(cc: Compile):
+    write(x_c="int _x(void) { return 3; }\nint x(void) { return _x(); }\n", x_map="{ global: x; local: *; };\n")
+    write(y_c='__asm__(".symver y_2,y@@V2");\nint y_2(void) { return 4; }\n', y_map="V2 { global: y; local: *; };\n")
+    for name in ("x", "y"):
+        script = f"-Wl,-soname,lib{name}.so,--version-script,{name}.map"
+        assert cc("-fPIC", "-shared", script, f"{name}.c", "-o", f"lib{name}.so") == 0
+
+    names = subprocess.run(["nm", "-D", "libx.so", "liby.so"], capture_output=True, text=True, check=True).stdout
+    assert {" T _x", " T jvc__x", " T y@@V2"} <= {line[16:] for line in names.splitlines()}
+
+
 def test_link_time_optimisation_is_dropped(cc: Compile):
     write(prog_c=PROGRAM)
     assert cc("-O3", "-flto", "-fwhole-program", "prog.c", "-o", "prog") == 0
