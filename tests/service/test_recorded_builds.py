@@ -218,7 +218,8 @@ def test_a_build_has_no_network(tree: Path) -> None:
 @pytest.mark.parametrize("tier", [Tier.A, Tier.B])
 def test_a_build_is_recorded_in_each_tier(tree: Path, tier: Tier) -> None:
     if why := refusal(tier):
-        missing(why)
+        assert tier == Tier.A, why
+        pytest.skip(why)
 
     build = record_build(tree, BuildCommands(build="cc -DX=1 -c a.c"), tree.parent / "data", LIMITS, tier=tier)
 
