@@ -166,7 +166,7 @@ def test_a_build_that_fails_is_an_error_with_its_last_lines(tree: Path) -> None:
 
 def test_a_build_that_prints_without_end_is_an_error_with_its_last_lines(tree: Path) -> None:
     with pytest.raises(CommandFailed) as raised:
-        plan_of(tree, "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 3")
+        plan_of(tree, "head -c 100000000 /dev/zero | tr '\\0' x; echo; printf '\\033[31mthe end\\033[0m'; exit 3")
 
     assert str(raised.value).endswith("exit code 3")
     assert raised.value.output[-1] == "the end"

@@ -32,6 +32,7 @@ COMPILER = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clan
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
 TAIL_LINES = 20
 LINE_LENGTH = 300
+COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 REASONS = {
     "wall time": "longer than {seconds:g} s; raise c2rust.build_seconds",
     "memory": "more than {memory:g} MB of memory; raise c2rust.build_memory_mb",
@@ -208,7 +209,8 @@ def _run(box: Sandbox, name: str, argv: list[str], limits: BuildLimits) -> None:
     """Run a command with its errors in its output; raise CommandFailed with the last lines if it fails."""
     outcome = box.run(["sh", "-c", 'mkdir -p "$HOME/records"; exec "$@" 2>&1', "sh", *argv], limits=limits.of_sandbox)
     if outcome.code != 0:
-        lines = (outcome.stdout + outcome.stderr).decode(errors="backslashreplace").splitlines()[-TAIL_LINES:]
+        output = COLOURS.sub(b"", outcome.stdout + outcome.stderr)
+        lines = output.decode(errors="backslashreplace").splitlines()[-TAIL_LINES:]
         raise CommandFailed(f"{name}: {_failure(outcome, limits)}", [line[:LINE_LENGTH] for line in lines])
 
 
