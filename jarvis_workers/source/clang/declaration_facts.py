@@ -23,6 +23,8 @@ ATTRIBUTE_FACTS = frozenset(
         *("always_inline", "noinline", "gnu_inline", "malloc", "tls_model"),
     }
 )
+# Of these the argument is the name of the function that a call reaches.
+ALIASES_BY_NAME = frozenset({"alias", "ifunc"})
 TYPE_FACTS = {
     TypeKind.LONG_DOUBLE: "long_double",
     TypeKind.FLOAT128: "float128",
@@ -45,6 +47,8 @@ def facts_of(cursor: Cursor, printed: str, language: Language) -> tuple[str, ...
         facts.add("internal")
     if re.search(r"\b_Noreturn\b|\[\[noreturn\]\]", printed):
         facts.add("noreturn")
+    if re.search(r"\basm\(\"", printed):
+        facts.add("asm_label")
     if language == "c++":
         facts.add(NOT_TRANSLATABLE)
     facts.update(_facts_of_kind(cursor))

@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from jarvis_workers.source.clang.declaration_facts import facts_of
+from jarvis_workers.source.clang.declaration_facts import ALIASES_BY_NAME, facts_of
 from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys
 from jarvis_workers.source.clang.kinds import CursorKind
 from jarvis_workers.source.clang.libclang import Cursor, Position, library, place, text
@@ -61,7 +61,7 @@ class Declarations:
             return_type=self._type(self._lib.clang_getCursorResultType(cursor)) if function else "",
             parameters=parameters,
             source_hash=hashlib.sha256(self._unit.contents(span.file)[span.begin : span.end]).hexdigest(),
-            is_definition=self._is_definition(cursor) or not {"alias", "ifunc"}.isdisjoint(facts),
+            is_definition=self._is_definition(cursor) or not ALIASES_BY_NAME.isdisjoint(facts),
             facts=facts,
         )
 
@@ -89,8 +89,9 @@ class Declarations:
             return True
         if self._lib.clang_isCursorDefinition(cursor):
             return True
-        # A tentative definition, such as `int counter;`, defines unless it is extern.
-        return cursor.kind == CursorKind.VARIABLE and self._lib.clang_Cursor_getStorageClass(cursor) in (1, 3)
+        # A tentative definition, such as `int counter;`, defines unless it is extern, or another one initialises.
+        tentative = cursor.kind == CursorKind.VARIABLE and self._lib.clang_Cursor_getStorageClass(cursor) in (1, 3)
+        return tentative and not self._lib.clang_getCursorDefinition(cursor).declaration
 
     def _signature(self, cursor: Cursor, key: DeclarationKey, printed: str) -> str:
         if cursor.kind in (CursorKind.STRUCT, CursorKind.UNION, CursorKind.CLASS, CursorKind.ENUM):

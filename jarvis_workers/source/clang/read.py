@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from jarvis_workers.source.clang.declaration_facts import ALIASES_BY_NAME
 from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys, category_of
 from jarvis_workers.source.clang.declarations import ByteRange, Declarations
 from jarvis_workers.source.clang.kinds import CONTAINERS, FUNCTIONS, RECORDS, TYPES, CursorKind
@@ -112,8 +113,9 @@ class _UnitReader:
         below = descendants(cursor, FUNCTIONS if cursor.kind in RECORDS else frozenset())
         facts = self._bodies.read(key, below)
         self._spans.append((self._declarations.extent(cursor)[0], key.key))
-        if target := attributes(self._printer.print(cursor)).get("alias"):
-            self._aliases.append((key.key, target.strip('"')))
+        for name, target in attributes(self._printer.print(cursor)).items():
+            if name in ALIASES_BY_NAME:
+                self._aliases.append((key.key, target.strip('"')))
         if cursor.kind in RECORDS:
             for member in children(cursor):
                 if member.kind in TYPES | FUNCTIONS or member.kind == CursorKind.VARIABLE:

@@ -79,6 +79,25 @@ def test_functions_whose_address_is_taken(tmp_path: Path) -> None:
     assert unit.uses("operations") == {"address": {"stop"}, "type": {"operations"}}
 
 
+def test_a_table_is_read_where_it_is_initialised(tmp_path: Path) -> None:
+    unit = read_source(
+        tmp_path,
+        """
+        static int (*table[1])(void);
+        int counter;
+        static int run(void) { return table[0]() + counter; }
+        static int (*table[1])(void) = { run };
+        int counter;
+        """,
+    )
+
+    assert unit.uses("table") == {"address": {"run"}}
+    assert unit.symbol("table").extent.line == 5
+    assert unit.symbol("table").is_definition
+    assert unit.symbol("counter").is_definition
+    assert unit.uses("run") == {"global": {"table", "counter"}}
+
+
 def test_what_attributes_refer_to(tmp_path: Path) -> None:
     unit = read_source(
         tmp_path,

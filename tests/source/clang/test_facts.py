@@ -40,6 +40,8 @@ CONSTRUCTS = {
     "weak declaration, strong definition": ("int it(void) __attribute__((weak)); int it(void) { return 0; }", {"weak"}),
     "pragma weak": ("#pragma weak it\nint it(void) { return 0; }", {"weak"}),
     "alias": ('int real(void) { return 0; } int it(void) __attribute__((alias("real")));', {"alias"}),
+    "ifunc": ('static void *pick(void) { return 0; } int it(void) __attribute__((ifunc("pick")));', {"ifunc"}),
+    "assembler name": ('int it(void) __asm__("other");', {"asm_label"}),
     "constructor": ("static void __attribute__((constructor)) it(void) { }", {"constructor", "internal"}),
     "constructor with priority": ("__attribute__((constructor(101))) void it(void) { }", {"constructor"}),
     "destructor": ("void it(void) __attribute__((destructor)); void it(void) { }", {"destructor"}),
