@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jarvis_workers.c2rust.compile_commands import CompileCommands, Invocation, collect_commands, read_database
 from jarvis_workers.errors import UsageError
@@ -248,6 +250,29 @@ def test_a_long_word_of_many_quoted_pieces_is_split_in_time() -> None:
 
     assert arguments(FakeTree("a.c"), "cc -D" + "x'y'" * 300_000 + " -c a.c") == ("-D" + "xy" * 300_000,)
     assert time.process_time() - started < 10
+
+
+WORDS = st.one_of(
+    st.sampled_from(
+        ["cc", "-I", "-I..", "-D", "-x", "-xc++", "-include", "@r", "-Wp,-D", "-o", "-std=", "--", "a.c", "-"]
+    ),
+    st.text(max_size=6),
+)
+ENTRIES = st.fixed_dictionaries(
+    {"directory": st.text("./ab\0\udcff", max_size=8), "file": st.sampled_from(["a.c", "../a.c", "/x/a.c", "", "b"])},
+    optional={"arguments": st.lists(WORDS, max_size=6), "command": st.lists(WORDS).map(" ".join), "output": st.none()},
+)
+
+
+@given(st.lists(st.one_of(ENTRIES, st.none(), st.integers()), max_size=3))
+def test_whatever_the_entries_are_the_result_is_commands_or_one_line(entries: list[object]) -> None:
+    tree = FakeTree("a.c", texts={"r": "-DX '"})
+    try:
+        found = read(tree, *entries)
+    except UsageError as error:
+        assert "\n" not in str(error)
+    else:
+        assert all(command.file == b"a.c" for command in found.commands)
 
 
 def test_calls_of_a_compiler_without_a_file_compile_each_of_their_sources() -> None:
