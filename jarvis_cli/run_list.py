@@ -15,7 +15,7 @@ from jarvis_workers.service.run_list import ListedRun, list_runs, shown_state
 from jarvis_workers.settings import Settings
 
 COMMIT_DIGITS = 9
-REVISION_WIDTH, LABEL_WIDTH = 24, 16
+KIND_WIDTH, REVISION_WIDTH, LABEL_WIDTH = 10, 24, 16
 
 
 def print_runs(settings: Settings, limit: int, labels: Sequence[tuple[str, str | None]] = (), *, as_json: bool) -> int:
@@ -29,12 +29,14 @@ def print_runs(settings: Settings, limit: int, labels: Sequence[tuple[str, str |
         typer.echo(nothing, err=True)
         return exits.DONE
     named = any(row["label"] for row in rows)
-    typer.echo(_line(("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"), labels=named))
+    kinds = max(KIND_WIDTH, *(len(row["kind"]) + 2 for row in rows))
+    head = ("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT")
+    typer.echo(_line(head, kinds, labels=named))
     for row in rows:
         version = revision(row["branch"], row["commit"]) or "-"
         made, files = f"{row['created_at'][:19]}Z", f"{row['files']:,}"
         facts = (row["id"], row["kind"], row["state"], made, files, version, row["label"] or "-", row["root"])
-        typer.echo(_line(facts, labels=named))
+        typer.echo(_line(facts, kinds, labels=named))
     return exits.DONE
 
 
@@ -44,10 +46,10 @@ def revision(branch: str | None, commit: str | None) -> str:
     return " ".join(part for part in (branch, digits) if part)
 
 
-def _line(facts: tuple[str, ...], *, labels: bool) -> str:
-    """Format a row; the column of labels exists only if a run has a label."""
+def _line(facts: tuple[str, ...], kinds: int, *, labels: bool) -> str:
+    """Format a row, with `kinds` as width of the kind; the column of labels exists only if a run has a label."""
     run, kind, state, created, files, version, label, root = map(plain, facts)
-    start = f"{run:<10}{kind:<10}{state:<12}{created:<21}{files:>8}  {_fit(version, REVISION_WIDTH)}"
+    start = f"{run:<10}{kind:<{kinds}}{state:<12}{created:<21}{files:>8}  {_fit(version, REVISION_WIDTH)}"
     start += _fit(label, LABEL_WIDTH) if labels else ""
     return start + _fitted(root, len(start))
 

@@ -79,4 +79,6 @@ def _summary(body: ScanBody) -> list[str]:
         lines += [f"  {unit.file}: {unit.reason}" for unit in body.not_checked[:NAMES_MAX]]
         if len(body.not_checked) > NAMES_MAX:
             lines.append(f"  and {len(body.not_checked) - NAMES_MAX:,} more")
+    if body.incomplete:
+        lines.append(scan_results.incomplete_line(body))
     return lines

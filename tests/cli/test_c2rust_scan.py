@@ -29,7 +29,7 @@ def test_a_scan_writes_the_symbols_and_the_order(jarvis: Jarvis, project: Path) 
     ended = jarvis("c2rust", "scan", "-p", project)
 
     assert ended.code == 0
-    assert ended.out.startswith("2 functions (2 lines), 1 types, 1 globals, 0 macros in 3 files; 1 calls, 1 roots")
+    assert ended.out.startswith("2 functions (2 lines), 1 type, 1 global, 0 macros in 3 files; 1 call, 1 root")
     ids = {one["name"]: one["id"] for one in symbols(project)}
     assert list(ids) == ["count", "helper", "pair", "main"]
     assert symbols(project)[3]["ref"] == [ids["helper"], ids["pair"]]
@@ -57,6 +57,8 @@ def test_units_with_errors_are_taken_on_request(jarvis: Jarvis, project: Path) -
     ended = jarvis("c2rust", "scan", "-p", project, "--allow-errors")
 
     assert ended.code == 0
+    assert "1 symbol has no definition read without errors: edges may be missing" in ended.out
+    assert "c2rust.scan  done" in jarvis("runs", "list").out
     by_name = {one["name"]: one for one in symbols(project)}
     assert (by_name["main"]["complete"], by_name["helper"]["complete"]) == (False, True)
     report = json.loads(jarvis("runs", "report", "last", "--json").out)

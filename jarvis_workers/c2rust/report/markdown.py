@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
-from jarvis_workers.c2rust.report.text import not_checked_line, summary_line
+from jarvis_workers.c2rust.report.text import incomplete_line, not_checked_line, summary_line
 from jarvis_workers.escape import code, code_cell, prose
 
 # Rows of a table; the rest is counted.
@@ -28,7 +28,7 @@ def _blocks(body: ScanBody, run: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"> Warning: {prose(warning)}" for warning in body.warnings)
     yield f"{summary_line(body)}."
     if body.incomplete:
-        yield f"{body.incomplete:,} symbols have no definition read without errors: their edges may be missing."
+        yield f"{incomplete_line(body)}."
     yield _table(("Edge", "Number"), [(kind, f"{number:,}") for kind, number in body.edges.items()])
     yield from _symbols("Roots", body.roots)
     yield from _cycles(body.cycles)

@@ -20,10 +20,11 @@ def render_text(body: ScanBody, _: Mapping[str, Any]) -> Iterator[str]:
 def summary_line(body: ScanBody) -> str:
     """Return the numbers of the graph in one line."""
     symbols, edges = body.symbols, body.edges
+    counted = ", ".join(_counted(symbols.get(category, 0), category) for category in ("type", "global", "macro"))
     return (
-        f"{symbols.get('function', 0):,} functions ({body.lines:,} lines), {symbols.get('type', 0):,} types, "
-        f"{symbols.get('global', 0):,} globals, {symbols.get('macro', 0):,} macros in {body.files:,} files; "
-        f"{edges.get('call', 0):,} calls, {len(body.roots):,} roots, {len(body.cycles):,} cycles"
+        f"{_counted(symbols.get('function', 0), 'function')} ({_counted(body.lines, 'line')}), {counted} "
+        f"in {_counted(body.files, 'file')}; {_counted(edges.get('call', 0), 'call')}, "
+        f"{_counted(len(body.roots), 'root')}, {_counted(len(body.cycles), 'cycle')}"
     )
 
 
@@ -35,6 +36,12 @@ def not_checked_line(body: ScanBody) -> str:
     )
 
 
+def incomplete_line(body: ScanBody) -> str:
+    """Return how many symbols have no definition, or one that was read with errors (`--allow-errors`)."""
+    symbols = "1 symbol has" if body.incomplete == 1 else f"{body.incomplete:,} symbols have"
+    return f"{symbols} no definition read without errors: edges may be missing"
+
+
 def _lines(body: ScanBody) -> Iterator[str]:
     if body.not_checked:
         yield not_checked_line(body)
@@ -42,8 +49,8 @@ def _lines(body: ScanBody) -> Iterator[str]:
     yield from (f"warning: {warning}" for warning in body.warnings)
     yield summary_line(body)
     if body.incomplete:
-        yield f"{body.incomplete:,} symbols have no definition read without errors: their edges may be missing"
-    yield from _symbols("Roots (nothing uses them)", body.roots)
+        yield incomplete_line(body)
+    yield from _symbols("Roots (no other function calls them)", body.roots)
     if body.cycles:
         yield f"Cycles ({len(body.cycles):,}), each one step of the translation order:"
         yield from (f"  {_cycle(cycle)}" for cycle in body.cycles[:LISTED])
@@ -62,7 +69,11 @@ def _symbols(title: str, entries: Sequence[SymbolEntry]) -> Iterator[str]:
 
 
 def _entry(entry: SymbolEntry) -> str:
-    return f"{entry.file}:{entry.line}: {entry.name} ({entry.lines:,} lines, {entry.users:,} users)"
+    return f"{entry.file}:{entry.line}: {entry.name} ({_counted(entry.lines, 'line')}, {_counted(entry.users, 'user')})"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _cycle(cycle: Sequence[SymbolEntry]) -> str:

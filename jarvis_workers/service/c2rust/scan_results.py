@@ -8,6 +8,7 @@ from jarvis_workers.c2rust.report import json as json_report
 from jarvis_workers.c2rust.report import markdown, text
 from jarvis_workers.c2rust.report.body import ScanBody as ScanBody
 from jarvis_workers.c2rust.report.body import decode_body
+from jarvis_workers.c2rust.report.text import incomplete_line as incomplete_line
 from jarvis_workers.c2rust.report.text import not_checked_line as not_checked_line
 from jarvis_workers.c2rust.report.text import summary_line as summary_line
 from jarvis_workers.errors import UsageError
