@@ -1,5 +1,6 @@
 """The builtin headers of clang are found, or their absence is an error."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,15 @@ def test_without_any_headers_the_message_says_how_to_get_them(monkeypatch: pytes
     ) as error:
         builtin_headers(None)
     assert "\n" not in str(error.value)
+
+
+def test_without_the_wheel_those_of_an_installed_clang_of_the_same_version_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "clang_tidy", None)
+    monkeypatch.setattr(headers, "SYSTEM", (str(tmp_path / "absent"), str(tmp_path)))
+    for version in ("17", "18.1.8", "180", "19"):
+        (tmp_path / version / "include").mkdir(parents=True)
+        (tmp_path / version / "include" / "stddef.h").touch()
+
+    assert builtin_headers(None) == tmp_path / "18.1.8" / "include"
