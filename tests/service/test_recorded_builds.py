@@ -287,12 +287,3 @@ def test_records_that_the_build_forges_are_refused(tree: Path) -> None:
         plan_of(tree, 'cc -DX=1 -c a.c; echo \'{"directory": 3}\' > "$HOME/records/9.json"')
     with pytest.raises(UsageError, match="cannot be read"):
         plan_of(tree, 'rm -r "$HOME/records"; ln -s /etc "$HOME/records"')
-
-
-def test_of_many_build_directories_the_newest_remain(tmp_path: Path) -> None:
-    for number in range(6):
-        tree = write(tmp_path / f"tree{number}", {"a.c": "int x;\n"})
-        plan_of(tree, "cc -c a.c")
-
-    kept = sorted(path.name.split("-")[0] for path in (tmp_path / "data dir/builds").iterdir() if path.is_dir())
-    assert kept == ["tree2", "tree3", "tree4", "tree5"]

@@ -29,19 +29,24 @@ class BuildDirectory:
 
 
 def open_build_directory(tree: Path, data: Path) -> BuildDirectory:
-    """Return a new build directory of a tree, removing older ones. Raises UsageError if too many are in use."""
+    """Return a new build directory of a tree, removing older ones.
+
+    Raises UsageError if too many are in use, or if the data directory cannot be written.
+    """
     real = os.path.realpath(tree)
     name = f"{UNSAFE.sub('_', Path(real).name)[:NAME_LENGTH]}-{sha256(os.fsencode(real)).hexdigest()[:12]}"
     builds = Path(os.path.realpath(data), BUILDS)
-    builds.mkdir(parents=True, exist_ok=True)
-    for number in range(MOST_AT_ONCE):
-        place = builds / (f"{name}-{number + 1}" if number else name)
-        lock = _lock(place)
-        if lock is not None:
-            _remove_older(builds, place)
-            scratch.remove(str(place))
-            place.mkdir(mode=0o700)
-            return BuildDirectory(place, lock)
+    try:
+        builds.mkdir(parents=True, exist_ok=True)
+        for number in range(MOST_AT_ONCE):
+            place = builds / (f"{name}-{number + 1}" if number else name)
+            if lock := _lock(place):
+                _remove_older(builds, place)
+                scratch.remove(str(place))
+                place.mkdir(mode=0o700)
+                return BuildDirectory(place, lock)
+    except OSError as error:
+        raise UsageError(f"{builds}: cannot be written: {error.strerror}; set data_dir to another place") from error
     raise UsageError(f"{tree}: {MOST_AT_ONCE} builds of this tree are running; wait for one to end")
 
 
