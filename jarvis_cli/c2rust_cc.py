@@ -1,4 +1,4 @@
-"""`jarvis c2rust cc`: a compiler that records its calls, for builds run by hand."""
+"""`jarvis c2rust cc`: a compiler that records its calls, or puts slots into what it compiles, for builds by hand."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,11 @@ PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False, "
 def cc(
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Those of the compiler.")] = None,
 ) -> int:
-    """Record a call in $JARVIS_C2RUST_RECORD/compile_commands.json, and run $JARVIS_C2RUST_CC (cc)."""
-    from jarvis_workers.service.c2rust.compiler_calls import record_and_compile  # noqa: PLC0415
+    """Run $JARVIS_C2RUST_CC (cc): record it in $JARVIS_C2RUST_RECORD/compile_commands.json, else build with slots."""
+    if "JARVIS_C2RUST_RECORD" in os.environ:
+        from jarvis_workers.service.c2rust.compiler_calls import record_and_compile  # noqa: PLC0415
 
-    return record_and_compile(arguments or [], os.environ, Path.cwd())
+        return record_and_compile(arguments or [], os.environ, Path.cwd())
+    from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots  # noqa: PLC0415
+
+    return compile_with_slots(arguments or [], os.environ)

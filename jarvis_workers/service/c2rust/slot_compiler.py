@@ -1,13 +1,10 @@
-"""The compiler that puts slots into what it compiles: `make CC="python -m …slot_compiler"`.
+"""The compiler that puts slots into what it compiles: `make CC="jarvis c2rust cc"`.
 
 Variables: JARVIS_C2RUST_CC is the compiler behind it (cc), JARVIS_C2RUST_ROOT the root of the project that names of
-units are relative to, JARVIS_C2RUST_CACHE the directory of the compiled runtime.  It is started for each source of a
-build: it imports little.
+units are relative to, JARVIS_C2RUST_CACHE the directory of the compiled runtime.
 """
 
-import os
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +20,8 @@ from jarvis_workers.c2rust.slot_build import (
 )
 from jarvis_workers.c2rust.slot_code import MACHINES
 from jarvis_workers.c2rust.slots import add_slots
-from jarvis_workers.errors import JarvisError
+from jarvis_workers.errors import JarvisError, UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, runtime_object
 from jarvis_workers.toolchain.temporary import temporary_directory
 
@@ -31,9 +29,15 @@ TEMPORARY = "jarvis-cc"
 
 
 def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Do what the compiler does for these arguments, with slots; return its exit code."""
+    """Do what the compiler does for these arguments, with slots; return its exit code.
+
+    Raises JarvisError for a compiler or machine that slots cannot be put into.
+    """
     compiler = shlex.split(environ.get("JARVIS_C2RUST_CC", "cc"))
-    build = plan_build(expand_responses(arguments, _response))
+    try:
+        build = plan_build(expand_responses(arguments, _response))
+    except ValueError as error:
+        raise UsageError(f"{compiler[0]}: {plain(str(error))}") from error
     if build is None:
         return run_compiler([*compiler, *arguments], environ)
     facts = compiler_facts(compiler, build.flags, environ)
@@ -103,16 +107,3 @@ class _Builder:
 
     def _call(self, words: Sequence[str]) -> int:
         return run_compiler([*self._compiler, *words], self._environ)
-
-
-def main() -> int:
-    """Compile; errors of the wrapper end with exit code 2, like others of Jarvis."""
-    try:
-        return compile_with_slots(sys.argv[1:], os.environ)
-    except JarvisError as error:
-        sys.stderr.write(f"jarvis c2rust cc: {error}\n")
-        return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,11 +3,13 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from jarvis_workers.errors import JarvisError, UsageError
 from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots
 from tests.servers import missing
 
@@ -220,6 +222,26 @@ def test_errors_of_the_compiler_are_its_own(cc: Compile, capfd: pytest.CaptureFi
     assert "undefined reference to `absent'" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("compiler", "message"),
+    [
+        ("/nonexistent/cc", "/nonexistent/cc: cannot be started: No such file or directory"),
+        ("true", "true: neither gcc nor clang; set JARVIS_C2RUST_CC to one of them"),
+    ],
+)
+def test_what_is_no_compiler_is_refused(compiler: str, message: str):
+    with pytest.raises(JarvisError, match=message):
+        compile_with_slots(["-c", "a.c"], {**os.environ, "JARVIS_C2RUST_CC": compiler})
+
+
+def test_endless_response_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    write(again_txt="@again.txt")
+
+    with pytest.raises(UsageError, match="response files nested deeper"):
+        compile_with_slots(["@again.txt"], os.environ)
+
+
 def test_threads_reach_a_traced_function_once(cc: Compile):
     write(
         prog_c="#include <pthread.h>\nstatic void *work(void *p) { return p; }\n"
@@ -230,3 +252,14 @@ def test_threads_reach_a_traced_function_once(cc: Compile):
 
     assert run("./prog", trace="prog__work", log="log") == (8, "")
     assert events(Path("log"))[1:] == [("reached", "prog__work", "prog.c", "2")]
+
+
+@pytest.mark.slow
+def test_the_command_is_the_compiler_of_a_build(cc: Compile, runtime_cache: Path):
+    write(prog_c=PROGRAM)
+    own = {"JARVIS_C2RUST_CC": "gcc", "JARVIS_C2RUST_CACHE": str(runtime_cache)}
+    make = ["make", f"CC={sys.executable} -m jarvis_cli c2rust cc", "CFLAGS=-O2", "prog"]
+
+    subprocess.run(make, env={**os.environ, **own}, check=True, timeout=120)
+
+    assert run("./prog", trap="prog__twice")[0] == 97
