@@ -1,9 +1,12 @@
 """Each construct that a translation to Rust must know is a fact of the symbol that has it."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from jarvis_workers.source.clang.declaration_facts import ATTRIBUTE_FACTS, TYPE_FACTS
+from jarvis_workers.source.clang.references import BODY_FACTS, CALL_FACTS
 from tests.source.clang.reading import read_source
 
 # The construct, and the facts of the symbol "it".
@@ -97,3 +100,11 @@ def test_construct(construct: str, tmp_path: Path) -> None:
 
     assert not unit.unit.errors
     assert unit.facts("it") == facts
+
+
+def test_the_facts_are_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "architecture" / "reading-c.md").read_text()
+    rows = page.partition("\n## Facts\n")[2].partition("\n## ")[0]
+    facts = {*ATTRIBUTE_FACTS, *TYPE_FACTS.values(), *BODY_FACTS.values(), *CALL_FACTS.values()}
+
+    assert facts.union(*(facts for _, facts in CONSTRUCTS.values())) <= set(re.findall(r"`(\w+)`", rows))
