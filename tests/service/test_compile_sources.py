@@ -63,6 +63,13 @@ def test_a_database_that_is_missing_or_names_no_c_file_is_an_error(tmp_path: Pat
         flags(tmp_path, CompileOptions(tmp_path / "s.json"))
 
 
+def test_a_database_and_a_build_exclude_each_other(tmp_path: Path) -> None:
+    write(tmp_path, {"a.c": "", "compile_commands.json": database(tmp_path)})
+
+    with pytest.raises(UsageError, match="--compile-commands and --build exclude each other"):
+        flags(tmp_path, CompileOptions(tmp_path / "compile_commands.json", build="make"))
+
+
 def test_the_arguments_of_the_setting_apply_to_all_sources(tmp_path: Path) -> None:
     write(tmp_path, {"a.c": "", "b/c.c": "", "vendor/x.c": "", "inc/h.h": ""})
 

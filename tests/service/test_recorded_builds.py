@@ -273,6 +273,8 @@ def test_a_build_that_compiles_nothing_is_one_clear_line(tree: Path) -> None:
     assert str(nothing.value) == (
         "--build true: compiled nothing: no call of cc, gcc, clang or the like by its name in PATH"
     )
+    with pytest.raises(UsageError, match=r"compiled nothing: .*; add --build CMD"):
+        compile_commands_of(tree, CompileOptions(configure="true", data_dir=tree.parent / "data", limits=LIMITS))
     assert str(no_source.value).endswith("compiled nothing: 1 calls of compilers, none for a C or C++ file of the tree")
 
 

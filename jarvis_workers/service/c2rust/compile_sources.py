@@ -97,6 +97,10 @@ def compile_commands_of(
     """
     local = local_tree(tree)
     commands = BuildCommands(options.configure, options.build)
+    if commands.given and options.compile_commands is not None:
+        raise UsageError(
+            f"--compile-commands and {commands.given[-1][0]} exclude each other: a build is recorded itself"
+        )
     if commands.given:
         recorded = record_build(tree, commands, options.data_dir, options.limits, on_command=on_command)
         return _plan(recorded.found, recorded.tree, project_files(recorded.tree), recorded.directory)

@@ -147,7 +147,8 @@ def _recorded(directory: BuildDirectory, name: str) -> RecordedBuild:
     if not found.commands:
         calls = f"{len(invocations)} calls of compilers, none for a C or C++ file of the tree" if invocations else ""
         why = calls or "no call of cc, gcc, clang or the like by its name in PATH"
-        raise UsageError(f"{name}: compiled nothing: {why}")
+        hint = "; add --build CMD" if name.startswith("--configure") else ""
+        raise UsageError(f"{name}: compiled nothing: {why}{hint}")
     return RecordedBuild(found, directory, local)
 
 
