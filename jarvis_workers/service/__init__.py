@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from jarvis_workers.service.api.findings import Finding, Status, Suppression, TraceStep
     from jarvis_workers.service.api.options import ScanOptions
     from jarvis_workers.service.api.progress import CancelToken, ScanProgress, Stage
+    from jarvis_workers.service.api.project_run import SymbolScan, run_scan
     from jarvis_workers.service.api.report import (
         Report,
         ReportFormat,
@@ -71,6 +72,7 @@ __all__ = [
     "Status",
     "StoreError",
     "Suppression",
+    "SymbolScan",
     "TraceStep",
     "UncheckedFile",
     "UncheckedFinding",
@@ -87,6 +89,7 @@ __all__ = [
     "generate_dot_from_db",
     "iter_source_files",
     "load_compile_commands",
+    "run_scan",
     "run_security_analysis",
     "run_security_analysis_fast",
     "scan",
@@ -109,6 +112,7 @@ MODULES = (
     "jarvis_workers.service.api.coroutines",
     "jarvis_workers.service.api.comparison",
     "jarvis_workers.service.api.c_project",
+    "jarvis_workers.service.api.project_run",
     "jarvis_workers.service.api.compat",
 )
 
