@@ -20,6 +20,8 @@ READING_C = (
     *("JARVIS_C2RUST_DELAY_ENTRIES", "C2RUST_DELAY_ENTRIES", "compute_translation_order_jsonl", "generate_dot_from_db"),
     *("export_root_subgraphs_to_dir", "collect_function_names", "find_compile_commands", "load_compile_commands"),
     *("iter_source_files", "scan_file", "scan_directory", "find_root_function_ids", "compile_commands.json"),
+    *("run_scan", "scan", "--dot", "--only-dot", "--subgraphs-dir", "--only-subgraphs", "--png", "--no-png"),
+    *("--compile-commands", "--configure", "--build", "--allow-errors", "jarvis-c2rust", "jc2r"),
 )
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -206,3 +207,16 @@ def test_jarvis_sec_is_jarvis_sec_under_its_own_name():
     )
 
     assert ended.stdout.startswith("Usage: jsec fast [OPTIONS]")
+
+
+@pytest.mark.parametrize("name", ["jarvis-c2rust", "jc2r"])
+def test_jarvis_c2rust_has_entry_points_of_its_own_name(name):
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts[name].partition(":")
+    script = f"import sys; sys.argv[0] = '/bin/{name}'; from {module} import {function}; {function}()"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script, "order", "--help"], capture_output=True, text=True, check=True, cwd="/"
+    )
+
+    assert ended.stdout.startswith(f"Usage: {name} order [OPTIONS]")
