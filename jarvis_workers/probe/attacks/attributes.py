@@ -144,27 +144,3 @@ def set_an_attribute_in_the_new_way(t: Target) -> bool:
     passed = struct.pack("QII", ctypes.addressof(value), 1, 0)
     call(SET_XATTR_AT, -100, t.inside(set_an_attribute_in_the_new_way).encode(), 0, b"user.probe", passed, len(passed))
     return True
-
-
-ATTACKS = (
-    change_the_mode,
-    change_the_mode_outside,
-    change_the_mode_of_a_descriptor,
-    change_the_mode_beside_a_directory,
-    change_the_mode_through_proc,
-    change_the_mode_through_a_link,
-    change_the_mode_in_a_race,
-    make_a_file_set_its_user,
-    change_the_times,
-    change_the_times_of_a_descriptor,
-    change_the_times_outside,
-    change_the_times_in_the_old_way,
-    set_an_attribute,
-    set_an_attribute_of_a_descriptor,
-    set_an_attribute_outside,
-    remove_an_attribute,
-    change_the_owner,
-    change_the_flags_of_a_file,
-    change_the_flags_in_the_new_way,
-    set_an_attribute_in_the_new_way,
-)

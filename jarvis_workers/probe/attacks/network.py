@@ -86,21 +86,3 @@ def open_the_ciphers_of_the_kernel(_: Target) -> bool:
 def ping(_: Target) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP):
         return True
-
-
-ATTACKS = (
-    connect_over_tcp,
-    listen_over_tcp,
-    send_over_udp,
-    send_over_udp_of_version_6,
-    connect_to_a_path,
-    send_to_a_path,
-    send_to_a_path_from_a_pair,
-    connect_to_an_abstract_name,
-    listen_to_an_abstract_name,
-    listen_to_a_path_in_the_tree,
-    ask_netlink,
-    open_vsock,
-    open_the_ciphers_of_the_kernel,
-    ping,
-)

@@ -145,28 +145,3 @@ def _is_open(number: int) -> bool:
     except OSError:
         return False
     return True
-
-
-ATTACKS = (
-    use_inherited_descriptors,
-    read_a_file_outside,
-    list_a_directory_outside,
-    read_through_a_link_in_the_tree,
-    read_through_the_root_of_proc,
-    read_the_list_of_users,
-    copy_a_file_outside,
-    run_a_program_outside,
-    read_the_environment,
-    read_all_environments,
-    read_the_environment_of_the_first_process,
-    read_all_command_lines,
-    read_through_the_descriptors_of_a_process,
-    read_in_the_directory_of_a_process,
-    read_the_map_of_a_process,
-    read_the_memory_of_a_process,
-    read_the_memory_of_the_keeper,
-    copy_the_memory_of_a_process,
-    copy_the_memory_of_a_child,
-    take_a_descriptor_of_a_process,
-    take_a_descriptor_of_a_child,
-)

@@ -192,36 +192,3 @@ def call_as_32_bits(_: Target) -> bool:
         made: int = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(place))()
         del place
     return made > 0
-
-
-ATTACKS = (
-    signal_a_process,
-    signal_the_keeper,
-    signal_through_a_descriptor,
-    have_a_process_signalled,
-    hold_up_who_opens_a_file,
-    trace_a_process,
-    be_traced,
-    limit_a_process,
-    slow_a_process,
-    bind_a_process_to_a_processor,
-    slow_the_disk_of_a_process,
-    compare_processes,
-    make_a_namespace,
-    be_born_in_a_namespace,
-    be_born_in_a_namespace_in_the_new_way,
-    open_io_uring,
-    add_a_key,
-    find_the_keyring_of_the_user,
-    load_a_program_of_the_kernel,
-    handle_page_faults,
-    count_events,
-    read_the_log_of_the_kernel,
-    watch_a_file,
-    watch_all_files,
-    make_a_file_in_memory,
-    share_memory,
-    open_a_queue,
-    call_as_x32,
-    call_as_32_bits,
-)

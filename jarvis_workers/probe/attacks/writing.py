@@ -161,38 +161,3 @@ def handle_of_a_file_outside(t: Target) -> bool:
     handle, mount = ctypes.create_string_buffer(struct.pack("I", 128), 136), ctypes.create_string_buffer(8)
     call("name_to_handle_at", -100, t.out(handle_of_a_file_outside).encode(), handle, mount, 0)
     return True
-
-
-ATTACKS = (
-    write_outside,
-    append_outside,
-    create_outside,
-    write_to_the_tree,
-    create_in_the_tree,
-    write_through_a_directory_descriptor,
-    climb_out_of_the_tree,
-    reopen_for_writing,
-    truncate_by_name,
-    truncate_when_opening_to_read,
-    remove_outside,
-    remove_in_the_tree,
-    rename_in_the_tree,
-    rename_out_of_the_tree,
-    rename_over_a_file_outside,
-    hard_link_and_write,
-    hard_link_of_the_tree,
-    symbolic_link_and_write,
-    make_a_link_outside,
-    make_a_directory_outside,
-    remove_a_directory_outside,
-    make_a_pipe_in_the_tree,
-    install_a_git_hook,
-    change_the_git_configuration,
-    change_a_start_file,
-    use_shared_memory_files,
-    space_for_a_file_outside,
-    take_space_in_an_instant,
-    lock_a_file_of_the_tree,
-    lock_part_of_a_file_of_the_tree,
-    handle_of_a_file_outside,
-)
