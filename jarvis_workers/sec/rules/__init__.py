@@ -35,7 +35,7 @@ DECIDING_FILES: Mapping[str, Sequence[str]] = {
     "jarvis_workers": ("paths.py", "private_files.py"),
     "jarvis_workers.source": _modules("jarvis_workers.source"),
     "jarvis_workers.sec": ("evidence.py", "scanner.py", "suppressions.py"),
-    "jarvis_workers.sec.rules": _modules("jarvis_workers.sec.rules"),
+    "jarvis_workers.sec.rules": [*_modules("jarvis_workers.sec.rules"), "flow_rules.json"],
     "jarvis_workers.sec.rules.analysis": _modules("jarvis_workers.sec.rules.analysis"),
     "jarvis_workers.sec.rules.families": _modules("jarvis_workers.sec.rules.families"),
 }

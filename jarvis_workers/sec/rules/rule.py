@@ -1,5 +1,6 @@
 """Types of the rules: a rule, the source text it checks, and the site of a match."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -155,22 +156,22 @@ class Rule(NamedTuple):
     supersedes: tuple[str, ...] = ()
 
 
-def _flow_examples() -> Mapping[str, Mapping[str, Any]]:
-    """Return the bad and the good example of each flow rule; the package may be in an archive."""
-    loader: Any = __spec__.loader
-    text = loader.get_data(str(Path(__file__).with_name("flow_examples.c"))).decode()
+def flow_rules() -> tuple[Rule, ...]:
+    """Return the rules of flow_rules.json, which have no check, with their examples of flow_examples.c."""
     examples: dict[str, dict[str, Any]] = {}
-    for kind, pattern, code in EXAMPLE.findall(text):
+    for kind, pattern, code in EXAMPLE.findall(_text("flow_examples.c")):
         examples.setdefault(pattern, {})[kind] = code
-    return examples
+    rows = json.loads(_text("flow_rules.json"))
+    return tuple(
+        Rule(pattern, check=None, **examples[pattern], **row | {"supersedes": tuple(row["supersedes"])})
+        for pattern, row in rows.items()
+    )
 
 
-FLOW_EXAMPLES = _flow_examples()
-
-
-def flow_rule(pattern: str, **fields: Any) -> Rule:
-    """Return a rule without a check; its examples are in flow_examples.c."""
-    return Rule(pattern, check=None, **FLOW_EXAMPLES[pattern], **fields)
+def _text(name: str) -> str:
+    """Return a file of this package, which may be in an archive."""
+    loader: Any = __spec__.loader
+    return str(loader.get_data(str(Path(__file__).with_name(name))), "utf-8")
 
 
 def title_of(message: str) -> str:
