@@ -6,20 +6,7 @@ from typing import Any
 
 from jarvis_workers.sec.report.body import build, every_issue, gather
 from jarvis_workers.sec.report.json import json_line
-from jarvis_workers.sec.report.lazy import (
-    render_codequality,
-    render_csv,
-    render_gcc,
-    render_github,
-    render_github_summary,
-    render_gitlab_sast,
-    render_html,
-    render_json,
-    render_junit,
-    render_markdown,
-    render_sarif,
-    render_text,
-)
+from jarvis_workers.sec.report.lazy import LazyRenderer
 from jarvis_workers.sec.report_document import ReportBody
 
 __all__ = [
@@ -33,36 +20,12 @@ __all__ = [
     "format_of",
     "gather",
     "json_line",
-    "render_codequality",
-    "render_csv",
-    "render_gcc",
-    "render_github",
-    "render_github_summary",
-    "render_gitlab_sast",
-    "render_html",
-    "render_json",
-    "render_junit",
-    "render_markdown",
-    "render_sarif",
-    "render_text",
 ]
 
 Renderer = Callable[[ReportBody, Mapping[str, Any]], Iterator[str]]
 
-FORMATS: Mapping[str, Renderer] = {
-    "text": render_text,
-    "json": render_json,
-    "markdown": render_markdown,
-    "sarif": render_sarif,
-    "html": render_html,
-    "junit": render_junit,
-    "gcc": render_gcc,
-    "github": render_github,
-    "github-summary": render_github_summary,
-    "gitlab-sast": render_gitlab_sast,
-    "codequality": render_codequality,
-    "csv": render_csv,
-}
+NAMES = "text json markdown sarif html junit gcc github github-summary gitlab-sast codequality csv"
+FORMATS: Mapping[str, Renderer] = {name: LazyRenderer(name) for name in NAMES.split()}
 # Formats that show the code around findings, from `body.excerpts`.
 QUOTING = frozenset({"html"})
 # Formats that contain the texts of rules in the language of the run; the services that read the others expect English.

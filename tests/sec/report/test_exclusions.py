@@ -4,17 +4,13 @@ import json
 from collections import Counter
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import (
-    build,
-    every_issue,
-    gather,
-    render_html,
-    render_json,
-    render_junit,
-    render_markdown,
-    render_sarif,
-)
+from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import REMARKS_MAX
+from jarvis_workers.sec.report.html import render_html
+from jarvis_workers.sec.report.json import render_json
+from jarvis_workers.sec.report.junit import render_junit
+from jarvis_workers.sec.report.markdown import render_markdown
+from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_json import body_from_json, body_to_json, issue_to_json
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.triage_record import TriageState, TriageVerdict

@@ -9,7 +9,8 @@ from urllib.parse import quote
 import pytest
 
 from jarvis_workers.sec.finding import Candidate, severity_of
-from jarvis_workers.sec.report import build, gather, render_html
+from jarvis_workers.sec.report import build, gather
+from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report_document import BaselineSummary, Excerpt, IssueSuppression, SuppressionRemark
 from jarvis_workers.sec.trace import trail_of
 from tests.browser import Browser, browser

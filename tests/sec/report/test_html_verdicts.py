@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.sec.report import render_html
+from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.verdicts import TEXTS
 from jarvis_workers.sec.report_document import Excerpt
 from tests.browser import Browser, browser

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, json_line
-from jarvis_workers.sec.report import render_json as pieces
+from jarvis_workers.sec.report.json import render_json as pieces
 from jarvis_workers.sec.report_json import body_to_json, issue_to_json, summary_to_json
 from tests.issues import body_of
 

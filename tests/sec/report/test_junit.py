@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, gather, render_junit
+from jarvis_workers.sec.report import build, gather
+from jarvis_workers.sec.report.junit import render_junit
 from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from tests.sec.verdicts import DOUBT, NO_RISK, OPEN_END, RISK, hostile, judged_body

@@ -7,7 +7,8 @@ from markdown_it import MarkdownIt
 
 from jarvis_workers.escape import code, prose
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, format_of, gather, render_markdown
+from jarvis_workers.sec.report import build, format_of, gather
+from jarvis_workers.sec.report.markdown import render_markdown
 
 COPY = Candidate(
     language="c/cpp",

@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from jarvis_workers.sec.report import FORMATS, render_markdown
+from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report_document import CanaryOutcome
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 

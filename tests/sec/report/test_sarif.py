@@ -12,7 +12,8 @@ from jsonschema import Draft4Validator
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, gather, render_sarif
+from jarvis_workers.sec.report import build, gather
+from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 

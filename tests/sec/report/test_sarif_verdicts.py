@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft4Validator
 
-from jarvis_workers.sec.report import render_sarif
+from jarvis_workers.sec.report.sarif import render_sarif
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"

@@ -8,7 +8,11 @@ import pytest
 from jsonschema import Draft4Validator
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, gather, render_html, render_json, render_junit, render_markdown
+from jarvis_workers.sec.report import build, gather
+from jarvis_workers.sec.report.html import render_html
+from jarvis_workers.sec.report.json import render_json
+from jarvis_workers.sec.report.junit import render_junit
+from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.sec.trace import STEPS_MAX, TRAIL_BYTES, TraceLocation, read_trail, trail_of

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec import report
-from jarvis_workers.sec.report import render_html, render_markdown
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import nothing_found
-from jarvis_workers.sec.report.html import card, exclusion_sections
+from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
 from jarvis_workers.sec.report.html.page import SPOKEN, STANDING
 from jarvis_workers.sec.report.i18n import TRANSLATED
+from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
