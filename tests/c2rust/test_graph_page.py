@@ -211,6 +211,7 @@ def test_a_graph_of_nothing_has_a_page(page: Browser, opened: Opener) -> None:
     for fragment in ("view=files", "view=roots", "view=order", "view=cycles", "symbol=main", "cycle=7"):
         visit(page, fragment)
         assert page.complaints == []
+    assert page.ask("document.querySelectorAll('[role=list]:not(:has([role=listitem]))').length") == 0
 
 
 def test_kinds_of_edges_are_switched_on_and_off(page: Browser, opened: Opener) -> None:
@@ -253,3 +254,11 @@ def test_back_returns_to_the_place_in_a_list(page: Browser, opened: Opener) -> N
     page.ask("history.back()")
     page.wait_for("document.title.startsWith('Symbols')")
     assert page.ask("document.querySelector('#view .rows').scrollTop") == 3400
+
+
+def test_a_type_that_is_only_declared_is_no_alarm(page: Browser, opened: Opener) -> None:
+    graph = graph_of(["main", "handle"], handle={"category": "type", "kind": "struct", "complete": False})
+    opened(render_page(graph, order_of(graph), [1], FACTS), "#symbol=handle")
+
+    assert "Declared only" in page.ask("view.innerText") and "Uses unknown" in page.ask("view.innerText")
+    assert page.ask("document.querySelectorAll('.notice.bad').length") == 0

@@ -84,7 +84,7 @@ function symbolRow(one, marks = []) {
   const where = place(one);
   return [
     make("a", { href: symbolLink(one), className: "name", title: data.name[one], textContent: data.name[one] }),
-    make("span", { className: "marks" }, ...marks, isFunction(one) ? "" : badge(kindOf(one)), incomplete.has(one) ? badge("not read", "bad") : ""),
+    make("span", { className: "marks" }, ...marks, isFunction(one) ? "" : badge(kindOf(one)), incomplete.has(one) ? (isFunction(one) ? badge("not read", "bad") : badge("declared only")) : ""),
     make("span", { className: "where", title: where, textContent: where }),
     make("span", { className: "lines", title: "lines", textContent: number(data.lines[one]) }),
     make("span", { className: "users", title: "users", textContent: number(users[one]) }),

@@ -57,12 +57,16 @@ function overview() {
   panels.replaceChildren(
     make("section", { className: "panel wide" }, make("h3", {}, many ? "Files by lines of functions" : "Functions by lines", small(many ? largest(filled, "files") : largest(functions.length, "functions"))),
       figure("treemap", (width) => (many ? treemapOfFiles(width) : treemapOf(functions, width)))),
-    panel("Largest functions", symbolList(top(data.lines), "Largest functions")),
-    panel("Most used functions", symbolList(top(users).filter((one) => users[one]), "Most used functions")),
+    panel("Largest functions", someSymbols(top(data.lines), "Largest functions")),
+    panel("Most used functions", someSymbols(top(users).filter((one) => users[one]), "Most used functions")),
     panel("Edges", bars(edgeCounts())),
     panel("Facts about functions", bars(factCounts(functions))),
   );
   return "Overview";
+}
+
+function someSymbols(symbols, label) {
+  return symbols.length ? symbolList(symbols, label) : make("p", { className: "empty", textContent: "None." });
 }
 
 function edgeCounts() {
@@ -114,7 +118,11 @@ function symbolHead(one) {
     make("ul", { className: "details" }, ...facts.map((fact) => make("li", {}, fact))),
   ];
   if (data.signature[one]) parts.push(make("pre", { className: "signature", tabIndex: 0, textContent: data.signature[one] }));
-  if (incomplete.has(one)) parts.push(make("p", { className: "notice bad", textContent: "Not read: no unit defines this symbol without errors, so edges from it may be missing." }));
+  if (incomplete.has(one)) {
+    parts.push(isFunction(one)
+      ? make("p", { className: "notice bad", textContent: "Not read: no unit defines this symbol without errors, so edges from it may be missing." })
+      : make("p", { className: "notice", textContent: "Declared only: no unit that was read without errors defines it, so what it uses is unknown." }));
+  }
   return parts;
 }
 
@@ -133,7 +141,7 @@ function neighbourhoodPart(one) {
       ...(left.length || right.length ? [figure("graph", (width) => neighbourhood(one, left, right, width))] : []),
       make("div", { className: "columns" },
         side(isFunction(one) ? "Callers" : "Used by", one, left, callers.length, "Callers"),
-        side(isFunction(one) ? "Callees" : "Uses", one, right, callees.length, "Callees", outside(one))));
+        side(isFunction(one) ? "Callees" : "Uses", one, right, callees.length, isFunction(one) ? "Callees" : "Uses", outside(one))));
     paint();
   };
   const chips = make("div", { className: "chips", role: "group", ariaLabel: "Kinds of edges" }, ...KINDS.map((kind, place) => counts[place] ? kindChip(hiddenKinds, place, counts[place], fill) : null));
