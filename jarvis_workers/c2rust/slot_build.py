@@ -27,11 +27,12 @@ GCC_FLAGS = (
     "-fno-inline", "-fno-partial-inlining", "-fno-ipa-cp", "-fno-ipa-bit-cp", "-fno-ipa-vrp", "-fno-ipa-sra",
     "-fno-ipa-ra", "-fno-ipa-icf", "-fno-ipa-pure-const", "-fno-ipa-reference", "-fno-ipa-stack-alignment",
     "-fno-optimize-sibling-calls", "-fno-reorder-blocks-and-partition", "-fno-toplevel-reorder",
-    "-fkeep-static-functions",
+    "-fkeep-static-functions", "-Wno-inline",
 )
 GCC_11_FLAGS = ("-fno-ipa-modref",)
-# clang has no such switches: static functions keep their parameters only without optimisation.
-CLANG_FLAGS = ("-O0",)
+# clang has no such switches: static functions keep their parameters only without optimisation, and glibc warns of
+# checks that need it.
+CLANG_FLAGS = ("-O0", "-U_FORTIFY_SOURCE")
 # fmt: on
 NO_BUILD = re.compile(
     r"-E|-S|-M|-MM|-###|-fsyntax-only|--version|--help.*|-v|-dump(version|machine|specs|fullversion)|-print-.*|--print-.*"

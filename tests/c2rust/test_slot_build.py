@@ -120,7 +120,7 @@ def test_the_assembler_gets_its_own_flags():
 def test_flags_suit_the_compiler():
     assert "-fno-ipa-modref" in slot_flags("gcc", 12)
     assert "-fno-ipa-modref" not in slot_flags("gcc", 10)
-    assert slot_flags("clang", 14) == ("-O0",)
+    assert slot_flags("clang", 14) == ("-O0", "-U_FORTIFY_SOURCE")
 
 
 @pytest.mark.parametrize(

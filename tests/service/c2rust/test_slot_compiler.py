@@ -198,6 +198,15 @@ def test_link_time_optimisation_is_dropped(cc: Compile):
     assert run("./prog", trap="prog__twice")[0] == 97
 
 
+def test_flags_of_slots_bring_no_new_warnings(cc: Compile):
+    write(
+        prog_c="#include <stdio.h>\nstatic inline int f(int a) { return a; }\n"
+        "int main(int c, char **v) { return v[0] == 0 || f(c); }\n"
+    )
+
+    assert cc("-O2", "-D_FORTIFY_SOURCE=2", "-Winline", "-Wall", "-Werror", "-c", "prog.c") == 0
+
+
 def test_assembler_sources_and_inline_assembly_are_left_alone(cc: Compile):
     write(low_s="\t.globl low\n\t.type low,@function\nlow:\n\tmovl $4, %eax\n\tret\n\t.section .note.GNU-stack\n")
     write(
