@@ -16,8 +16,13 @@ from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.unit import Language, Reference, UnitSymbol
 
 IDENTIFIER = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
-# Strings, character constants and comments in the text of a macro: their words are no identifiers.
-OPAQUE = re.compile(rb'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
+# Strings, character constants and comments in the text of a macro: their words are no identifiers.  One that does not
+# end reaches to the end of the text, so that the search takes linear time.
+OPAQUE = re.compile(
+    rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+    rb"|'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*",
+    re.DOTALL,
+)
 # Of longer macros the signature shows the beginning.
 MAX_SIGNATURE = 300
 # So many definitions that one expansion yields are looked at.

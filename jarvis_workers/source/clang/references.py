@@ -27,6 +27,8 @@ KIND_OF: dict[Category, ReferenceKind] = {"function": "call", "type": "type", "g
 # What may stand between a call and the name of its callee: parentheses, `*f`, `&f`, implicit casts.
 BEFORE_CALLEE = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN, CursorKind.UNARY})
 TYPED = frozenset({CursorKind.VARIABLE, CursorKind.PARAMETER, CursorKind.C_CAST, CursorKind.FLOATING_LITERAL})
+# So many cursors after a variable's own, its attributes are its last ones.
+ATTRIBUTE_DISTANCE = 16
 # No kind beyond these is of interest: checked first, since most cursors are of another kind.
 RELEVANT = (
     TYPED
@@ -130,7 +132,8 @@ class BodyReader:
 
     def _attribute(self, index: int) -> None:
         """Record the function that the attribute `cleanup` of a local variable calls."""
-        owner = next((one for one in reversed(self._cursors[:index]) if one.kind == CursorKind.VARIABLE), None)
+        before = reversed(self._cursors[max(index - ATTRIBUTE_DISTANCE, 0) : index])
+        owner = next((one for one in before if one.kind == CursorKind.VARIABLE), None)
         name = attributes(self._printer.print(owner)).get("cleanup") if owner is not None else None
         if name:
             self._facts.add("cleanup")

@@ -1,6 +1,7 @@
 """Errors are reported, never a smaller unit without one; paths and arguments may be anything."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,26 @@ def test_text_that_is_no_c(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"", b"\x00", b"\xef\xbb\xbf", b"/*", b'"', b"\\", b"#", b"#include", b"{", b"\r\r"])
 def test_almost_nothing(tmp_path: Path, text: bytes) -> None:
     assert read_files(tmp_path, {"a.c": text}).unit.symbols == ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '#define A "' + '\\"' * 30_000 + "\n",
+        "int it(void) { " + "__attribute__((unused)) int a; { " * 150 + "}" * 151,
+        "int it(int n) { switch (n) { default: "
+        + "__attribute__((fallthrough)); case 1 + __LINE__:\n" * 3_000
+        + "; } }",
+        "int it" + " __attribute__((weak))" * 3_000 + ";",
+        "".join(f"#define M{n} M{n + 1} M{n + 1}\n" for n in range(3_000)),
+    ],
+    ids=["quotes", "variables", "statements", "attributes", "macros"],
+)
+def test_hostile_sources_take_linear_time(tmp_path: Path, source: str) -> None:
+    before = time.process_time()
+    read_source(tmp_path, source)
+
+    assert time.process_time() - before < 5
 
 
 @pytest.mark.parametrize(
