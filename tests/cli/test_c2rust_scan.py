@@ -13,7 +13,7 @@ from tests.servers import missing
 HEADER = "struct pair { int x; };\nint helper(struct pair *p);\n"
 HELPER = '#include "a.h"\nstatic int count;\nint helper(struct pair *p) { count++; return p->x; }\n'
 MAIN = '#include "a.h"\nint main(void) { struct pair v = {1}; return helper(&v); }\n'
-PROJECT = {"a.h": HEADER, "a.c": HELPER, "main.c": MAIN}
+PROJECT: dict[str, str | bytes] = {"a.h": HEADER, "a.c": HELPER, "main.c": MAIN}
 
 
 @pytest.fixture
@@ -177,3 +177,25 @@ def test_graphs_need_a_result_on_this_machine(
     ended = jarvis("c2rust", "scan", *options)
 
     assert ended.code == 2 and message in ended.err
+
+
+@pytest.mark.slow
+def test_a_unit_that_kills_clang_costs_itself_alone(jarvis: Jarvis, project: Path) -> None:
+    (project / "deep.c").write_text(f"int deep(int x) {{ return {'-~' * 300_000}x; }}\n")
+
+    ended = jarvis("c2rust", "scan", "-p", project)
+
+    assert ended.code == 3
+    assert "  deep.c: its process was killed by SIGSEGV\n" in ended.out
+    assert {"helper", "main"} <= {one["name"] for one in symbols(project)}
+    assert "its process was killed" in (project / ".jarvis" / "c2rust" / "graph.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_named_scan_is_not_repeated(jarvis: Jarvis, project: Path) -> None:
+    assert jarvis("c2rust", "scan", "-p", project, "-q", "--name", "nightly").code == 0
+    again = jarvis("c2rust", "scan", "-p", project, "--name", "nightly")
+
+    assert (again.code, "which has ended" in again.err) == (0, True)
+    assert len(json.loads(jarvis("runs", "list", "--json").out)) == 1
+    assert jarvis("c2rust", "scan", "-p", project, "--name", "nightly", "--allow-errors").code == 2

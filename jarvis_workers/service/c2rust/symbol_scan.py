@@ -5,6 +5,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import advice, is_installed
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions as CompileOptions
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan, compile_commands_of, pack_selection
 from jarvis_workers.service.c2rust.project_files import delayed_entries
@@ -50,9 +52,11 @@ def plan_of(
 ) -> CompilePlan:
     """Return how a project is compiled; `on_command` is called with each command of its build before it runs.
 
-    Raises UsageError, also without the headers of clang on this machine.
+    Raises UsageError, also if this machine has to read C but cannot.
     """
     if settings.place == "local":
+        if not is_installed("clang"):
+            raise UsageError(f"jarvis c2rust needs libclang, which is not installed; {advice('c2rust')}")
         builtin_headers(settings.c2rust.clang_headers)
     return compile_commands_of(tree, options, on_command)
 

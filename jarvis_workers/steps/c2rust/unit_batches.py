@@ -15,7 +15,9 @@ from jarvis_workers.source.clang.unit_json import decode_unit
 
 # Reading a unit costs about as much as this many bytes of source, whatever its size: its headers.
 UNIT_BYTES = 50_000
-BATCH_UNITS = 50
+# Batches are small enough for the workers of a cluster, which are more than the processes of the command.
+BATCH_UNITS = 16
+BATCH_BYTES = 2_000_000
 BATCHES_PER_PROCESS = 4
 # The name of the blob with the facts of a batch.
 UNITS = "units"
@@ -38,7 +40,7 @@ class UnitBatch(NamedTuple):
 
 def balance(sizes: Sequence[int], processes: int) -> list[UnitBatch]:
     """Return batches that take about the same time, large files first; a unit is in one of them."""
-    share = (sum(sizes) + UNIT_BYTES * len(sizes)) // (max(1, processes) * BATCHES_PER_PROCESS)
+    share = min((sum(sizes) + UNIT_BYTES * len(sizes)) // (max(1, processes) * BATCHES_PER_PROCESS), BATCH_BYTES)
     batches: list[list[int]] = []
     weight = 0
     for index in sorted(range(len(sizes)), key=lambda one: (-sizes[one], one)):
