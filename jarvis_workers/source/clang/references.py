@@ -62,6 +62,7 @@ class BodyReader:
         self._kinds = [cursor.kind for cursor in cursors]
         self._facts: set[str] = set()
         self._callees: set[int] = set()
+        self._unselected: set[int] = set()
         self._called: set[str] = set()
         for index, kind in enumerate(self._kinds):
             if kind not in RELEVANT:
@@ -80,6 +81,8 @@ class BodyReader:
     def _name(self, index: int, cursor: Cursor) -> None:
         target = self._referenced(cursor)
         function = target is not None and target.category == "function"
+        if function and index in self._unselected:
+            return
         if index in self._callees and not function:
             self._facts.add("indirect_calls")
         if target is None:
@@ -112,10 +115,22 @@ class BodyReader:
         if kind == CursorKind.DECL_REF:
             self._callees.add(callee)
         elif kind == CursorKind.GENERIC_SELECTION:
-            # libclang does not say which association is selected: each is taken for called.
-            self._callees.update(range(callee + 1, callee + 1 + len(descendants(self._cursors[callee]))))
+            self._select(callee)
         else:
             self._facts.add("indirect_calls")
+
+    def _select(self, generic: int) -> None:
+        """Take the functions that `_Generic` may select for called: libclang does not say which, but its type does."""
+        below = range(generic + 1, generic + 1 + len(descendants(self._cursors[generic])))
+        names = {index for index in below if self._kinds[index] == CursorKind.DECL_REF}
+        selected = {index for index in names if self._canonical(index) == self._canonical(generic)}
+        self._callees |= selected or names
+        self._unselected |= names - selected if selected else set()
+
+    def _canonical(self, index: int) -> int | None:
+        type_ = self._lib.clang_getCanonicalType(self._lib.clang_getCursorType(self._cursors[index]))
+        pointer: int | None = type_.pointer
+        return pointer
 
     def _other(self, index: int, kind: int, cursor: Cursor) -> None:
         if fact := BODY_FACTS.get(kind):

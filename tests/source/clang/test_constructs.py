@@ -49,17 +49,20 @@ def test_calls_in_macros_parentheses_and_through_addresses_are_direct(tmp_path: 
     assert not unit.facts("it")
 
 
-def test_the_functions_of_a_generic_selection_are_called(tmp_path: Path) -> None:
+def test_the_function_that_a_generic_selection_selects_is_called(tmp_path: Path) -> None:
     unit = read_source(
         tmp_path,
         """
-        int of_int(int); double of_double(double); int of_value(int);
+        int of_int(int); double of_double(double); int of_value(int); int of_long(int);
         #define OF(x) _Generic((x), int: of_int, double: of_double)(x)
         int it(int x) { return OF(x) + _Generic(x, default: of_value(x)); }
+        int one_type(int x) { return _Generic(x, int: of_int, long: of_long)(x); }
         """,
     )
 
-    assert unit.calls("it") == {"of_int", "of_double", "of_value"}
+    assert unit.calls("it") == {"of_int", "of_value"}
+    assert unit.calls("one_type") == {"of_int", "of_long"}
+    assert "address" not in unit.uses("it")
 
 
 def test_functions_whose_address_is_taken(tmp_path: Path) -> None:
