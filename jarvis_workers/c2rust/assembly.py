@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import Literal, NamedTuple
 
+from jarvis_workers.paths import as_text, from_text
+
 Linkage = Literal["global", "weak", "local"]
 
 DIRECTIVE = re.compile(r"\s*\.(type|size|globl|global|weak|local|hidden|internal|file|loc|set)\s+(.*)")
@@ -133,5 +135,9 @@ def _below(directory: str, path: str) -> str:
 
 def _unescaped(text: str) -> str:
     """Undo the escapes of the assembler: three octal digits, or the character itself."""
-    raw = ESCAPE.sub(lambda match: bytes([int(match[1], 8) & 0xFF]) if len(match[1]) == 3 else match[1], text.encode())
-    return raw.decode(errors="replace")
+    raw = ESCAPE.sub(lambda escape: _byte(escape[1]), from_text(text))
+    return as_text(raw)
+
+
+def _byte(escape: bytes) -> bytes:
+    return bytes([int(escape, 8) & 0xFF]) if len(escape) == 3 else escape

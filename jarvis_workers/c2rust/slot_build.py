@@ -86,6 +86,11 @@ class SlotBuild:
         """Return the flags that matter to the assembler: its own, and those that choose the machine."""
         return tuple(flag for flag in self.flags if re.fullmatch(r"-Wa,.*|-m.*|--?target=.*|--sysroot=.*|-B.*", flag))
 
+    @property
+    def measures_coverage(self) -> bool:
+        """Whether the program will write files named after the output of the compilation."""
+        return bool({"--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs"} & set(self.flags))
+
     def dependency_flags(self, one: SourceInput) -> tuple[str, ...]:
         """Return the flags that write the rule of make that this call writes, though it makes assembly."""
         if not {"-MD", "-MMD"} & set(self.dependencies):

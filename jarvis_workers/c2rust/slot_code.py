@@ -8,6 +8,8 @@ trace or shadow.  Both use only registers that a linker's veneers may change (r1
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from jarvis_workers.paths import from_text
+
 # Rows of all objects of a program are contiguous between __start_jv_slots and __stop_jv_slots. The fields, 8 bytes
 # each, are: name, file, line, cell, original, monitored, enter, target.
 SECTION = "jv_slots"
@@ -92,5 +94,5 @@ def _instructions(lines: tuple[str, ...], pad: str, cell: str, row: str) -> list
 
 def _quoted(text: str) -> str:
     """Escape a string for the assembler: any byte but plain characters in octal."""
-    plain = (chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:03o}" for byte in text.encode())
+    plain = (chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:03o}" for byte in from_text(text))
     return "".join(plain)

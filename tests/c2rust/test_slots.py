@@ -1,5 +1,7 @@
 """Slots in assembly text; tests/service/c2rust/test_slot_compiler.py builds and runs programs with them."""
 
+import os
+
 import pytest
 
 from jarvis_workers.c2rust.slots import Slot, SlottedText, Unslotted, add_slots, unit_name
@@ -182,6 +184,16 @@ def test_text_without_functions_is_unchanged():
     text = "\t.globl\ttable\n\t.type\ttable, @object\ntable:\n\t.quad\tother\n"
 
     assert slotted(text) == SlottedText(text, (), ())
+
+
+def test_a_file_name_may_hold_any_byte():
+    raw = os.fsdecode(b'\t.file 0 "/p" "caf\xe9.c"\n\t.file 1 "\xff.h"\n')
+
+    result = slotted(raw + gcc("f", location="0 1") + gcc("g", location="1 2"))
+
+    assert [os.fsencode(slot.file) for slot in result.slots] == [b"caf\xe9.c", b"\xff.h"]
+    assert [slot.name for slot in result.slots] == ["caf___f", "___g"]
+    assert '\t.asciz\t"caf\\351.c"' in result.text
 
 
 def test_names_in_the_table_cannot_leave_their_string():

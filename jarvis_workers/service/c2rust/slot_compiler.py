@@ -21,7 +21,7 @@ from jarvis_workers.c2rust.slot_build import (
 from jarvis_workers.c2rust.slot_code import MACHINES
 from jarvis_workers.c2rust.slots import add_slots
 from jarvis_workers.errors import JarvisError, UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import as_text, from_text, plain
 from jarvis_workers.toolchain.cc import CompilerFacts, compiler_facts, run_compiler, runtime_object
 from jarvis_workers.toolchain.temporary import temporary_directory
 
@@ -33,7 +33,7 @@ def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> 
 
     Raises JarvisError for a compiler or machine that slots cannot be put into.
     """
-    compiler = shlex.split(environ.get("JARVIS_C2RUST_CC", "cc"))
+    compiler = shlex.split(environ.get("JARVIS_C2RUST_CC") or "cc")
     try:
         build = plan_build(expand_responses(arguments, _response))
     except ValueError as error:
@@ -80,17 +80,27 @@ class _Builder:
         source = [*language, one.source, *self._build.dependency_flags(one)]
         if not one.takes_slots:
             return self._call([*self._build.flags, *source, "-c", "-o", made])
-        assembly = self._directory / "unit.s"
+        assembly = self._assembly(one)
         flags = [*self._build.flags, *slot_flags(self._facts.family, self._facts.version), *self._build.debug_flags]
-        code = self._call([*flags, *source, "-S", "-o", str(assembly)])
-        if code:
-            return code
-        name = str(Path.cwd() / one.source)
+        try:
+            code = self._call([*flags, *source, "-S", "-o", str(assembly)])
+            if code:
+                return code
+            self._edit(assembly, one.source)
+            return self._call([*self._build.assembler_flags, "-c", str(assembly), "-o", made])
+        finally:
+            assembly.unlink(missing_ok=True)
+
+    def _assembly(self, one: SourceInput) -> Path:
+        """Return where to put the assembly; coverage data is named after it, and so stays beside the object."""
+        beside = Path(one.object or Path(one.source).name).with_suffix(".s")
+        return beside if self._build.measures_coverage and not beside.exists() else self._directory / "unit.s"
+
+    def _edit(self, assembly: Path, source: str) -> None:
+        text = as_text(assembly.read_bytes())
         root = self._environ.get("JARVIS_C2RUST_ROOT", "")
-        text = assembly.read_text(errors="surrogateescape")
-        slotted = add_slots(text, machine=self._facts.machine, source=name, root=root)
-        assembly.write_text(slotted.text, errors="surrogateescape")
-        return self._call([*self._build.assembler_flags, "-c", str(assembly), "-o", made])
+        slotted = add_slots(text, machine=self._facts.machine, source=str(Path.cwd() / source), root=root)
+        assembly.write_bytes(from_text(slotted.text))
 
     def _link(self, objects: Sequence[str]) -> int:
         assert self._build.link is not None

@@ -207,6 +207,17 @@ def test_flags_of_slots_bring_no_new_warnings(cc: Compile):
     assert cc("-O2", "-D_FORTIFY_SOURCE=2", "-Winline", "-Wall", "-Werror", "-c", "prog.c") == 0
 
 
+def test_coverage_data_stays_beside_the_object(cc: Compile):
+    write(prog_c=PROGRAM)
+    Path("out").mkdir()
+
+    assert cc("--coverage", "-c", "prog.c", "-o", "out/prog.o") == 0
+    assert cc("--coverage", "out/prog.o", "-o", "prog") == 0
+    assert run("./prog") == (0, "twice: 42\n")
+
+    assert sorted(path.name for path in Path("out").iterdir()) == ["prog.gcda", "prog.gcno", "prog.o"]
+
+
 def test_assembler_sources_and_inline_assembly_are_left_alone(cc: Compile):
     write(low_s="\t.globl low\n\t.type low,@function\nlow:\n\tmovl $4, %eax\n\tret\n\t.section .note.GNU-stack\n")
     write(
