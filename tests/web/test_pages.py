@@ -141,6 +141,6 @@ def test_a_run_that_read_a_c_project_shows_its_numbers(
 
     page = client.get(f"/runs/{run}").text
 
-    assert "1 functions (1 lines)" in page
+    assert "1 function (1 line)" in page
     assert "b.c: b.c:1: &lt;b&gt;" in page
     assert "c2rust.scan" in client.get("/runs?kind=c2rust.scan").text
