@@ -34,7 +34,7 @@ MARKS = {"ok": ("✓", "green", False), "warn": ("!", "magenta", True), "fail": 
 
 @app.command(examples=EXAMPLES)
 def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
-    """Check the installation; exit 2 if something is broken, warnings aside."""
+    """Check the installation; exit 2 on an error, 0 on warnings."""
     as_json = is_json(form, as_json)
     settings = load_settings(directory=Path.cwd())
 

@@ -40,7 +40,7 @@ Examples:
 \b
 Exit codes:
   0 done      1 findings at or above --fail-on      2 usage error or failure
-  3 something was not checked, or paused      4 wait timed out, run goes on
+  3 something was not checked, or paused      4 wait timed out, run continues
 """
 
 COMPLETION = ("install_completion", "show_completion")

@@ -1,4 +1,4 @@
-"""Begin a run, or go on with the run of the same name."""
+"""Begin a run, or continue the run of the same name."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,7 +17,7 @@ T = TypeVar("T")
 def begin_or_go_on(
     store: Store, name: RunName | None, screen: Display, *, begin: Callable[[], T], go_on: Callable[[Run], T]
 ) -> T:
-    """Go on with the run that has this name, also if another command submits it meanwhile; else begin one."""
+    """Continue the run that has this name, even if another command submits it meanwhile; else begin one."""
     if earlier := _named(store, name, screen):
         return go_on(earlier)
     try:
@@ -39,5 +39,5 @@ def resume_on_cluster(store: Store, run: Run, settings: Settings, budget: RunBud
 def _named(store: Store, name: RunName | None, screen: Display) -> Run | None:
     run = find_named(store, name) if name else None
     if name and run:
-        screen.tell(f'"{name.name}" is run {run.id}, which {"has ended" if run.ended else "goes on"}')
+        screen.tell(f'"{name.name}" is run {run.id}, which {"has ended" if run.ended else "continues"}')
     return run

@@ -83,7 +83,7 @@ Name = Annotated[
     typer.Option(
         "--name",
         metavar="NAME",
-        help="Unique name of the run; the same command, started again, goes on with it.",
+        help="Unique name of the run; repeating the command continues it.",
         rich_help_panel=EXECUTION,
     ),
 ]
@@ -121,7 +121,9 @@ TABLE_FORMS = ("table", "json")
 def form_of(form: str | None, as_json: bool) -> str | None:
     """Return the format given by --format and --json. Raises UsageError if they conflict."""
     if as_json and form not in (None, "json"):
-        raise UsageError(f"--json: is --format json, and does not go with --format {plain(form or '')}")
+        raise UsageError(
+            f"--json: is the same as --format json, and cannot be combined with --format {plain(form or '')}"
+        )
     return "json" if as_json else form
 
 

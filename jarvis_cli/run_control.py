@@ -39,7 +39,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             try:
                 ended = runs.wait(store, chosen.id, timeout, waiting)
             except KeyboardInterrupt:
-                screen.tell(f"run {chosen.id} goes on without this command; see: jarvis runs wait {chosen.id}")
+                screen.tell(f"run {chosen.id} continues without this command; see: jarvis runs wait {chosen.id}")
                 raise
         if ended is None:
             screen.tell(f"run {chosen.id} is still running after {timeout:g} s")

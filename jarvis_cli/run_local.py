@@ -1,4 +1,4 @@
-"""Execute a run in this process; a message tells users how to resume an interrupted run."""
+"""Execute a run in this process; a message shows users how to resume an interrupted run."""
 
 import signal
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ app = App(no_args_is_help=True)
 
 Timeout = Annotated[
     float | None,
-    typer.Option(min=0, metavar="SECONDS", help="Stop waiting after this time (exit 4); the run goes on."),
+    typer.Option(min=0, metavar="SECONDS", help="Stop waiting after this time (exit 4); the run continues."),
 ]
 
 LIST = """

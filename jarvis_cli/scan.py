@@ -196,7 +196,7 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
         try:
             return remote.carry_out(settings, store, notifier, run_id, show=show, tell=screen.tell)
         except KeyboardInterrupt:
-            screen.tell(f"run {run_id} goes on without this command; see: jarvis runs wait {run_id}")
+            screen.tell(f"run {run_id} continues without this command; see: jarvis runs wait {run_id}")
             raise
 
 

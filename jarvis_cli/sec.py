@@ -171,7 +171,7 @@ def _check_dry(options: ScanOptions, budget: str | None) -> None:
     asked = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
     given = [name for name, value in asked.items() if value is not None] + ["--detach"] * options.detach
     if given:
-        raise UsageError(f"{given[0]} does not go with --dry-run, which writes no report and leaves no run")
+        raise UsageError(f"{given[0]} cannot be combined with --dry-run, which writes no report and records no run")
 
 
 def _read(

@@ -30,7 +30,7 @@ def write_line(says: str) -> None:
 
 
 class Quiet:
-    """Prints only what users must know."""
+    """Prints only warnings and errors."""
 
     def __enter__(self) -> Self:
         return self

@@ -132,7 +132,7 @@ def _check(given: Sequence[str], filters: Sequence[str], reason: object, *, as_j
     if as_json and command != "--list":
         raise UsageError("--json belongs to --list")
     if filters and command not in (None, "--list", "--mark"):
-        raise UsageError(f"{filters[0]} does not go with {command}")
+        raise UsageError(f"{filters[0]} cannot be combined with {command}")
     if command is None and not _at_terminal():
         raise UsageError("not a terminal; use --list and --mark, see: jarvis sec triage --help")
 

@@ -164,7 +164,7 @@ def run_session(place: TriageContext, chosen: Filter, *, everything: bool) -> in
     open_ones = list(queue.one_each(matching(_listed(place), known, _from_here(place, chosen), judged=everything)))
     if not open_ones:
         matched = f" that matches {chosen}" if chosen else ""
-        return _report_done(f"nothing is left to judge in run {place.run.id}{matched}; see it again with: --all")
+        return _report_done(f"no findings are left to judge in run {place.run.id}{matched}; see it again with: --all")
     findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
     excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
 
@@ -204,7 +204,7 @@ def _from_here(place: TriageContext, chosen: Filter) -> Filter:
 def _listed(place: TriageContext) -> list[Issue]:
     sheet = place.sheet()
     if sheet.not_listed:
-        typer.echo(f"not here: {counted(sheet.not_listed, 'finding')} that the report does not list", err=True)
+        typer.echo(f"not shown: {counted(sheet.not_listed, 'finding')} beyond the limit of the report", err=True)
     return sheet.findings
 
 

@@ -46,7 +46,7 @@ def in_lines(text: str) -> Html:
 
 
 def script_data(value: object) -> Html:
-    """Return a value as JSON for a `<script type="application/json">`; its strings must be visible already."""
+    """Return JSON for a `<script type="application/json">`; escape invisible characters in its strings first."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for tag, number in TAGS.items():
         text = text.replace(tag, number)

@@ -13,7 +13,7 @@ NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 class UniqueKeys(yaml.SafeLoader):
-    """Rejects duplicate keys, of which YAML would keep the last, and values that do not match their tags."""
+    """Rejects duplicate keys, where YAML would keep the last, and values that do not match their tags."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node.tag in NUMBERS and len(node.value) > NUMBER_CHARACTERS:

@@ -84,7 +84,7 @@ def _between(text: str, tag: str) -> list[str]:
     if len(starts) != len(ends) or any(end.start() < start.end() for start, end in zip(starts, ends, strict=True)):
         raise Unreadable(f"<{tag}> has to be closed with </{tag}>, once each")
     if any(start.start() < end.end() for end, start in zip(ends, starts[1:], strict=False)):
-        raise Unreadable(f"one <{tag}> stands inside another")
+        raise Unreadable(f"a <{tag}> is nested in another")
     return [text[start.end() : end.start()] for start, end in zip(starts, ends, strict=True)]
 
 

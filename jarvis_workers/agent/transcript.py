@@ -19,7 +19,7 @@ from jarvis_workers.platforms.protocol import ModelRequest, Reply, fields_of, re
 from jarvis_workers.tools.tool import ToolOutcome
 
 HASH_LETTERS = 12
-UNKNOWN = "it was interrupted, and nobody knows how far it came; look before you do it again"
+UNKNOWN = "it was interrupted, and may have been partly done; check its effects before you repeat it"
 
 
 class Log(Protocol):

@@ -1,4 +1,4 @@
-"""What the jobs of a process do, for metrics and traces. By default nobody observes, which costs an empty call.
+"""Observers of the jobs of a process, for metrics and traces. The default observer does nothing.
 
 No value here holds source code, prompts or answers.
 """
@@ -59,10 +59,10 @@ class ToolExecution:
 
 
 class Observer:
-    """Is told what jobs do, from any thread; its methods return at once and raise nothing. This one ignores all."""
+    """Receives events of jobs, from any thread; its methods do not block or raise. This one ignores all events."""
 
     def job_ended(self, execution: JobExecution) -> None:
-        """Called when an execution of a job has ended, whatever its outcome."""
+        """Called when an execution of a job has ended, successful or not."""
 
     def conversation_opened(self, job: Claimed) -> None:
         """Called at the start of a conversation."""
@@ -139,7 +139,7 @@ class ObservedTools(Toolbox):
 
 
 def observe_throttling(make: MakeLimiter, observer: Observer) -> MakeLimiter:
-    """Return a factory of limiters that tell the observer of refused requests."""
+    """Return a factory of limiters that report refused requests to the observer."""
     return lambda key, policy: _ObservedLimiter(make(key, policy), key.model, observer)
 
 

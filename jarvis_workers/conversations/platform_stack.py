@@ -82,7 +82,7 @@ class VotingPlatform(_Layer):
 
 
 class MeteredPlatform(_Layer):
-    """Records tokens, cost (dollars) and seconds of every answer as a ModelCall of the job, and tells the observer."""
+    """Records tokens, cost (dollars) and seconds of each answer as a ModelCall, and notifies the observer."""
 
     def __init__(self, platform: Platform, job: Claimed, record: Record, observer: Observer) -> None:
         super().__init__(platform)

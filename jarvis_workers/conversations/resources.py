@@ -25,7 +25,7 @@ class AgentSetup:
 
     `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
     answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call;
-    `observer` is told of conversations, model calls and tool calls.
+    `observer` is notified of conversations, model calls and tool calls.
     """
 
     providers: Providers

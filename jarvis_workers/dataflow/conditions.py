@@ -147,7 +147,7 @@ def _same(first: Value, second: Value) -> bool | None:
 
 
 def _same_target(first: Value, second: Value) -> bool | None:
-    """Compare two pointers; pointers from outside may alias although their objects have different names."""
+    """Compare two pointers; pointers of callers may alias although their objects have different names."""
     if first.target != second.target:
         return None if "o:" in ((first.target or "")[:2], (second.target or "")[:2]) else False
     return True if first.at == second.at and first.at[0] == first.at[1] else None

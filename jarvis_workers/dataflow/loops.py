@@ -1,4 +1,4 @@
-"""Execute loops: two iterations with widening, or one iteration that stands for all of a counting loop."""
+"""Execute loops: two iterations with widening, or one iteration that represents all of a counting loop."""
 
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.conditions import Split, branch
@@ -96,7 +96,7 @@ def _turn(paths: list[PathState], condition: Expression | None, line: int) -> Sp
 
 
 def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Statement, ...], ends: Ends) -> bool:
-    """Execute one iteration that stands for all, with the counter in the range from its first to its last value."""
+    """Execute one iteration that represents all, with the counter in the range from its first to its last value."""
     place = place_of(path, counter.variable)
     bounds = counts(path, counter)
     if place is None or bounds is None:

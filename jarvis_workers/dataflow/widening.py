@@ -89,7 +89,7 @@ def _loosen_variable(path: PathState, name: str) -> None:
 
 
 def loosen(path: PathState, places: list[Expression]) -> None:
-    """Widen the places that a loop assigns to, for the one iteration that stands for all."""
+    """Widen the places that a loop assigns to, for the one iteration that represents all."""
     for e in places:
         place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:

@@ -35,7 +35,7 @@ class PoolMetrics(Observer):
         job = ("queue", "stage")
         jobs = "Executions of jobs by outcome: done, failed, released, lost."
         self._jobs = Counter("jarvis_worker_jobs_total", jobs, (*job, "outcome"), registry=where)
-        took = "Duration of executions, whatever their outcome."
+        took = "Duration of executions, regardless of their outcome."
         self._job_seconds = Histogram("jarvis_worker_job_seconds", took, job, buckets=JOB_SECONDS, registry=where)
         read = "Source bytes processed by jobs that are done."
         self._bytes = Counter("jarvis_worker_source_bytes_total", read, job, registry=where)

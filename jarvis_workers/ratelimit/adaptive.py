@@ -70,7 +70,7 @@ class AimdLimiter:
         self._closed_until = max(self._closed_until, now + pause)
 
     def on_success(self, generation: int) -> None:
-        """Apply a success of a request that was admitted in `generation`."""
+        """Record the success of a request that was admitted in `generation`."""
         if generation != self.generation:
             return
         self._refused = 0

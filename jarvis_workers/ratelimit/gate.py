@@ -43,7 +43,7 @@ class Allowance(Protocol):
         """Apply a 429 to a request that was admitted in `generation`; `seconds` is its Retry-After."""
 
     def on_success(self, generation: int) -> None:
-        """Apply a success of a request that was admitted in `generation`."""
+        """Record the success of a request that was admitted in `generation`."""
 
 
 class FairQueue:

@@ -237,5 +237,5 @@ class _Kept:
 
 
 def _reason_of(number: int | None) -> str | None:
-    """Return the kernel limit that a signal stands for."""
+    """Return the kernel limit that a signal indicates."""
     return REASONS.get(number) if number else None

@@ -1,4 +1,4 @@
-"""Evidence of a hit: its line, as one short line of printable text whatever bytes the file contains, and its column."""
+"""Evidence of a hit: its line, as one short line of printable text, for any bytes of the file, and its column."""
 
 EVIDENCE_MAX = 200
 BEFORE = 60

@@ -17,7 +17,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 CONFIG_BYTES = 1 << 20
 REMOTE = re.compile(r'^\s*\[remote "origin"\]\s*$(?P<lines>(?:\n(?!\s*\[).*)*)', re.MULTILINE)
 URL = re.compile(r"^\s*url\s*=\s*(?P<url>[^\s\x00-\x1f\"'\\]{1,2000})\s*$", re.MULTILINE)
-# The user and password of a URL: they are no part of a report.
+# The user and password of a URL, which reports must not contain.
 CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
 BRANCH = re.compile(r"ref: refs/heads/((?!.*\.\.)[^\s\x00-\x1f~^:?*\[\\]{1,200})")
 

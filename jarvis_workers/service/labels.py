@@ -1,4 +1,4 @@
-"""Labels of runs: keys and values by which runs are found again, such as branch=main. They are no part of a report.
+"""Labels of runs: keys and values by which runs can be listed, such as branch=main. Reports do not contain them.
 
 Keys have the syntax of Kubernetes labels (https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/);
 values may be any printable text, so that a branch name fits.
@@ -77,7 +77,7 @@ def automatic_labels(path: Path, branch: str | None, environ: Mapping[str, str])
     """Return branch and commit of the working tree around a file or directory; outside of one, those of the CI job.
 
     `branch` is that of a git URL, which is checked out detached. So is the working tree of most CI jobs; it gets the
-    branch of the job if that is for the same commit. Values that are no labels are left out.
+    branch of the job if that is for the same commit. Values that are not valid labels are omitted.
     """
     checkout, job = read_checkout(path if path.is_dir() else path.parent), _ci_checkout(environ)
     commit = checkout.commit if checkout else job.commit

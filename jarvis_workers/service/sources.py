@@ -85,7 +85,7 @@ def open_source(
 
 
 def source_labels(source: SourceTree, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the labels of a run over a source: its branch and commit, as far as they are known."""
+    """Return the labels of a run over a source: its branch and commit, if known."""
     return automatic_labels(source.path, source.branch, environ)
 
 

@@ -11,5 +11,5 @@ def settings_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Settings.model_json_schema(mode="validation"),
         "title": "Settings of Jarvis Workers (jarvis.yaml)",
-        "description": "Each setting has its default if it is left out.",
+        "description": "Omitted settings have their defaults.",
     }

@@ -161,7 +161,7 @@ class WebSettings(FrozenSettings):
     """Access to the web page: how users sign in, and who may change anything.
 
     `users_file` and `tokens_file` hold hashes (docs/web.md). Only a proxy in `trusted_proxies` (addresses or networks)
-    may name the user; members of `editor_groups` may change something, and if `viewer_groups` are given, nobody else
+    may name the user; members of `editor_groups` may change something, and if `viewer_groups` are given, no other group
     may read. `hosts` are the names under which the page is reached.
     """
 

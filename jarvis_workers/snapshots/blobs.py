@@ -115,7 +115,7 @@ class DirectoryBlobs:
 
     def mark_damaged(self, name: str) -> None:
         place = self._place(name)
-        with suppress(OSError):  # no permission to write, no mark; the report tells users to submit again
+        with suppress(OSError):  # no permission to write, no mark; the report asks users to submit again
             place.chmod(place.stat().st_mode | _DAMAGED)
 
     def path(self, name: str) -> Path:
@@ -142,7 +142,7 @@ class DirectoryBlobs:
                     yield Stored(place.name, facts.st_size, facts.st_mtime)
 
     def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
-        """Rename the blob before checking its time: a concurrent `put` either updates the time or writes it anew."""
+        """Rename the blob before checking its time: a concurrent `put` either updates the time or writes it again."""
         place = self._place(name)
         aside = place.with_name(f"{TEMPORARY}{name}")
         with self._writer.checked():

@@ -30,7 +30,7 @@ NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 class ObjectStore:
     """Blobs as files; outside a `reaching` block the methods raise the client's own errors.
 
-    A forked process connects anew, as the client has a thread. It must not close the inherited client: they share its
+    A forked process opens its own client, as a client has a thread. It must not close the inherited one: they share its
     sockets and poll set.
     """
 

@@ -25,7 +25,7 @@ BACK_OFF_SECONDS = 1.0
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
     """Plan jobs of a stage, or of the stage that a job names; jobs whose input is already planned are skipped.
 
-    A job is due from now on: `not_before` tells how long it has been waiting.
+    A job is due from now on: its waiting time is counted from `not_before`.
     """
     insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs], not_before=now(session))
 

@@ -1,4 +1,4 @@
-"""Wait for the write lock of a SQLite store, of which there is one per database."""
+"""Wait for the write lock of a SQLite store; a database has one."""
 
 import sqlite3
 import time

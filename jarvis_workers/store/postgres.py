@@ -1,7 +1,7 @@
 """Connections to PostgreSQL with a client-side deadline for every statement.
 
 TCP keepalives do not detect a pooler or proxy that acknowledges packets and forwards nothing. So each wait for the
-server is bounded here. To tell a slow statement from a lost one, the server is asked over a fresh connection whether
+server is bounded. To distinguish slow statements from lost ones, the server is asked over another connection whether
 its backend is still executing it.
 """
 

@@ -1,4 +1,4 @@
-"""Names of runs. The primary key makes them unique, whoever submits at the same time."""
+"""Names of runs. The primary key makes them unique, also when several processes submit at once."""
 
 from typing import NamedTuple
 

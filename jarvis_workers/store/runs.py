@@ -18,7 +18,7 @@ from jarvis_workers.store.values import SnapshotFacts as SnapshotFacts
 
 
 def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:
-    """Insert a run with its snapshot and its stages, the first of which is open."""
+    """Insert a run with its snapshot and its stages; the first stage is open."""
     facts = {name: getattr(snapshot, name) for name in SnapshotFacts.__dataclass_fields__}
     insert_or_lock(session, SNAPSHOT, facts, created_at=now(session))
     fields = {name: getattr(run, name) for name in Run.__dataclass_fields__}

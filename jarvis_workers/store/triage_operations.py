@@ -17,7 +17,7 @@ KEPT = 20
 
 
 class TriageChange(NamedTuple):
-    """The verdict on a fingerprint before an operation, and the time of the one after it; None stands for none."""
+    """The verdict on a fingerprint before an operation, and the time of the one after it; None if there is none."""
 
     before: Judgement | None
     after_at: float | None
@@ -34,7 +34,7 @@ class Operation(NamedTuple):
 
 
 class PastOperation(NamedTuple):
-    """An operation as it concerns one finding: the verdict `before` it, None for none."""
+    """The part of an operation that concerns one finding: the verdict `before` it, or None."""
 
     change: str
     by: str

@@ -42,7 +42,7 @@ class TriageOperationRow(SQLModel, table=True):
 
 
 class TriageChangeRow(SQLModel, table=True):
-    """The triage verdict before an operation, and the time of the one after it; NULL stands for none."""
+    """The triage verdict before an operation, and the time of the one after it; NULL if there is none."""
 
     __tablename__ = "triage_change"
     operation_id: int = Field(foreign_key="triage_operation.id", ondelete="CASCADE", primary_key=True)

@@ -100,7 +100,7 @@ def _numbered(wanted: ReadCode, lines: list[str]) -> str:
 
 def _range(wanted: ReadCode, count: int) -> tuple[int, int]:
     if wanted.start_line > count:
-        raise ToolFailed(f"{wanted.path}: has {count} lines, none of them is {wanted.start_line}")
+        raise ToolFailed(f"{wanted.path}: line {wanted.start_line} does not exist; the file has {count} lines")
     last = count if wanted.end_line == -1 else min(wanted.end_line, count)
     if last < wanted.start_line:
         raise ToolFailed(f"{wanted.path}: line {wanted.start_line} comes after line {wanted.end_line}")

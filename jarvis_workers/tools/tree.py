@@ -41,7 +41,7 @@ class DirectoryTree:
             with _Opened(self._root, parts) as descriptor:
                 about = os.fstat(descriptor)
                 if not stat.S_ISREG(about.st_mode):
-                    raise ToolFailed(f"{path}: is no file")
+                    raise ToolFailed(f"{path}: is not a file")
                 if about.st_size > LARGEST:
                     raise ToolFailed(f"{path}: is {about.st_size} bytes long; {LARGEST} are the most")
                 return b"".join(iter(lambda: os.read(descriptor, about.st_size + 1), b""))
@@ -92,7 +92,7 @@ def _parts(path: str) -> list[bytes]:
     try:
         name = from_shown(path.removeprefix("./"))
     except ValueError as error:
-        raise ToolFailed(f"{path!r}: is no path") from error
+        raise ToolFailed(f"{path!r}: is not a path") from error
     if leaves_the_root(name):
         raise ToolFailed(f"{path!r}: is not below the root; give a path relative to it, without ..")
     return name.split(b"/")

@@ -16,9 +16,9 @@ from jarvis_workers.web.context import context
 def install_formats(app: Flask) -> None:
     """Configure the templates, before anything else uses them.
 
-    Undefined names are errors, and all text from outside is escaped.
+    Undefined names are errors, and all untrusted text is escaped.
     """
-    # Whatever uses the environment creates it, and options that come later have no effect.
+    # The first use creates the environment; options set later have no effect.
     app.jinja_options = {"undefined": StrictUndefined, "finalize": _finalize, "trim_blocks": True}
     app.jinja_env.filters.update(
         lines=_lines, number=_number, when=format_time, money=_money, duration=format_duration, iso=_iso

@@ -159,7 +159,7 @@ REFUSED = [
     (["last", "--severity", "hgih", "--list"], '--severity: "hgih" is unknown (did you mean "high"?)'),
     (["last", "--status", "new", "--list"], '--status: "new" is unknown; it is one of confirmed, review, '),
     (["last", "--category", "input_val", "--list"], '(did you mean "input_validation"?)'),
-    (["last", "--undo", *RULE], "--rule does not go with --undo"),
+    (["last", "--undo", *RULE], "--rule cannot be combined with --undo"),
     (["last", "--list", "--yes"], "--yes belongs to --mark"),
 ]
 

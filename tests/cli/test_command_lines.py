@@ -83,7 +83,12 @@ CASES = (
     Case("sandbox run . --tier C -- true", 2, "", '--tier: "C" is not one of A, B\n'),
     Case("sec rules --category crypt", 2, "", '(did you mean "crypto"?)\n'),
     Case("sec rules --language ruts", 2, "", '--language: "ruts" is not one of c/cpp, rust (did you mean "rust"?)\n'),
-    Case("sec fast --json --format sarif", 2, "", "--json: is --format json, and does not go with --format sarif\n"),
+    Case(
+        "sec fast --json --format sarif",
+        2,
+        "",
+        "--json: is the same as --format json, and cannot be combined with --format sarif\n",
+    ),
     Case("config show scan.languges", 2, "", '(did you mean "scan.languages"?)'),
     # Paths.
     Case("sec fast nowhere", 2, "", "jarvis: nowhere: no such file or directory\n"),

@@ -149,7 +149,9 @@ def test_json_and_format_json_are_the_same(jarvis, tree):
     run = scan(jarvis, tree)
 
     assert json.loads(jarvis("runs", "diff", run, run, "--json").out) == diff(jarvis, run, run)
-    assert "does not go with --format html" in jarvis("runs", "diff", run, run, "--json", "--format", "html").line
+    assert (
+        "cannot be combined with --format html" in jarvis("runs", "diff", run, run, "--json", "--format", "html").line
+    )
 
 
 def test_a_run_that_lists_only_what_was_new_is_not_compared(jarvis, tree):

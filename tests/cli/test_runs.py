@@ -335,7 +335,7 @@ def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):
 
     process.send_signal(signal.SIGINT)
 
-    assert f"run {run} goes on without this command; see: jarvis runs wait {run}".encode() in read_until(
+    assert f"run {run} continues without this command; see: jarvis runs wait {run}".encode() in read_until(
         terminal, b"interrupted"
     )
     assert process.wait() == 130

@@ -363,7 +363,7 @@ def test_a_dry_run_takes_nothing_that_belongs_to_a_report(jarvis: Jarvis, tree: 
     ended = jarvis("sec", "agent", "-p", "src", "--dry-run", *more, *where)
 
     assert ended.code == 2
-    assert ended.line.startswith(f"jarvis: {more[0]} does not go with --dry-run")
+    assert ended.line.startswith(f"jarvis: {more[0]} cannot be combined with --dry-run")
 
 
 def test_dollars_need_prices_of_the_second_group_too(jarvis: Jarvis, tree: Path) -> None:

@@ -49,7 +49,7 @@ class Files:
         try:
             return self.all[path.removeprefix("./")]
         except KeyError as error:
-            raise ToolFailed(f"{path}: is not there") from error
+            raise ToolFailed(f"{path}: does not exist") from error
 
     def paths(self) -> Iterator[str]:
         return iter(sorted(self.all))

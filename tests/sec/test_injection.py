@@ -194,7 +194,7 @@ def test_who_dismisses_whatever_it_is_shown_leaves_it_to_a_person(carrier: str, 
     (clean,) = verify(Model(dismisses), injected(CLEAN, carrier, goal, language))
 
     assert (planted.status, clean.status) == ("review", "review")
-    assert "speaks to a model" in (planted.reason or "")
+    assert "contains instructions to a model" in (planted.reason or "")
 
 
 @every_case

@@ -5,7 +5,7 @@ Types of values are texts without qualifiers (`char*`, `unsigned int`); lines ar
 
 from typing import Annotated, Any, Literal, NamedTuple
 
-# Any named tuple for mypy; two distinct types at run time, by which `decode` and `validator` tell the fields apart.
+# Any named tuple for mypy; two distinct types at run time, by which `decode` and `validator` distinguish the fields.
 Expression = Annotated[tuple[Any, ...], "expression"]
 Statement = Annotated[tuple[Any, ...], "statement"]
 

@@ -36,7 +36,7 @@ class Canary:
 
     def read(self, path: str) -> bytes:
         if path != self.file:
-            raise ToolFailed(f"{path}: is not there")
+            raise ToolFailed(f"{path}: does not exist")
         return self.code.encode()
 
     def paths(self) -> Iterator[str]:

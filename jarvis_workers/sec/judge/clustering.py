@@ -2,7 +2,7 @@
 
 The model sees candidates numbered from 1.  An answer with a repeated or an unknown number is rejected and requested
 again; a candidate that an answer omits becomes a cluster of its own, and so do all candidates if no answer arrives:
-every gid is in exactly one cluster, whatever the model answers.  A request contains no gid, and line numbers only
+every gid is in exactly one cluster, regardless of the model's answer.  A request contains no gid, and line numbers only
 relative to a function, so that it does not change when other parts of the file or tree are edited.
 """
 
@@ -149,7 +149,7 @@ def form_of(count: int) -> ReportForm:
             if not 1 <= number <= count:
                 raise ValueError(f"there is no finding {number}; they are numbered from 1 to {count}")
             if number in seen:
-                raise ValueError(f"finding {number} stands twice; each stands in one cluster, once")
+                raise ValueError(f"finding {number} is listed twice; each belongs to exactly one cluster")
             seen.add(number)
         return groups
 

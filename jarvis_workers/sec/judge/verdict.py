@@ -60,7 +60,7 @@ class Form(BaseModel):
 
 
 class Quote(Form):
-    """A line or a few of a file, as they stand there."""
+    """Consecutive lines of a file, quoted verbatim."""
 
     file: str
     line: Annotated[int, BeforeValidator(_line)]
@@ -68,7 +68,7 @@ class Quote(Form):
 
 
 class ReportItem(Form):
-    """What is said of one candidate; `gid` is its number in the question."""
+    """The verdict on one candidate; `gid` is its number in the question."""
 
     gid: Annotated[int, AfterValidator(_number)]
     has_risk: bool
@@ -135,7 +135,7 @@ class _QuotedItem:
     def problem(self) -> str | None:
         """The defect of the evidence, None if there is none."""
         if self.lost:
-            return "its evidence does not stand where it was said to, or says too little"
+            return "its evidence is not at the quoted location, or is too short"
         return None if self.found else "it has no evidence"
 
 

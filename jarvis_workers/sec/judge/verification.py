@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass
 class _Look:
-    """Verdicts of one conversation; `saw_raw` tells whether it saw text that the deciding view omits."""
+    """Verdicts of one conversation; `saw_raw` is true if it saw text that the deciding view omits."""
 
     verdicts: Mapping[int, Verdict]
     saw_raw: bool
@@ -154,7 +154,9 @@ class Verification:
         verdict = replace(verdict, gid=gid, **texts)
         if verdict.status == "dismissed" and self._suspicions:
             rules = ", ".join(sorted({suspicion.rule for suspicion in self._suspicions}))
-            return verdict.for_review(f"it was dismissed, and what was read speaks to a model ({rules})")
+            return verdict.for_review(
+                f"it was dismissed, and the code that was read contains instructions to a model ({rules})"
+            )
         return verdict
 
     def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:

@@ -39,7 +39,7 @@ from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
 ID_LENGTH = 6
-# More than anybody reads; a scan with more findings should be narrowed.
+# More than a user can read; a scan with more findings should be narrowed.
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
@@ -84,7 +84,7 @@ def gather(
 ) -> Findings:
     """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in their order.
 
-    `severities` are the configured severities of rules, whatever the confidence; `known` is the number of baseline
+    `severities` are the configured severities of rules, regardless of the confidence; `known` is the number of baseline
     findings by fingerprint: these are set aside, as are those suppressed by a comment or `judged` false. `statuses`
     are those of verdicts, by gid, None if no verdicts were requested: a candidate without one is undecided, a
     dismissed one is set aside.

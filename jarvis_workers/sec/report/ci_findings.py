@@ -12,7 +12,7 @@ from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Sum
 
 
 def from_repository(body: ReportBody, run: Mapping[str, Any]) -> ReportBody:
-    """Return the body with paths from the top of the repository, whatever directory was scanned."""
+    """Return the body with paths from the top of the repository, regardless of the directory that was scanned."""
     return below(run.get("path_prefix", ""), body)
 
 

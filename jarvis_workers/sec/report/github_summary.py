@@ -1,6 +1,6 @@
 """Render a short report as Markdown for the job summary of GitHub Actions, which is limited to 1 MiB.
 
-The summary has the numbers, the worst findings and what was not checked; its size is bounded whatever the tree holds.
+The summary has the numbers, the worst findings and what was not checked; its size is bounded for any tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Render a report as SARIF 2.1.0, for code scanning services and editors.
 
-Each result is on one line, so that two reports compare well.  Services limit the number of results: those with the
+Each result is on one line, as diff compares lines.  Services limit the number of results: those with the
 highest score are written, and a notification counts the others; another names each file that was not checked.
 Two runs over the same input differ in the driver's version, the invocation's times, the base URI and the
 property `run`.

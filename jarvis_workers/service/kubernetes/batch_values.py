@@ -122,7 +122,7 @@ class PolicyValues(ValuesSection):
 
 
 class ServerValues(BaseModel):
-    """A bundled server, of which only one value matters here."""
+    """A bundled server, only one value of which is used here."""
 
     enabled: bool = False
 

@@ -63,7 +63,7 @@ class MetricsServer(ThreadingMixIn, WSGIServer):
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a client that has gone or is too slow."""
+        """Ignore a client that has disconnected or is too slow."""
 
     def start(self) -> threading.Thread:
         """Serve in a daemon thread until `shutdown` is called."""

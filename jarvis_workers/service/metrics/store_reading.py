@@ -39,7 +39,7 @@ class StoreReading:
 
 @dataclass
 class StoreReader:
-    """Reads the store repeatedly; `lease_seconds` is after how long a silent worker counts as gone."""
+    """Reads the store repeatedly; a worker silent for `lease_seconds` counts as gone."""
 
     lease_seconds: float
     clock: Callable[[], float] = time.monotonic

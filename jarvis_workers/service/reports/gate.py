@@ -23,7 +23,7 @@ LAST = "last"
 class GateResult(NamedTuple):
     """The result: `outcome` is passed, failed (by `findings`) or incomplete; `baseline` is the run compared with.
 
-    `number` counts the findings, of which a report may list fewer.
+    `number` counts the findings, not all of which a report may list.
     """
 
     outcome: str

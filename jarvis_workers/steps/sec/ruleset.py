@@ -62,7 +62,7 @@ def rules_of(content: bytes | None) -> tuple[Rule, ...]:
 
 
 def conditions_of(content: bytes | None) -> dict[str, str]:
-    """Return the condition to verify by rule, as far as no package must be loaded for it."""
+    """Return the condition to verify by rule, for rules that need no package to be loaded."""
     own = json.loads(content)["project"] if content else ()
     return {rule.pattern: rule.verification for rule in RULES} | {row["id"]: row.get("verification", "") for row in own}
 

@@ -36,7 +36,7 @@ def has_verdicts(run: Run) -> bool:
 
 
 def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
-    """Return the status of candidates by gid, as far as known; None for a run without verification."""
+    """Return the known statuses of candidates by gid; None for a run without verification."""
     return verdicts.statuses(session, run.id) if has_verdicts(run) else None
 
 

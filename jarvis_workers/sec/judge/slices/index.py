@@ -1,6 +1,6 @@
 """Symbol index of a tree: definitions and callers of functions, definitions of types and macros.
 
-Nothing is parsed: one pass records which files call, and which define, a name; a query searches the nearest of these.
+The index does not parse: one pass records which files call or define a name; a query searches the nearest of them.
 The pass ends after MOST_BYTES, a query after FILES_LOOKED_AT files; definitions beyond these limits are not shown.
 """
 

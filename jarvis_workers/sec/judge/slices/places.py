@@ -36,7 +36,7 @@ class CodeRange(NamedTuple):
 
 
 class SourceFile:
-    """A source file, whatever its suffix, with cached derived facts."""
+    """A source file of any suffix, with cached derived facts."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path

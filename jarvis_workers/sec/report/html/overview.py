@@ -23,7 +23,7 @@ NAMES_MAX = 5_000
 
 
 def verdict(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield what a reader must know before any number."""
+    """Yield the verdict and the warnings that precede all numbers."""
     if summary.not_checked:
         yield _not_checked(summary.not_checked, say)
     if has_verdicts(summary):

@@ -1,8 +1,8 @@
 """Render a report as one HTML file that loads nothing and can be read in a browser, on paper, or without scripts.
 
 The page contains the FIRST_SHOWN best findings as plain HTML; its script replaces them with all findings, filtered and
-paginated.  Its own style and script are allowed by their hashes, so that a browser runs nothing else, whatever the
-scanned code contains.
+paginated.  Its own style and script are allowed by their hashes, so that a browser runs nothing else, regardless of the
+scanned code.
 """
 
 import heapq

@@ -1,7 +1,7 @@
 """Classify each mention of a variable in masked C by what the code does with it.
 
 Each mention is classified by a bounded window to its left and right: precise enough for a rule that reports a
-confidence, and at the same cost whatever the size of the function.
+confidence, and at a cost that does not depend on the size of the function.
 """
 
 import re
@@ -112,7 +112,7 @@ def _use(text: bytes, at: int, behind: int) -> Use:
 
 
 def _kind(before: bytes, after: bytes) -> str:
-    """Return the kind of use, as far as the adjacent text determines it."""
+    """Return the kind of use that the adjacent text determines."""
     if after[:1] == b"=" and after[:2] != b"==":
         return _assigned(before)
     if after[:2] == b"->" or after[:1] == b"[":

@@ -1,4 +1,4 @@
-"""Length of the output of a printf, as far as its format and arguments determine it."""
+"""Bounds of the output length of a printf, from its format and arguments."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Symbolic arithmetic on the sizes in C code, as far as they can be known without building it.
+"""Symbolic arithmetic on sizes in C code, without building it.
 
 An amount is a sum of products of names, such as 4 × n + 1; an unknown part remains symbolic, under its own text.
 Thus `strlen(s)` is one less than `strlen(s) + 1` although neither value is known.

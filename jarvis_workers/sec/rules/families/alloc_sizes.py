@@ -69,7 +69,7 @@ def check_product(site: Site) -> float | None:
 
 
 def check_stack(site: Site) -> float | None:
-    """Raise the confidence if the size comes from outside, lower it if the size is limited."""
+    """Raise the confidence if the size is untrusted input, lower it if the size is limited."""
     size = site.masked(STACK[site.name]).strip()
     if not size or (site.name == b"strdupa" and size[:1] == b'"'):
         return None

@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
             "The plaintext can be recovered without the key, by brute force or from patterns in the ciphertext."
         ),
         suggestion="Use AES-256-GCM or ChaCha20-Poly1305, with a fresh nonce for each message.",
-        verification="It encrypts something secret, and does not only read old data one last time.",
+        verification="It encrypts new secret data, rather than only decrypting old data.",
         bad="EVP_EncryptInit_ex(ctx, EVP_des_cbc(), NULL, key, iv);",
         good="EVP_EncryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, iv);",
     ),

@@ -18,7 +18,7 @@ COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
 
 
 def check_command(site: Site) -> float | None:
-    """Raise the confidence if the command runs in a shell, is concatenated or comes from outside."""
+    """Raise the confidence if the command runs in a shell, is concatenated or is untrusted input."""
     index = COMMAND_ARGUMENT.get(site.name, 0)
     command = site.masked(index).strip()
     if not command:

@@ -19,7 +19,7 @@ BOUNDED = lazy(rb"\s*(?:[<>]=?)(?![<>])")
 
 
 def check_conversion(site: Site) -> float | None:
-    """Raise the confidence if the text comes from outside and neither the end pointer nor errno is checked."""
+    """Raise the confidence if the text is untrusted input and neither the end pointer nor errno is checked."""
     function = site.function
     given = site.arguments
     counts = (2,) if site.name in REALS else (3,)

@@ -38,7 +38,7 @@ LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) fo
 
 
 def check_format(site: Site) -> float | None:
-    """Check for a non-constant format; the confidence is highest without further arguments (plain text was meant)."""
+    """Check for a non-constant format; the confidence is highest if there are no other arguments."""
     index = FORMAT_ARGUMENT[site.name]
     spans = site.arguments.spans
     given = site.masked(index).strip()

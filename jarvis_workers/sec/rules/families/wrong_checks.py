@@ -27,7 +27,7 @@ SUCCEEDS = lazy(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", r
 
 
 class Family(NamedTuple):
-    """Functions that report failure alike: the comparisons that detect nothing, and the confidence adjustment.
+    """Functions with the same failure result: the comparisons that detect nothing, and the confidence adjustment.
 
     If `kept` is false, a variable that takes the result may be compared again later.
     """
