@@ -1,5 +1,6 @@
-"""Determine the units that a run has not read from the outcomes of its jobs: complete, in order, without duplicates."""
+"""Determine the units that a run has not read from the outcomes of its jobs: complete, in order, one entry per unit."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,10 @@ NOT_REACHED = "not reached before the run ended"
 
 
 class UnitGaps(NamedTuple):
-    """The units that were not read, with reasons, and warnings on those that were read with errors."""
+    """The units that were not read, with reasons, and warnings on those that were read with errors.
+
+    A file that is compiled in several ways has an entry for each of its units that was not read.
+    """
 
     not_checked: tuple[tuple[bytes, str], ...]
     warnings: tuple[str, ...]
@@ -23,20 +27,24 @@ class UnitGaps(NamedTuple):
 
 def unit_gaps(blobs: Blobs, commands: Sequence[CompileCommand], batches: Sequence[StageJob]) -> UnitGaps:
     """Return the gaps of a run; a unit whose job was given up has the job's reason."""
-    gaps: set[tuple[bytes, str]] = set()
-    for batch in batches:
-        gaps.update((from_shown(path), reason) for path, reason in read_result(blobs, batch.result).not_checked)
+    gaps = [
+        (from_shown(path), reason) for batch in batches for path, reason in read_result(blobs, batch.result).not_checked
+    ]
     done: set[int] = set()
     warnings: set[str] = set()
     for index, unit in read_units(blobs, unit_blobs(blobs, batches)):
         done.add(index)
         if unit.errors:
             warnings.add(f"{shown(unit.file)} was read with errors: {first_error(unit.errors)}")
-    named = {path for path, _ in gaps}
+    named = Counter(path for path, _ in gaps)
     reasons = _reasons(batches)
     for index, command in enumerate(commands):
-        if index not in done and command.file not in named:
-            gaps.add((command.file, reasons.get(index, NOT_REACHED)))
+        if index in done:
+            continue
+        if named[command.file]:
+            named[command.file] -= 1
+        else:
+            gaps.append((command.file, reasons.get(index, NOT_REACHED)))
     return UnitGaps(tuple(sorted(gaps)), tuple(sorted(warnings)))
 
 

@@ -41,6 +41,17 @@ def test_units_that_no_job_has_read_are_named_with_the_reason(tmp_path: Path) ->
     assert gaps.warnings == ("0.c was read with errors: 0.c:3: no type",)
 
 
+def test_each_unit_of_a_file_that_was_not_read_counts(tmp_path: Path) -> None:
+    blobs = DirectoryBlobs(tmp_path)
+    commands = [CompileCommand(b"a.c", b"", arguments) for arguments in ((), ("-DX",), ("-DY",))]
+    result = f'{{"not_checked": [["a.c", "oh"], ["a.c", "oh"]], "units": "{blobs.put(pack_units([]))}"}}'
+    batches = [job("done", [0, 1], result=result), job("failed", [2], reason="crashed")]
+
+    gaps = unit_gaps(blobs, commands, batches)
+
+    assert gaps.not_checked == ((b"a.c", "crashed"), (b"a.c", "oh"), (b"a.c", "oh"))
+
+
 def test_the_first_error_is_one_line() -> None:
     errors = [Diagnostic("fatal", b"", 0, 0, "too\nlong " + "x" * 1000), Diagnostic("error", b"a.c", 1, 1, "more")]
 
