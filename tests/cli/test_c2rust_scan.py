@@ -1,6 +1,7 @@
 """`jarvis c2rust scan`: the files of a project, the exit codes, and its runs among those of other kinds."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,24 @@ def test_a_named_scan_is_not_repeated(jarvis: Jarvis, project: Path) -> None:
     assert (again.code, "which has ended" in again.err) == (0, True)
     assert len(json.loads(jarvis("runs", "list", "--json").out)) == 1
     assert jarvis("c2rust", "scan", "-p", project, "--name", "nightly", "--allow-errors").code == 2
+
+
+@pytest.mark.slow
+def test_names_of_files_may_be_any_bytes(jarvis: Jarvis) -> None:
+    root = bytes(jarvis.place / "odd")
+    os.makedirs(root + b"/d d")  # noqa: PTH103  (bytes)
+    contents = {
+        b"d d/h h.h": b"#define X 1\n",
+        b"d d/a\n\xff b.c": b'#include "h h.h"\nint f(void) { return X; }\n',
+        b"bad\xfe.c": b"int f( {\n",
+    }
+    for name, text in contents.items():
+        with open(root + b"/" + name, "wb") as file:  # noqa: PTH123  (bytes)
+            file.write(text)
+
+    ended = jarvis("c2rust", "scan", "-p", "odd")
+
+    assert ended.code == 3
+    assert "  bad\\xfe.c: bad\\xfe.c:1: expected parameter declarator (and 2 more)\n" in ended.out
+    assert [one["file"] for one in symbols(jarvis.place / "odd")] == ["d d/a\n\\xff b.c", "d d/h h.h"]
+    assert "d d/a\\n\\xff b.c:2" in jarvis("c2rust", "symbols", "f", "-p", "odd").out
