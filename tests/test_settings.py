@@ -144,6 +144,14 @@ def test_what_is_wrong_in_a_variable_is_said_in_one_line(tmp_path, variable, val
     assert refused(tmp_path, {variable: value}).startswith(says)
 
 
+@pytest.mark.parametrize(
+    "name", ["DELAY_ENTRIES", "DELAY_ENTRY_SYMBOLS", "RECORD", "CC", "ROOT", "LOG", "TRACE", "RUST"]
+)
+def test_variables_of_other_commands_are_no_settings(tmp_path, name):
+    """They may be exported in a shell that runs several commands."""
+    assert read(tmp_path, {f"JARVIS_C2RUST_{name}": "x"}) == read(tmp_path)
+
+
 def test_what_a_stronger_place_covers_is_checked_all_the_same(tmp_path):
     yaml(tmp_path, "processes: many\n")
 

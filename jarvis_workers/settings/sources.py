@@ -22,6 +22,10 @@ MAPPINGS = frozenset({"rules.severity", MODELS})
 READ_ELSEWHERE = frozenset(
     {"JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
     | {"JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"}
+    # Of `c2rust order`, of `c2rust cc`, and of the programs that it builds.
+    | {"JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENTRIES"}
+    | {f"JARVIS_C2RUST_{name}" for name in ("CC", "RECORD", "RECORDED", "ROOT", "CACHE")}
+    | {f"JARVIS_C2RUST_{name}" for name in ("LIBRARY", "RUST", "TRAP", "TRACE", "LOG")}
 )
 FLAG = "command line"
 
