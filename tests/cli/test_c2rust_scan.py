@@ -52,6 +52,19 @@ def test_a_missing_header_is_named_and_its_unit_not_read(jarvis: Jarvis, project
     assert "main" not in {one["name"] for one in symbols(project)}
 
 
+def test_units_are_read_whose_working_directory_has_no_file_of_the_project(jarvis: Jarvis, project: Path) -> None:
+    directory = project / "build" / "lib"
+    directory.mkdir(parents=True)
+    (project / "sub").mkdir()
+    (project / "a.h").rename(project / "sub" / "a.h")
+    command = {"directory": str(directory), "file": "../../main.c", "arguments": ["cc", "-I../../sub", "../../main.c"]}
+    (project / "compile_commands.json").write_text(json.dumps([command]))
+
+    ended = jarvis("c2rust", "scan", "-p", project)
+
+    assert (ended.code, [one["name"] for one in symbols(project)]) == (0, ["main", "pair"])
+
+
 def test_units_with_errors_are_taken_on_request(jarvis: Jarvis, project: Path) -> None:
     (project / "main.c").write_text('#include "gone.h"\n' + MAIN)
 

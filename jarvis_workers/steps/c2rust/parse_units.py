@@ -4,9 +4,10 @@ The facts of the units go to the blob store.  A unit with errors is not checked,
 clang, unless the run allows errors; what was read of it then is marked as incomplete in the graph.
 """
 
+import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -128,6 +129,7 @@ def _read(
     give_up = time.monotonic() + work.batch_seconds
     limits = UnitLimits(work.unit_seconds, work.unit_memory_mb)
     with _checkout(work, resources) as root:
+        _make_directories(root, {commands[index].directory for index in units})
         readings = read_units_and_files(root, [commands[index] for index in units], headers, limits)
         for index, reading in zip(units, readings, strict=False):
             if isinstance(reading, UnitNotRead):
@@ -150,6 +152,16 @@ def _checkout(work: ParseWork, resources: Resources) -> Iterator[Path]:
         return
     with temporary_directory("jarvis-checkout") as place:
         yield unpack(resources.blobs, work.snapshot, place)
+
+
+def _make_directories(root: Path, directories: Iterable[bytes]) -> None:
+    """Make the working directories of compile commands, which clang demands and snapshots lack if they have no file."""
+    inside = Path(os.path.realpath(root))
+    for directory in sorted(directories):
+        path = Path(os.path.realpath(inside / os.fsdecode(directory)))
+        if path.is_relative_to(inside):
+            with suppress(FileExistsError, NotADirectoryError):
+                path.mkdir(parents=True, exist_ok=True)
 
 
 def _job(snapshot: str, commands: str, units: Sequence[int], label: str, weight: int) -> NewJob:
