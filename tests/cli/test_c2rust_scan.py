@@ -234,3 +234,17 @@ def test_names_of_files_may_be_any_bytes(jarvis: Jarvis) -> None:
     assert "  bad\\xfe.c: bad\\xfe.c:1: expected parameter declarator (and 2 more)\n" in ended.out
     assert [one["file"] for one in symbols(jarvis.place / "odd")] == ["d d/a\n\\xff b.c", "d d/h h.h"]
     assert "d d/a\\n\\xff b.c:2" in jarvis("c2rust", "symbols", "f", "-p", "odd").out
+
+
+@pytest.mark.slow
+def test_a_unit_that_waits_is_ended_before_its_job(
+    jarvis: Jarvis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "waiting.h")
+    project = jarvis.tree("waits", {"a.c": f'#include "{tmp_path}/waiting.h"\n'})
+    monkeypatch.setenv("JARVIS_SCAN__HARD_LIMIT_SECONDS", "2")
+
+    ended = jarvis("c2rust", "scan", "-p", project)
+
+    assert ended.code == 3
+    assert "  a.c: exceeded the limit of 0.9 s\n" in ended.out

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 STEP = "symbols"
+# A unit that waits for ever is ended before the job would be, at twice the time of a batch.
+UNIT_SHARE = 0.9
 LABEL_LENGTH = 120
 
 
@@ -127,7 +129,7 @@ def _read(
     if not units:
         return outcomes
     give_up = time.monotonic() + work.batch_seconds
-    limits = UnitLimits(work.unit_seconds, work.unit_memory_mb)
+    limits = UnitLimits(work.unit_seconds, work.unit_memory_mb, work.batch_seconds * UNIT_SHARE)
     with _checkout(work, resources) as root:
         _make_directories(root, {commands[index].directory for index in units})
         readings = read_units_and_files(root, [commands[index] for index in units], headers, limits)

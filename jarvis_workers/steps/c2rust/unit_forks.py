@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -31,14 +32,15 @@ NEAR_LIMIT = 0.4
 
 
 class UnitLimits(NamedTuple):
-    """Limits of a unit: CPU seconds, and megabytes of memory."""
+    """Limits of a unit: CPU seconds, megabytes of memory, and at most so many seconds of time in all."""
 
     seconds: float = 60.0
     memory_mb: float = 4000.0
+    longest_seconds: float = inf
 
     @property
     def wall_seconds(self) -> float:
-        return self.seconds * WALL_FACTOR + WALL_SECONDS
+        return min(self.seconds * WALL_FACTOR + WALL_SECONDS, self.longest_seconds)
 
 
 class UnitReading(NamedTuple):
