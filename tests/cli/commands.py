@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,6 +27,21 @@ UNSAFE = "fn f(p: *const u8) -> u8 { unsafe { *p } }\n"
 
 DROP_FROM_BOUNDING_SET = 24
 READS_AND_WRITES_ANYTHING = (1, 2)
+
+
+def scanned_data(place: Path, tree: str, template: Path) -> Path:
+    """Scan a tree of `place` in this process, with a copy of the empty store `template`; return its data directory."""
+    data = place / "data"
+    data.mkdir()
+    shutil.copyfile(template, data / "jarvis.db")
+    with pytest.MonkeyPatch.context() as environment:
+        for name in [name for name in os.environ if name.startswith("JARVIS_")]:
+            environment.delenv(name)
+        environment.setenv("JARVIS_DATA_DIR", str(data))
+        environment.setenv("JARVIS_PROCESSES", "0")
+        environment.chdir(place)
+        assert run(["sec", "fast", "-q", "-p", tree, "-o", os.devnull]) == 0
+    return data
 
 
 @dataclass(frozen=True)

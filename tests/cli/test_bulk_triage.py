@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import yaml
 
 from jarvis_cli.main import run
+from tests.cli.commands import scanned_data
 
 PER_FILE, FILES_EACH = 20, 10
 RULE = ("--rule", "atoi_family")
@@ -23,7 +23,7 @@ def source(name):
 
 
 @pytest.fixture(scope="module")
-def kept_scan(tmp_path_factory):
+def kept_scan(tmp_path_factory, sqlite_template):
     """The data of a scan with 400 findings of atoi_family, half of them below tests/, and one of another rule there."""
     place = tmp_path_factory.mktemp("bulk")
     for directory in ("src", "tests/unit"):
@@ -31,10 +31,7 @@ def kept_scan(tmp_path_factory):
         for number in range(FILES_EACH):
             (place / "tree" / directory / f"f{number}.c").write_text(source(f"f{number}"))
     (place / "tree/tests/copy.c").write_text("void f(char *a, char *b) { strcpy(a, b); }\n")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
-    command = [sys.executable, "-m", "jarvis_cli", "sec", "fast", "-q", "-p", "tree", "-o", os.devnull]
-    subprocess.run(command, env=environ | {"JARVIS_DATA_DIR": str(place / "data")}, cwd=place, check=True)
-    return place / "data"
+    return scanned_data(place, "tree", sqlite_template)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import re
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import termios
 from contextlib import suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.commands import COPY, SYSTEM
+from tests.cli.commands import COPY, SYSTEM, scanned_data
 
 SECONDS = 30
 UNDO = "undo with: jarvis sec triage --undo"
@@ -32,16 +31,13 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def kept_scan(tmp_path_factory):
+def kept_scan(tmp_path_factory, sqlite_template):
     """The data of a scan of FILES, which is done once."""
     place = tmp_path_factory.mktemp("kept")
     (place / "src").mkdir()
     for name, text in FILES.items():
         (place / "src" / name).write_text(text)
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
-    command = [sys.executable, "-m", "jarvis_cli", "sec", "fast", "-q", "-p", "src", "-o", os.devnull]
-    subprocess.run(command, env=environ | {"JARVIS_DATA_DIR": str(place / "data")}, cwd=place, check=True)
-    return place / "data"
+    return scanned_data(place, "src", sqlite_template)
 
 
 @pytest.fixture
