@@ -155,7 +155,7 @@ def _hint(name: str, groups: Mapping[str, ModelGroup]) -> str:
     close = get_close_matches(name, groups, n=1)
     if close:
         return _meant(close)
-    return f"; there are: {', '.join(groups)}" if groups else "; none is set in jarvis.yaml"
+    return f"; available: {', '.join(groups)}" if groups else "; none is set in jarvis.yaml"
 
 
 def _read_key(path: str) -> str:

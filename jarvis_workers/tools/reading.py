@@ -114,7 +114,7 @@ def short_line(line: str) -> str:
 
 def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> str:
     """List the comments that start in the requested range, with their line numbers."""
-    told = ["", "comments (what somebody claims, to be checked against the code):"]
+    told = ["", "comments (claims to be checked against the code):"]
     line, at, room = 1, 0, MOST_CHARACTERS
     for start, end in spans:
         line += content.count(b"\n", at, start)

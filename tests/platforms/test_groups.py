@@ -48,7 +48,7 @@ def test_the_key_of_the_environment_may_be_in_a_file(tmp_path: Path) -> None:
 def test_a_name_that_no_group_has_is_refused() -> None:
     with pytest.raises(SettingsError, match=r'no group "fats" \(did you mean "fast"'):
         choose_group({"fast": FAST}, "fats", {})
-    with pytest.raises(SettingsError, match="there are: fast"):
+    with pytest.raises(SettingsError, match="available: fast"):
         choose_group({"fast": FAST}, "zzz", {})
     with pytest.raises(SettingsError, match="none is set"):
         choose_group({}, "environment", {})

@@ -1,4 +1,4 @@
-"""The metrics of a worker: its pool processes count in files of a directory, and this endpoint sums them.
+"""The metrics of a worker: pool processes write counters to files of a directory; the endpoint sums them.
 
 The counts of processes that have ended remain. Their files are merged into one per type, or a scan whose processes
 crash again and again would fill the directory.
