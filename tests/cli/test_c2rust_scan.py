@@ -41,6 +41,20 @@ def test_a_scan_writes_the_symbols_and_the_order(jarvis: Jarvis, project: Path) 
     assert (project / ".jarvis" / ".gitignore").read_text().startswith("*\n")
 
 
+def test_symbols_that_a_person_has_edited_survive_another_scan(jarvis: Jarvis, project: Path) -> None:
+    jarvis("c2rust", "scan", "-p", project)
+    path = project / ".jarvis" / "c2rust" / "symbols.jsonl"
+    edited = "".join(path.read_text().splitlines(keepends=True)[1:])
+    path.write_text(edited)
+
+    first, second = (jarvis("c2rust", "scan", "-p", project) for _ in range(2))
+
+    assert f"{path} was edited after the last scan: it is now symbols.jsonl.orig" in first.err
+    assert "edited" not in second.err
+    assert path.with_name("symbols.jsonl.orig").read_text() == edited
+    assert symbols(project) == symbols(project, "symbols_raw.jsonl")
+
+
 def test_a_missing_header_is_named_and_its_unit_not_read(jarvis: Jarvis, project: Path) -> None:
     (project / "main.c").write_text('#include "gone.h"\n' + MAIN)
 

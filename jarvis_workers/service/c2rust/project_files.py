@@ -3,6 +3,7 @@
 Each file is written as a whole or not at all.
 """
 
+import filecmp
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -20,6 +21,8 @@ from jarvis_workers.service.c2rust.scan_report import gap_warnings, read_scan_re
 from jarvis_workers.service.jarvis_directory import make_directory
 
 SYMBOLS, RAW_SYMBOLS, ORDER, ROOTS = "symbols.jsonl", "symbols_raw.jsonl", "translation_order.jsonl", "roots.txt"
+# What a person has made of symbols.jsonl, if a scan replaces it.
+EDITED_SYMBOLS = "symbols.jsonl.orig"
 # Names of entries to translate last, beside `main`; the second and third are the names of older versions.
 DELAYED_ENTRIES = ("JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENTRIES", "C2RUST_DELAY_ENTRIES")
 # 100,000 symbols take about 80 MB.
@@ -86,8 +89,24 @@ def read_symbol_file(path: Path, root: Path) -> SymbolFile:
 
 def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], say: Say | None = None) -> list[Path]:
     """Write symbols_raw.jsonl, symbols.jsonl and translation_order.jsonl; return their paths."""
+    keep_edited(directory_of(root), say)
     files = {RAW_SYMBOLS: symbol_lines(graph), SYMBOLS: symbol_lines(graph), ORDER: order_lines(graph, steps)}
     return [write_file(root, name, lines, say) for name, lines in files.items()]
+
+
+def keep_edited(directory: Path, say: Say | None = None) -> None:
+    """Rename symbols.jsonl before it is replaced if a person has changed it since the scan; `say` gets a line then."""
+    edited, kept = directory / SYMBOLS, directory / EDITED_SYMBOLS
+    try:
+        if filecmp.cmp(edited, directory / RAW_SYMBOLS, shallow=False):
+            return
+        edited.replace(kept)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"cannot rename {edited}: {error.strerror}") from error
+    if say:
+        say(f"{edited} was edited after the last scan: it is now {kept.name}")
 
 
 def write_file(root: Path, name: str, lines: Iterable[str], say: Say | None = None) -> Path:

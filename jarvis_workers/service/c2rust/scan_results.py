@@ -13,7 +13,7 @@ from jarvis_workers.c2rust.report.text import not_checked_line as not_checked_li
 from jarvis_workers.c2rust.report.text import summary_line as summary_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
-from jarvis_workers.service.c2rust.project_files import RAW_SYMBOLS, SYMBOLS, write_file
+from jarvis_workers.service.c2rust.project_files import RAW_SYMBOLS, SYMBOLS, directory_of, keep_edited, write_file
 from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
@@ -77,11 +77,12 @@ def export_symbols(
     """Write the files of a run to a directory, by default to that of its project; return their paths.
 
     Nothing is written without results, or by default if the root is no directory here.  `say` gets a line before
-    .gitignore is extended.  Raises UsageError.
+    .gitignore is extended, and when a symbols.jsonl that a person has edited is renamed.  Raises UsageError.
     """
     root = Path(os.fsdecode(run.root_raw))
     if directory is None and not root.is_dir():
         return []
+    keep_edited(directory or directory_of(root), say)
     written = []
     for name, artifact in FILES.items():
         content = _artifact(store, blobs, run, artifact)
