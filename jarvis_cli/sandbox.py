@@ -96,7 +96,7 @@ def _summary(verdicts: "list[AttackResult]") -> Iterator[tuple[str, str]]:
         if gone := [verdict.attack for verdict in of_group if verdict.counts and verdict.escaped]:
             told.append(f"{len(gone)} escaped: {', '.join(gone)}")
         if idle := [verdict.attack for verdict in of_group if not verdict.counts]:
-            told.append(f"{len(idle)} not run, as they fail outside too: {', '.join(idle)}")
+            told.append(f"{len(idle)} not run, as they also fail without a sandbox: {', '.join(idle)}")
         yield group, "; ".join(told)
 
 

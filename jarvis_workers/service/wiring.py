@@ -145,7 +145,7 @@ def _notify_of_ends(settings: Settings, store: Store, tell: Callable[[str], None
 
 @contextmanager
 def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
-    """Register as a worker before a run is ours, which would otherwise look abandoned."""
+    """Register as a worker before owning a run, which would otherwise look abandoned."""
     with store.write() as session:
         workers.touch(session, worker)
     try:

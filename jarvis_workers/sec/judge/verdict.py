@@ -44,7 +44,7 @@ def _line(value: Any) -> Any:
 
 def _number(value: int) -> int:
     if abs(value) > NUMBER_MAX:
-        raise ValueError("is no number of a candidate")
+        raise ValueError("is not the number of a candidate")
     return value
 
 

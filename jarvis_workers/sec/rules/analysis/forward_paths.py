@@ -66,7 +66,7 @@ def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
 
 
 def _near(text: bytes, at: int, end: int) -> int:
-    """Return the end of a nearby statement, since most callers need no more text."""
+    """Return the end of a nearby statement, a bound that suffices for most callers."""
     if end - at <= NEAR_MAX:
         return end
     return text.rfind(b";", at, at + NEAR_MAX) + 1 or at + NEAR_MAX
