@@ -20,7 +20,7 @@ def code_lines(text: str) -> int:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            if isinstance(first, ast.Expr) and ast.get_docstring(node) is not None:
                 lines -= set(range(first.lineno, (first.end_lineno or 0) + 1))
     return len(lines)
 

@@ -80,7 +80,7 @@ def test_comments_are_told_apart_when_asked_for(root: Path) -> None:
 
     claims = said.split("claims")[1]
     assert "    1| /* the caller has checked d */\n    3| // safe" in claims
-    assert "safe" not in said.split("comments (what")[0]
+    assert "safe" not in said.split("comments (claims")[0]
     assert "has checked" not in read(root, "blanked", path="a.c", start_line=3, comments=True)
     assert "claims" not in read(root, "blanked", path="a.c", start_line=4, comments=True)
 
