@@ -19,8 +19,8 @@ IDENTIFIER = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 # Strings, character constants and comments in the text of a macro: their words are no identifiers.  One that does not
 # end reaches to the end of the text, so that the search takes linear time.
 OPAQUE = re.compile(
-    rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
-    rb"|'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*",
+    rb'"(?>[^"\\]|\\.)*+(?:"|\\?\Z)'
+    rb"|'(?>[^'\\]|\\.)*+(?:'|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*",
     re.DOTALL,
 )
 # Of longer macros the signature shows the beginning.

@@ -123,8 +123,12 @@ class _UnitReader:
         return replace(symbol, facts=tuple(sorted({*symbol.facts, *facts})))
 
     def sorted_symbols(self) -> tuple[UnitSymbol, ...]:
-        symbols = [*map(self._with_pragmas, self._symbols.values()), *self._macros.symbols]
+        symbols = [*map(self._with_pragmas, self._listed()), *self._macros.symbols]
         return tuple(sorted(symbols, key=lambda symbol: (symbol.extent.file, *symbol.extent[1:3], symbol.key)))
+
+    def _listed(self) -> Iterator[UnitSymbol]:
+        """Yield the symbols without the prototypes, most of which come with headers and are not used."""
+        return (one for one in self._symbols.values() if one.is_definition or one.category == "type")
 
     def _with_pragmas(self, symbol: UnitSymbol) -> UnitSymbol:
         weak = symbol.name.encode() in self._weak and symbol.category in ("function", "global")
@@ -142,5 +146,6 @@ class _UnitReader:
 
     def externals(self) -> tuple[tuple[str, str], ...]:
         names = {key: target.name for key, target in self._bodies.targets.items()} | self._macros.targets
-        own = self._symbols.keys() | {symbol.key for symbol in self._macros.symbols}
+        names |= {key: self._symbols[key].name for _, key, _ in self.sorted_references() if key in self._symbols}
+        own = {symbol.key for symbol in (*self._listed(), *self._macros.symbols)}
         return tuple(sorted((key, name) for key, name in names.items() if key not in own))

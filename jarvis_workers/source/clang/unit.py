@@ -48,13 +48,14 @@ class CParameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitSymbol:
-    """A function, type, global variable or macro that a unit declares below the root of the project.
+    """A function, type, global variable or macro that a unit defines below the root of the project.
 
     `key` identifies the symbol over all units: clang's USR, preceded by the relative path and "#" if the symbol is
-    local to its file (internal linkage, macros).  `is_definition` is false for a declaration, such as a prototype in a
-    header or an incomplete type.  `kind` refines the category: function, method, constructor, …; struct, union, enum,
-    typedef, class, …; variable; macro.  `source_hash` is the SHA-256 of the text of the extent.  `facts` are sorted
-    names of properties that a translation to Rust must know, such as "internal", "variadic" or "bit_fields".
+    local to its file (internal linkage, macros).  `is_definition` is false for an incomplete type; prototypes and
+    extern declarations of variables are no symbols.  `kind` refines the category: function, method, constructor, …;
+    struct, union, enum, typedef, class, …; variable; macro.  `source_hash` is the SHA-256 of the text of the extent.
+    `facts` are sorted names of properties that a translation to Rust must know, such as "internal", "variadic" or
+    "bit_fields".
     """
 
     key: str

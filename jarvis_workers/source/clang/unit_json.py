@@ -10,7 +10,7 @@ from typing import Any
 from jarvis_workers.source.clang.unit import CParameter, Diagnostic, Extent, Reference, Unit, UnitSymbol
 
 # Raise it whenever the form or the meaning of a unit changes: earlier encodings are then not read.
-VERSION = 1
+VERSION = 2
 
 
 def encode_unit(unit: Unit) -> bytes:
@@ -19,6 +19,7 @@ def encode_unit(unit: Unit) -> bytes:
     number = {key: index for index, key in enumerate(keys)}
     document = [
         VERSION,
+        [(one.severity, os.fsdecode(one.file), *one[2:]) for one in unit.diagnostics],
         os.fsdecode(unit.file),
         unit.language,
         unit.arguments_hash,
@@ -27,7 +28,6 @@ def encode_unit(unit: Unit) -> bytes:
         [(number[one.source], number[one.target], one.kind) for one in unit.references],
         unit.externals,
         [os.fsdecode(path) for path in unit.includes],
-        [(one.severity, os.fsdecode(one.file), *one[2:]) for one in unit.diagnostics],
     ]
     return json.dumps(document, separators=(",", ":")).encode()
 
@@ -37,7 +37,7 @@ def decode_unit(line: bytes) -> Unit:
     version, *fields = json.loads(line)
     if version != VERSION:
         raise ValueError(f"a unit of version {version}, not {VERSION}")
-    file, language, arguments_hash, keys, symbols, references, externals, includes, diagnostics = fields
+    diagnostics, file, language, arguments_hash, keys, symbols, references, externals, includes = fields
     return Unit(
         file=os.fsencode(file),
         language=language,
@@ -46,8 +46,18 @@ def decode_unit(line: bytes) -> Unit:
         references=tuple(Reference(keys[source], keys[target], kind) for source, target, kind in references),
         externals=tuple((key, name) for key, name in externals),
         includes=tuple(os.fsencode(path) for path in includes),
-        diagnostics=tuple(Diagnostic(severity, os.fsencode(at), *rest) for severity, at, *rest in diagnostics),
+        diagnostics=_diagnostics(diagnostics),
     )
+
+
+def decode_errors(line: bytes) -> tuple[Diagnostic, ...]:
+    """Return the errors of a unit of `encode_unit` without decoding the rest."""
+    rows, _ = json.JSONDecoder().raw_decode(line.decode(), len(f"[{VERSION},"))
+    return tuple(one for one in _diagnostics(rows) if one.severity != "warning")
+
+
+def _diagnostics(rows: list[Any]) -> tuple[Diagnostic, ...]:
+    return tuple(Diagnostic(severity, os.fsencode(at), *rest) for severity, at, *rest in rows)
 
 
 def _symbol_row(symbol: UnitSymbol, number: int) -> tuple[Any, ...]:

@@ -1,6 +1,8 @@
 """Link the units of a project into one graph; write its symbols, order and pictures as artifacts."""
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.dot import dot_lines
@@ -47,13 +49,26 @@ def load(session: "Session", run: Run, _: Claimed) -> LinkWork:
 def decide(work: LinkWork, resources: Resources) -> Commit:
     """Return the graph, and its files as artifacts."""
     blobs = resources.blobs
-    graph = link_units(unit for _, unit in read_units(blobs, unit_blobs(blobs, work.batches)))
+    with _without_garbage_collection():
+        graph = link_units(read_units(blobs, unit_blobs(blobs, work.batches)))
     steps = translation_order(graph, work.delayed)
     files = {SYMBOLS: symbol_lines(graph), ORDER: order_lines(graph, steps), DOT: dot_lines(graph)}
     return Commit(
         results=(SymbolResult(graph),),
         artifacts=tuple((name, _content(lines)) for name, lines in files.items()),
     )
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Suspend the collector, which finds no cycles among decoded units and takes half of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def unit_blobs(blobs: Blobs, batches: Iterable[StageJob]) -> Iterator[str]:

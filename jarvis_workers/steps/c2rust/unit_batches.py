@@ -11,7 +11,7 @@ from jarvis_workers.paths import plain, shown
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.clang.unit import Diagnostic, Unit
-from jarvis_workers.source.clang.unit_json import decode_unit
+from jarvis_workers.source.clang.unit_json import decode_errors, decode_unit
 
 # Reading a unit costs about as much as this many bytes of source, whatever its size: its headers.
 UNIT_BYTES = 50_000
@@ -57,12 +57,21 @@ def pack_units(facts: Iterable[tuple[int, bytes]]) -> bytes:
     return b"".join(b"%d %b\n" % one for one in facts)
 
 
-def read_units(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, Unit]]:
-    """Yield the units in blobs, with their indexes."""
+def read_units(blobs: Blobs, names: Iterable[str]) -> Iterator[Unit]:
+    """Yield the units in blobs."""
+    return (decode_unit(content) for _, content in _lines(blobs, names))
+
+
+def read_errors(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, tuple[Diagnostic, ...]]]:
+    """Yield the indexes of the units in blobs, each with its errors."""
+    return ((index, decode_errors(content)) for index, content in _lines(blobs, names))
+
+
+def _lines(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, bytes]]:
     for name in names:
         for line in blobs.read(name).splitlines():
             index, _, content = line.partition(b" ")
-            yield int(index), decode_unit(content)
+            yield int(index), content
 
 
 def first_error(errors: Sequence[Diagnostic]) -> str:

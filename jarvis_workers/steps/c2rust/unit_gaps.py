@@ -9,7 +9,7 @@ from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.steps.c2rust.link_symbols import unit_blobs
-from jarvis_workers.steps.c2rust.unit_batches import UnitsPayload, first_error, read_units
+from jarvis_workers.steps.c2rust.unit_batches import UnitsPayload, first_error, read_errors
 from jarvis_workers.store.values import StageJob
 
 NOT_REACHED = "not reached before the run ended"
@@ -32,10 +32,10 @@ def unit_gaps(blobs: Blobs, commands: Sequence[CompileCommand], batches: Sequenc
     ]
     done: set[int] = set()
     warnings: set[str] = set()
-    for index, unit in read_units(blobs, unit_blobs(blobs, batches)):
+    for index, errors in read_errors(blobs, unit_blobs(blobs, batches)):
         done.add(index)
-        if unit.errors:
-            warnings.add(f"{shown(unit.file)} was read with errors: {first_error(unit.errors)}")
+        if errors:
+            warnings.add(f"{shown(commands[index].file)} was read with errors: {first_error(errors)}")
     named = Counter(path for path, _ in gaps)
     reasons = _reasons(batches)
     for index, command in enumerate(commands):

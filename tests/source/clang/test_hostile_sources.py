@@ -113,7 +113,7 @@ def test_paths_are_relative_to_the_directory_of_the_command(tmp_path: Path) -> N
 def test_a_root_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    (tmp_path / "real" / "h.h").write_text("int header(void);\n")
+    (tmp_path / "real" / "h.h").write_text("static int header(void) { return 1; }\n")
     unit = read_files(
         tmp_path / "link", {"a.c": f'#include "{tmp_path}/real/h.h"\nint it(void) {{ return header(); }}\n'}
     )
@@ -163,7 +163,8 @@ def test_cpp_is_read_and_marked_as_not_translatable(tmp_path: Path) -> None:
 
 
 def test_a_header_of_c_and_cpp_declares_one_function(tmp_path: Path) -> None:
-    header = '#ifdef __cplusplus\nextern "C" {\n#endif\nint shared(int);\n#ifdef __cplusplus\n}\n#endif\n'
+    shared = "inline int shared(int x) { return x; }\n"
+    header = '#ifdef __cplusplus\nextern "C" {\n#endif\n' + shared + "#ifdef __cplusplus\n}\n#endif\n"
     read_files(tmp_path, {"api.h": header, "a.c": '#include "api.h"\n', "b.cc": '#include "api.h"\n'})
     keys = {read_file(tmp_path, file).symbol("shared").key for file in ("a.c", "b.cc")}
 

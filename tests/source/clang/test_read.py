@@ -56,6 +56,20 @@ def test_a_function_as_a_value(tmp_path: Path) -> None:
     assert used.facts == ("indirect_calls",)
 
 
+def test_prototypes_are_names_only_where_they_are_used(tmp_path: Path) -> None:
+    unit = read_files(
+        tmp_path,
+        {
+            "a.c": '#include "a.h"\nint near(struct later *one) { return one != 0 && far(shared); }\n',
+            "a.h": "int far(int); int unused(void); extern int shared; extern int idle; struct later;\n",
+        },
+    )
+
+    assert sorted(unit.names) == ["later", "near"]
+    assert unit.unit.externals == (("c:@F@far", "far"), ("c:@shared", "shared"))
+    assert unit.uses("near") == {"call": {"far"}, "global": {"shared"}, "type": {"later"}}
+
+
 def test_a_macro_has_its_text(tmp_path: Path) -> None:
     unit = read_source(tmp_path, LIBRARY)
 
