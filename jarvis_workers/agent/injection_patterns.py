@@ -1,6 +1,6 @@
 """Patterns of prompt injection, one row per rule. A blank matches any white space, so that a line break hides nothing.
 
-Levels: "block" for text that has no place in source code, "review" for text that may also be in an honest comment,
+Levels: "block" for text that has no place in source code, "review" for text that may also be in a harmless comment,
 "warn" for text that only adds emphasis.
 """
 

@@ -25,7 +25,7 @@ TEST_PROGRAM = re.compile(r"(^|/)(CMakeFiles/(?![^/]*\.dir/)|meson-private/|\.?c
 
 
 class Invocation(NamedTuple):
-    """A call of a compiler; `file` is its source if it is given apart, `place` names it in errors."""
+    """A compiler invocation; `file` is its source if specified separately, `place` identifies it in errors."""
 
     directory: str
     words: tuple[str, ...]
@@ -145,7 +145,7 @@ class _Collector:
                     )
 
     def _is_source(self, source: CompiledSource) -> bool:
-        """Return whether a word is a source; assembler is one, so that it is named in a warning."""
+        """Return whether an argument is a source file; assembly files count, so that a warning names them."""
         return language_of(source) is not None or source.name.endswith((".S", ".s"))
 
     def _is_file(self, path: str) -> bool:

@@ -110,7 +110,7 @@ class _Linker:
         return SymbolGraph(tuple(symbols), self._edges(ids, linked))
 
     def _link(self) -> dict[str, _DefinitionPlace]:
-        """Return where the linker finds the definition of each key: the strong one, the first by file."""
+        """Return the definition that the linker chooses for each key: strong before weak, then first by file name."""
         linked: dict[str, _DefinitionPlace] = {}
         for place in sorted(self._definitions, key=lambda place: (place.key, self._is_weak(place), place.file)):
             linked.setdefault(place.key, place)

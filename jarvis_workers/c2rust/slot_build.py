@@ -92,7 +92,7 @@ class SlotBuild:
         return bool({"--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs"} & set(self.flags))
 
     def dependency_flags(self, one: SourceInput) -> tuple[str, ...]:
-        """Return the flags that write the rule of make that this call writes, though it makes assembly."""
+        """Return the flags that write the make dependency rule of the original call, though the output is assembly."""
         if not {"-MD", "-MMD"} & set(self.dependencies):
             return ()
         target = one.object or object_name(one.source)

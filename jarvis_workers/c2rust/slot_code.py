@@ -93,6 +93,6 @@ def _instructions(lines: tuple[str, ...], pad: str, cell: str, row: str) -> list
 
 
 def _quoted(text: str) -> str:
-    """Escape a string for the assembler: any byte but plain characters in octal."""
+    """Escape a string for the assembler: bytes other than plain characters become octal escapes."""
     plain = (chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:03o}" for byte in from_text(text))
     return "".join(plain)

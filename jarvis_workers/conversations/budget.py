@@ -3,7 +3,7 @@
 The conversations of a process share an allowance for each run. The allowance is acquired from the store
 (`store/budgets`) in parts; a request reserves its maximum cost, and the actual cost counts as spent when the answer is
 saved. If nothing is left, callers block while any process still holds an unspent reservation; then the run is paused.
-So no answer is cut off.  Amounts are in the smallest parts of the budget's unit (`ratelimit/budget.PARTS`).
+So no answer is cut off.  Amounts are in integer subunits of the budget's unit (`ratelimit/budget.PARTS`).
 """
 
 import asyncio

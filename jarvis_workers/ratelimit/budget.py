@@ -28,7 +28,7 @@ LARGEST = 10**18
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """The total that a run may spend; `cap` is in the smallest parts of the unit."""
+    """The total that a run may spend; `cap` is in integer subunits (see PARTS)."""
 
     unit: Unit
     cap: int
@@ -39,11 +39,11 @@ class RunBudget:
         return self.in_units(self.cap)
 
     def in_units(self, parts: int) -> float:
-        """Convert smallest parts to dollars, tokens or seconds."""
+        """Convert integer subunits to dollars, tokens or seconds."""
         return parts if self.unit == "tok" else round(parts / PARTS[self.unit], 9)
 
     def says(self, spent: int) -> str:
-        """Format `spent` and the cap for display; `spent` is in the smallest parts of the unit."""
+        """Format `spent` and the cap for display; `spent` is in integer subunits."""
         if self.unit == "tok":
             return f"{spent:,} of {self.cap:,} tokens"
         digits = ".4f" if self.unit == "usd" else ",.0f"
@@ -64,7 +64,7 @@ def read_budget(text: str) -> RunBudget:
 
 
 def amount_of(unit: Unit, tokens: int, cost: float) -> int:
-    """Return the cost of an answer in the smallest parts of a unit; `cost` is in dollars.
+    """Return the cost of an answer in integer subunits; `cost` is in dollars.
 
     For a budget of time the cost is 0: time is not charged per answer.
     """

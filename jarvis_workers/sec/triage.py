@@ -40,7 +40,7 @@ class TriageState(StrEnum):
 
     @property
     def plain_value(self) -> bool | str:
-        """The state in YAML and JSON: true and false are booleans, the others words."""
+        """The state in YAML and JSON: true and false are booleans, other states are strings."""
         return {"true": True, "false": False}.get(self.value, self.value)
 
 

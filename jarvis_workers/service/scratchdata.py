@@ -16,7 +16,7 @@ from jarvis_workers.settings import Settings
 
 @contextmanager
 def with_data_directory(settings: Settings, tell: Callable[[str], None]) -> Iterator[Settings]:
-    """Yield settings with a writable data directory: a temporary one if necessary, which is reported by a line.
+    """Yield settings with a writable data directory: a temporary one if necessary, reported in one line.
 
     Only the default directory is replaced: an explicit one, or a store elsewhere, is used or rejected.
     """

@@ -1,6 +1,7 @@
 """Aggregates over the whole store for monitoring: jobs, queues, runs, model usage, findings, workers.
 
-Each query reads the store at most once, mostly through indexes: seconds at millions of jobs. They lock nothing.
+Each query reads the store at most once, mostly through indexes, and takes seconds with millions of jobs. The queries
+take no locks.
 """
 
 from collections.abc import Iterable

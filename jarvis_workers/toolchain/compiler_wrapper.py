@@ -25,7 +25,7 @@ def main(words: list[str], environ: dict[str, str], directory: str) -> int:
 
 
 def execute(words: list[str], environ: Mapping[str, str]) -> int:
-    """Become the compiler, whose own calls of wrappers are not recorded; return an exit code if that fails."""
+    """Replace this process with the compiler; nested wrapper calls are not recorded. Return an exit code on failure."""
     try:
         os.execvpe(words[0], words, {**environ, RECORDED: "1"})
     except OSError as error:

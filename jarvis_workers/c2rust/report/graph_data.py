@@ -77,7 +77,7 @@ def _sparse(index: Mapping[int, int], symbols: Iterable[Symbol], value: Any) -> 
 
 
 def _edges(edges: Iterable[Edge], index: Mapping[int, int]) -> dict[str, Any]:
-    """Return edges as the number of callees of each caller, all callees in a row, and the digits of their kinds."""
+    """Return edges as the out-degree of each caller, the concatenated callees, and one digit per edge for its kind."""
     rows = defaultdict[int, list[tuple[int, int]]](list)
     for caller, callee, kind in edges:
         rows[index[caller]].append((index[callee], EDGE_KINDS.index(kind)))

@@ -24,7 +24,7 @@ UNCHECKED_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a page says beside the graph: the name of the project, short facts, and what is missing from the graph.
+    """The text of a page besides the graph: the project's name, short facts, and what is missing from the graph.
 
     `details` are texts such as the path of the project and the time of the scan.  `units` counts all translation
     units, including those not checked.

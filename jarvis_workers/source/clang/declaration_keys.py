@@ -78,7 +78,7 @@ class DeclarationKeys:
         return declared if re.fullmatch(rf"c:@[SUE]A@{re.escape(name)}", usr) else None
 
     def name(self, cursor: Cursor) -> str:
-        """Return the name of a declaration; that of an anonymous type says what it is."""
+        """Return the name of a declaration; for an anonymous type, a placeholder such as `(anonymous struct)`."""
         name = text(self._lib.clang_getCursorSpelling(cursor))
         if cursor.kind in TYPES and (not name or "(" in name):
             return f"(anonymous {CursorKind(cursor.kind).name.lower()})"

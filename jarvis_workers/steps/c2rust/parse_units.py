@@ -70,7 +70,7 @@ def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> ParseWork:
-    """Return the units of a job, with what the run says about reading them."""
+    """Return the units of a job, with the run's parse options."""
     options = ParseOptions.of(run)
     return ParseWork(
         units=UnitsPayload.from_json(job.payload).units,

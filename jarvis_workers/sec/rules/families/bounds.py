@@ -192,7 +192,7 @@ def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float |
 
 
 def _measured(scope: BufferSizes, names: frozenset[bytes]) -> float:
-    """Return the adjustment for a size from strlen: lower for callers that pass literals, and for members."""
+    """Return the adjustment for a size from strlen: lower if callers pass literals, or if a member is measured."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
     return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN

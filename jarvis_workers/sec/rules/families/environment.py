@@ -41,7 +41,7 @@ class _Known(NamedTuple):
 
 
 def check_getenv(site: Site) -> float | None:
-    """Raise the confidence if the value runs a command or overflows a buffer; a NULL test permits mere reads."""
+    """Raise the confidence if the value runs a command or overflows a buffer; reads are safe after a NULL test."""
     result = site.result
     if site.arguments.end is None or result.kind in ("returned", "tested", "voided", "ignored"):
         return None

@@ -117,7 +117,7 @@ def check_lookup(site: Site) -> float | None:
 
 
 def _was_found(site: Site) -> bool:
-    """Return whether the same call occurs above, most often in a test, or searches for the NUL."""
+    """Return whether the same call occurs earlier, usually in a test, or the call searches for the terminating NUL."""
     content, end = site.source.content, site.arguments.end
     if site.original(1).strip() in (b"'\\0'", b"0", b"L'\\0'"):
         return True
