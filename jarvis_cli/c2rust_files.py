@@ -59,8 +59,8 @@ def symbols(
     category: Annotated[
         str | None, typer.Option(metavar="CATEGORY", help="Only function, type, global or macro.")
     ] = None,
-    name: Annotated[str, typer.Option(metavar="GLOB", help="Only symbols with such a name.")] = "",
-    file: Annotated[str, typer.Option(metavar="GLOB", help="Only symbols of such files.")] = "",
+    name: Annotated[str, typer.Option(metavar="GLOB", help="Only symbols whose name matches GLOB.")] = "",
+    file: Annotated[str, typer.Option(metavar="GLOB", help="Only symbols in files that match GLOB.")] = "",
     roots: Annotated[bool, typer.Option("--roots", help="Only functions that no other function calls.")] = False,
     as_json: AsJson = False,
 ) -> int:

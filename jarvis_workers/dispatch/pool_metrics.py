@@ -55,7 +55,7 @@ class PoolMetrics(Observer):
         self._tokens = Counter("jarvis_worker_model_tokens_total", tokens, (*model, "type"), registry=where)
         cost = "Cost of answered calls."
         self._cost = Counter("jarvis_worker_model_cost_dollars_total", cost, model, registry=where)
-        refused = "Requests that a provider refused as too many (429, 529)."
+        refused = "Requests throttled by the provider (HTTP 429 or 529)."
         self._throttled = Counter("jarvis_worker_throttled_requests_total", refused, model, registry=where)
 
     @classmethod

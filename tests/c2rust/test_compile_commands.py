@@ -233,6 +233,7 @@ def test_names_that_are_not_utf8_are_read() -> None:
     assert command.file == b"\xff.c"
 
 
+@pytest.mark.slow
 def test_ten_thousand_entries_take_less_than_a_few_seconds() -> None:
     names = [f"src/module{number // 100}/file{number}.c" for number in range(10_000)]
     flags = " ".join([r"-DNAME=\"quoted\"", *(f"-I../include{number}" for number in range(20)), "-fno-ipa-cp"])

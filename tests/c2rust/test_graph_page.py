@@ -136,6 +136,7 @@ def test_what_was_not_read_never_looks_like_no_edges(page: Browser, opened: Open
     assert "None in the units that were read; 1 unit not checked." in page.ask("view.innerText")
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_and_not_obeyed(page: Browser, opened: Opener) -> None:
     names, everything = [*HOSTILE, "main"], " ".join(HOSTILE)
     calls = [(1, 9), *((9, number) for number in range(1, 9))]

@@ -588,6 +588,7 @@ def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
     assert "submit again to check it" in jarvis("runs", "retry", run).line
 
 
+@pytest.mark.slow
 def test_a_damaged_blob_is_replaced_by_the_next_scan(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "b.c": SYSTEM})
     scan = ("sec", "fast", "-p", tree, "--no-cache", "--format", "json", "--profile")

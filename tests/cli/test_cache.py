@@ -24,6 +24,7 @@ def report(jarvis: Jarvis, tree: Path, *options: str) -> tuple[dict[str, object]
     return body, body.pop("run")["stages"]["scan"]["cached"]
 
 
+@pytest.mark.slow
 def test_with_and_without_the_cache_the_report_is_the_same(jarvis: Jarvis, tree: Path) -> None:
     first, before = report(jarvis, tree)
     second, known = report(jarvis, tree)
@@ -50,6 +51,7 @@ def test_when_everything_is_known_no_child_is_started(
     assert cpu_of_children() == 0
 
 
+@pytest.mark.slow
 def test_show_and_doctor_tell_what_was_known(jarvis: Jarvis, tree: Path) -> None:
     report(jarvis, tree)
     report(jarvis, tree)
@@ -73,6 +75,7 @@ def test_a_cache_of_no_size_is_none(jarvis: Jarvis, tree: Path, monkeypatch: pyt
     assert "off: every file is scanned again" in jarvis("doctor").out
 
 
+@pytest.mark.slow
 def test_a_profile_is_told_and_reported_and_changes_nothing_else(jarvis: Jarvis, tree: Path) -> None:
     plain, _ = report(jarvis, tree)
     ended = jarvis("sec", "fast", "-p", tree, "--format", "json", "--profile")

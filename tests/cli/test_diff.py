@@ -22,6 +22,7 @@ def diff(jarvis, *args):
     return json.loads(ended.out)
 
 
+@pytest.mark.slow
 def test_an_edit_is_told_as_what_is_new_and_what_is_fixed(jarvis, tree):
     first = scan(jarvis, tree)
     (tree / "a.c").write_text("// moved\n" + SYSTEM)
@@ -42,6 +43,7 @@ def test_an_edit_is_told_as_what_is_new_and_what_is_fixed(jarvis, tree):
     }
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_is_fixed_and_one_that_could_not_be_read_is_not_checked(jarvis, tree):
     first = scan(jarvis, tree)
     (tree / "a.c").unlink()
@@ -57,6 +59,7 @@ def test_a_file_that_is_gone_is_fixed_and_one_that_could_not_be_read_is_not_chec
     assert "did not fully check 1 of its files" in broken["notes"][0]
 
 
+@pytest.mark.slow
 def test_what_the_second_scan_was_not_to_look_at_is_not_fixed(jarvis, tree):
     first = scan(jarvis, tree)
 
@@ -76,6 +79,7 @@ def test_a_run_that_is_not_over_has_fixed_nothing(jarvis, tree):
     assert found["notes"][0] == "the later run is paused: it did not check everything"
 
 
+@pytest.mark.slow
 def test_a_comment_that_suppresses_changes_what_is_said_of_a_finding(jarvis, tree):
     first = scan(jarvis, tree)
     (tree / "a.c").write_text(f"// jarvis-ignore: sized\n{COPY}")
@@ -84,6 +88,7 @@ def test_a_comment_that_suppresses_changes_what_is_said_of_a_finding(jarvis, tre
     assert {(one["file"], one["was"], one["is"]) for one in changed} == {("a.c", "heuristic", "suppressed")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["json", "sarif"])
 def test_a_comment_behind_the_code_changes_what_is_said_of_a_finding_also_in_report_files(jarvis, tree, suffix):
     jarvis("sec", "fast", "-p", tree, "-o", f"old.{suffix}")
@@ -117,6 +122,7 @@ def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis,
     assert (unsure.code, unsure.line) == (3, f"jarvis: {says}")
 
 
+@pytest.mark.slow
 def test_it_is_written_to_a_file_or_the_terminal_and_what_makes_no_sense_is_refused(jarvis, tree):
     run = scan(jarvis, tree)
     shown = jarvis("runs", "diff", run, "last")

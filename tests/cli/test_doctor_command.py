@@ -79,6 +79,7 @@ def test_a_bucket_that_cannot_be_reached_fails_with_a_remedy_and_no_secret(monke
     assert "AKIA" not in shown and "wJalr" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "address", "module", "command"),
     [

@@ -57,6 +57,7 @@ def test_the_commands_do_what_they_say(place: Jarvis, block: list[list[str]]) ->
     assert ended[0].out == "In list.c.\n"
 
 
+@pytest.mark.slow
 def test_the_variables_alone_are_a_model(place: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(says("x")) as server:
         names = re.findall(r"(OPENAI_\w+)=(\S+)", DOC)

@@ -23,6 +23,7 @@ def scanned(ended):
     return sorted({issue["file"] for issue in report["issues"]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("paths", "files"),
     [
@@ -35,6 +36,7 @@ def test_paths_can_be_named_several_and_files_too(jarvis, project, paths, files)
     assert scanned(jarvis("sec", "fast", *paths, "--format", "json")) == files
 
 
+@pytest.mark.slow
 def test_a_directory_keeps_its_fingerprints_and_files_those_of_the_current_directory(jarvis, project):
     def prints(*paths):
         found = json.loads(jarvis("sec", "fast", *paths, "--format", "json").out)["issues"]

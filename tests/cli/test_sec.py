@@ -178,6 +178,7 @@ def test_a_level_that_nothing_reaches_is_no_failure(jarvis):
     assert jarvis("sec", "fast", "-p", tree, "--fail-on", "high").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "code"), [([], 3), (["--fail-on", "high"], 1)])
 def test_findings_win_over_what_was_not_checked(jarvis, options, code):
     tree = jarvis.tree("tree", {"a.c": COPY})

@@ -70,6 +70,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+@pytest.mark.slow
 def test_every_candidate_ends_with_a_status_and_what_was_found_out(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
@@ -178,6 +179,7 @@ def test_quiet_says_how_many_findings_are_undecided_and_why_the_first_is(jarvis:
     assert issues[0]["reason"][:40] in ended.line
 
 
+@pytest.mark.slow
 def test_only_what_is_confirmed_or_to_review_fails_a_build(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
@@ -188,6 +190,7 @@ def test_only_what_is_confirmed_or_to_review_fails_a_build(jarvis: Jarvis, tree:
     assert code == 1
 
 
+@pytest.mark.slow
 def test_the_worst_alone_are_judged_when_there_is_a_most(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
@@ -199,6 +202,7 @@ def test_the_worst_alone_are_judged_when_there_is_a_most(jarvis: Jarvis, tree: P
     assert min(issue["score"] for issue in asked) >= max(issue["score"] for issue in unasked)
 
 
+@pytest.mark.slow
 def test_other_votes_are_those_of_the_second_group(jarvis: Jarvis, tree: Path) -> None:
     def dismisses(body: Body) -> Step:
         return judge(body, always="dismissed")
@@ -343,6 +347,7 @@ def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path)
     assert len(server.requests) == whole["run"]["model"]["calls"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_leaves_no_run(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)

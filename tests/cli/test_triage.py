@@ -224,6 +224,7 @@ def test_the_list_is_for_people_too(jarvis, scanned):
     assert first.split() == [name, "false", "heuristic", "high", "a.c:1", "unsafe_api", "measured", "twice"]
 
 
+@pytest.mark.slow
 def test_judgements_go_to_a_file_and_come_from_it(jarvis, scanned, monkeypatch, tmp_path):
     marks = ("--mark", f"{name_of(jarvis, 'a.c')}=false", "--mark", f"{name_of(jarvis, 'b.c')}=true")
     jarvis("sec", "triage", "last", *marks, "--reason", "measured", "--reason", "seen")
@@ -244,6 +245,7 @@ def test_judgements_go_to_a_file_and_come_from_it(jarvis, scanned, monkeypatch, 
     assert files(scan(jarvis)) == ["b.c", "c.c"]
 
 
+@pytest.mark.slow
 def test_a_file_in_the_scanned_tree_is_heeded_only_when_it_is_named(jarvis, scanned):
     jarvis("sec", "triage", "last", "--mark", f"{name_of(jarvis, 'a.c')}=false", "--reason", "x")
     (scanned / ".jarvis").mkdir()
@@ -361,6 +363,7 @@ def test_with_too_few_judgements_a_rule_is_said_not_to_be_weighed(jarvis):
     assert "too few verdicts" in jarvis("sec", "rules", "--stats").out
 
 
+@pytest.mark.slow
 def test_rules_are_weighed_anew_only_where_that_is_asked(jarvis):
     jarvis.tree("src", {"a.c": COPY})
     imported(jarvis, 2, 8)

@@ -158,6 +158,7 @@ def test_one_that_takes_too_long_has_failed() -> None:
         assert slow.ended.is_set()
 
 
+@pytest.mark.slow
 def test_a_loop_ends_although_a_conversation_does_not() -> None:
     loop, stubborn = ConversationLoop(SECONDS), threading.Event()
 

@@ -135,6 +135,7 @@ def taken(gate: Limiter, stack: ExitStack, wanted: int) -> int:
     return wanted
 
 
+@pytest.mark.slow
 def test_rate_limit_holds_for_all_processes_together(join: Join) -> None:
     together, both = Requests(), (Requests(), Requests())
     members = [join(), join()]
@@ -199,6 +200,7 @@ def test_slots_of_a_process_that_was_killed_are_free_after_a_lease(server: Redis
         assert taken(mine, held, 6) == 4
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_gives_back_what_it_has_at_once(join: Join) -> None:
     leaving, mine = join(lease=2.5), join(lease=2.5).gate(3)
     ready(gate := leaving.gate(3))
@@ -299,6 +301,7 @@ def test_rate_limit_of_tokens_is_shared_and_corrected_by_what_is_reported(join: 
         pass
 
 
+@pytest.mark.slow
 def test_retry_after_holds_for_all(join: Join) -> None:
     gates = [join().gate(8) for _ in range(2)]
     ready(*gates)
@@ -327,6 +330,7 @@ def test_where_nothing_but_429s_comes_all_wait_twice_as_long_each_time(join: Joi
         turn.on_success(0)
 
 
+@pytest.mark.slow
 def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Join) -> None:
     mine, other = join().gate(16), join().gate(16)
     with ExitStack() as held:
@@ -361,6 +365,7 @@ def test_what_redis_keeps_tells_neither_address_nor_model(server: Redis, join: J
     assert b"secret" not in kept[0]
 
 
+@pytest.mark.slow
 def test_a_changed_rate_limit_holds_from_then_on(join: Join) -> None:
     before, after = join().gate(8), join().gate(3)
     with ExitStack() as held:

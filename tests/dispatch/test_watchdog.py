@@ -37,6 +37,7 @@ def test_a_loop_that_hangs_is_ended_after_telling_why() -> None:
     assert ended.told[0].startswith("the main thread has hung for ")
 
 
+@pytest.mark.slow
 def test_a_loop_that_goes_round_or_whose_database_answers_is_not_ended() -> None:
     answers = count(1)
     fed, slow = Ended(), Ended(alive_at=lambda: float(next(answers)))

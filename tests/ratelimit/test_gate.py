@@ -176,6 +176,7 @@ def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
         assert gate.pace.allowed == 25
 
 
+@pytest.mark.slow
 def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
     gate = LocalLimiter(100)
     with ExitStack() as inside:

@@ -193,6 +193,7 @@ def test_votes_are_counted_by_the_severities_that_the_run_was_given(
     assert (once.verify.jobs, once.verify.calls, thrice.verify.calls) == (1, 2, 6)
 
 
+@pytest.mark.slow
 def test_some_verifications_stand_for_many(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
     root = tree(tmp_path / "src", C_RULES[8:10])
     every = foresee(pipeline, group, root)

@@ -73,6 +73,7 @@ class UntouchedBlobs(WatchedBlobs):
         return name
 
 
+@pytest.mark.slow
 def test_a_submit_finds_its_blobs_whatever_is_pruned_meanwhile(
     pair: Pair, walk: Callable[..., Iterator[Any]], tmp_path: Path
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
     assert refused(tmp_path, row(**changes)).startswith(says)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -105,6 +105,7 @@ def test_a_child_sees_the_variables_of_its_object_store_only() -> None:
     assert storage_environment("/a/directory", environ) == storage_environment("file:///a", environ) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [HANG, 503, 500])
 def test_a_server_that_does_not_serve_costs_a_bounded_number_of_requests(fault: int, faulty: FaultyS3) -> None:
     faulty.always = fault

@@ -177,6 +177,7 @@ def test_what_was_said_is_kept_where_a_model_was_asked(pipeline: Pipeline, blobs
     assert [record["kind"] for record in records] == ["start", "answer"]
 
 
+@pytest.mark.slow
 def test_what_several_files_do_through_the_same_function_is_verified_once_for_each_place(
     pipeline: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:
@@ -191,6 +192,7 @@ def test_what_several_files_do_through_the_same_function_is_verified_once_for_ea
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_a_batch_that_a_model_could_not_cluster_is_asked_about_again_in_the_next_run(
     pipeline: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:
@@ -206,6 +208,7 @@ def test_a_batch_that_a_model_could_not_cluster_is_asked_about_again_in_the_next
     assert len(server.requests) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
     run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, model_group="m")
@@ -218,6 +221,7 @@ def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server
     assert len(clusters_of(pipeline, run)) == 1
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_also_when_another_function_was_edited(
     pipeline: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:

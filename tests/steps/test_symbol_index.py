@@ -54,6 +54,7 @@ def write_batch(blobs: Blobs, files: Sequence[tuple[bytes, dict[str, Any]]]) -> 
     return blobs.put(content), blobs.put(index_of(packed, places))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(batches=st.lists(st.lists(models, max_size=4), max_size=4), asked=st.lists(words, max_size=5))
 def test_every_name_is_found_with_all_who_export_it(
@@ -108,6 +109,7 @@ def test_answers_are_the_same_as_long_as_every_name_means_the_same(tmp_path: Pat
     assert answers(b"a.c", exporting("f", "g")) != known
 
 
+@pytest.mark.slow
 def test_many_names_are_cut_into_parts_that_are_read_once(tmp_path: Path) -> None:
     blobs = blobs_in(tmp_path)
     many = [f"name_{number:05}" for number in range(20_000)]

@@ -93,6 +93,7 @@ def test_without_that_file_there_is_nothing_to_find(pipeline: Pipeline, tree: Pa
     assert places(pipeline.body(pipeline.do(tree))) == []
 
 
+@pytest.mark.slow
 def test_the_second_time_nothing_is_gone_through(pipeline: Pipeline, tree: Path) -> None:
     first, second = pipeline.do(tree), pipeline.do(tree)
 
@@ -109,6 +110,7 @@ def test_without_the_cache_all_is_gone_through_again_and_found_again(pipeline: P
     assert pipeline.body(second) == pipeline.body(first)
 
 
+@pytest.mark.slow
 def test_when_a_function_changes_only_those_who_call_it_are_gone_through_again(pipeline: Pipeline, tree: Path) -> None:
     pipeline.do(tree)
     (tree / "lib/release.c").write_text(KEEP)
@@ -120,6 +122,7 @@ def test_when_a_function_changes_only_those_who_call_it_are_gone_through_again(p
     assert pipeline.analysed(run) in (2, 3)
 
 
+@pytest.mark.slow
 def test_when_a_file_moves_the_steps_lead_to_its_new_place(pipeline: Pipeline, tree: Path) -> None:
     pipeline.do(tree)
     (tree / "lib/release.c").rename(tree / "lib/moved.c")
@@ -147,6 +150,7 @@ def test_batches_for_which_there_is_no_time_are_done_in_parts(pipeline: Pipeline
     assert pipeline.body(run) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_stage_alone_that_has_no_time_goes_on_where_it_was(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
@@ -163,6 +167,7 @@ def test_a_stage_alone_that_has_no_time_goes_on_where_it_was(pipeline: Pipeline,
         assert pipeline.body(run) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_what_has_failed_once_is_done_with_care_and_comes_to_the_same(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
@@ -188,6 +193,7 @@ def test_with_no_flow_rule_on_both_stages_have_nothing_to_do(pipeline: Pipeline,
     assert pipeline.body(run)["summary"]["not_checked"] == []
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_off_says_nothing_of_what_is_known(pipeline: Pipeline, tree: Path) -> None:
     pipeline.do(tree)
     chosen = choose(open_rulebook(), RulesSettings(), ["flow_double_free"])
@@ -234,6 +240,7 @@ def test_a_damaged_model_is_not_believed(pipeline: Pipeline, tree: Path) -> None
     )
 
 
+@pytest.mark.slow
 def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pipeline: Pipeline, tree: Path) -> None:
     first = pipeline.do(tree)
     (job,) = job_rows(pipeline.store, first, "flow")
@@ -277,6 +284,7 @@ def test_a_finding_in_a_file_whose_copy_is_damaged_is_a_gap(pipeline: Pipeline, 
     assert pipeline.run(run).state == "incomplete"
 
 
+@pytest.mark.slow
 def test_what_a_scan_has_seen_in_part_is_known_by_its_words() -> None:
     problem = Scanner().scan(b"gets(a);\n" * (MATCHES_MAX + 1), language="c/cpp").problem
 
@@ -284,6 +292,7 @@ def test_what_a_scan_has_seen_in_part_is_known_by_its_words() -> None:
     assert PARTLY in problem
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_the_files_of_a_batch_that_failed_are_named_once_each_and_retried(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
@@ -310,6 +319,7 @@ def test_the_files_of_a_batch_that_failed_are_named_once_each_and_retried(pipeli
         assert pipeline.body(run) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("stage", ["summarize", "flow", "report"])
 def test_before_its_end_a_report_names_what_the_flow_rules_have_not_seen(

@@ -147,6 +147,7 @@ def test_a_model_that_does_not_answer_leaves_each_candidate_undecided_by_name(pl
     assert f"candidate {verdict.gid} in line 8 is undecided: refused" in reason
 
 
+@pytest.mark.slow
 def test_answers_that_decide_nothing_are_not_used_again_and_stay_in_the_transcript(place: Place) -> None:
     work = place.work(place.scan())
     bad, _ = asked(place, work, *[says("I am sorry.")] * 3)
@@ -167,6 +168,7 @@ def test_what_was_answered_before_the_model_went_away_is_used_again(place: Place
     assert (verdicts_of(good)[0].status, len(requests)) == ("confirmed", 1)
 
 
+@pytest.mark.slow
 def test_options_of_the_run_say_how_often_and_in_which_language_is_asked(place: Place) -> None:
     work = place.work(place.scan(), votes=2, lang="zh", second_look=True)
     high = tuple((gid, one._replace(confidence=0.9)) for gid, one in work.cluster.candidates)

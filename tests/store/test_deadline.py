@@ -58,6 +58,7 @@ def test_a_server_that_falls_silent_altogether_is_a_timeout_and_is_reached_when_
     assert behind.now() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_slow_statement_has_no_timeout_while_the_server_executes_it(behind: Store) -> None:
     with behind.read() as session:
@@ -66,6 +67,7 @@ def test_a_slow_statement_has_no_timeout_while_the_server_executes_it(behind: St
     assert behind.deadline.alive_at > time.monotonic() - 3 * SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_slow_statement_has_a_timeout_in_the_end(behind: Store) -> None:
     behind.deadline.execution_seconds = SECONDS
@@ -77,6 +79,7 @@ def test_a_slow_statement_has_a_timeout_in_the_end(behind: Store) -> None:
         session.execute(SLOW)
 
 
+@pytest.mark.slow
 def test_a_slow_statement_whose_answer_is_lost_is_a_timeout(behind: Store, proxy: Proxy) -> None:
     with pytest.raises(StoreUnavailable), behind.read() as session:
         session.execute(text("SELECT 1"))

@@ -86,6 +86,7 @@ def test_a_postgresql_that_is_not_there_is_told_in_one_line(there: bool, tmp_pat
         assert_unavailable(url)
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_postgresql_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -68,6 +68,7 @@ def test_a_late_commit_is_taken_whole_or_refused_whole(pair: Pair, walk: Callabl
         assert (row.lease_until, row.process) == (None, None), seen.where
 
 
+@pytest.mark.slow
 def test_of_two_commits_of_a_job_by_two_holders_the_newer_counts(
     pair: Pair, walk: Callable[..., Iterator[Any]]
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_renewed_lease_is_not_recovered_and_a_recovered_one_not_renewed(
         assert len(seen.left) + seen.right == 1, seen.where
 
 
+@pytest.mark.slow
 def test_the_last_two_commits_do_not_pass_the_next_stage_by(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def finish(job: Claimed) -> Callable[[Store], None]:
         def act(store: Store) -> None:
@@ -138,6 +140,7 @@ def test_a_committer_that_counts_would_pass_the_next_stage_by(pair: Pair) -> Non
     assert min(planned) == {"postgresql": 0, "sqlite": 1}[pair.onlooker.dialect]
 
 
+@pytest.mark.slow
 def test_two_controllers_close_a_stage_once(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[None, None]:
         run = add_planned_run(pair.onlooker, scans=1)
@@ -213,6 +216,7 @@ def test_two_controllers_tick_beside_each_other(own_pair: Pair) -> None:
             runs.finish(session, seen.run_id, "done")
 
 
+@pytest.mark.slow
 def test_a_stage_planned_by_two_holders_has_every_batch_once(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[bool, bool]:
         run = add_run(pair.onlooker)
@@ -263,6 +267,7 @@ def test_a_job_of_a_cancelled_run_is_done_or_cancelled(
         assert run_now(pair.onlooker, seen.run_id).state == "cancelled", seen.where
 
 
+@pytest.mark.slow
 def test_what_is_claimed_while_its_run_is_cancelled_is_told(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[list[Claimed], bool]:
         run = add_planned_run(pair.onlooker, scans=3)
@@ -281,6 +286,7 @@ def test_what_is_claimed_while_its_run_is_cancelled_is_told(pair: Pair, walk: Ca
         assert run_now(pair.onlooker, seen.run_id).state == "cancelled", seen.where
 
 
+@pytest.mark.slow
 def test_what_is_planned_while_its_run_is_cancelled_is_cancelled_too(
     pair: Pair, walk: Callable[..., Iterator[Any]]
 ) -> None:

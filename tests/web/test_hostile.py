@@ -45,6 +45,7 @@ def is_harmless(text: str) -> bool:
     return "<script" not in inside and "<img" not in inside and "' onmouseover" not in inside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("facts", PLACES, ids=lambda facts: ",".join(facts))
 def test_markup_in_a_finding_stays_text(
     client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path, facts: dict[str, Any]

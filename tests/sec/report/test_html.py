@@ -143,6 +143,7 @@ def test_the_browser_runs_no_style_or_script_but_the_pages_own(page, opened):
     assert any("img-src" in said for said in page.complaints)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fragment", "wanted"),
     [
@@ -277,6 +278,7 @@ def test_many_findings_open_soon_and_come_in_pages(page, opened, number):
     assert rows(page) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_not_obeyed(page, opened, text):
@@ -330,6 +332,7 @@ def test_without_its_script_the_page_holds_the_best_findings_to_read(page, opene
     assert counted(page) == "The first 100 of 300; the others need JavaScript, or another format"
 
 
+@pytest.mark.slow
 def test_on_paper_findings_are_open_and_filters_are_not_there(page, opened):
     opened(report(*many(12)), "#severity=high")
     page.ask(
@@ -348,6 +351,7 @@ def test_on_paper_findings_are_open_and_filters_are_not_there(page, opened):
     assert display == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("width", [390, 1280])
 def test_no_width_makes_the_page_scroll_sideways(page, opened, width):

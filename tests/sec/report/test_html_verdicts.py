@@ -164,6 +164,7 @@ def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opene
     assert len(built) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize(
     "text",

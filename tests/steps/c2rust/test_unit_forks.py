@@ -42,6 +42,7 @@ def test_a_unit_that_crashes_libclang_is_lost_alone(tmp_path: Path, source: str)
     assert outcomes(tmp_path, [GOOD, source, GOOD]) == ["good", "its process was killed by SIGSEGV", "good"]
 
 
+@pytest.mark.slow
 def test_a_unit_that_needs_too_much_memory_is_lost_alone(tmp_path: Path) -> None:
     limits = LIMITS._replace(memory_mb=200)
     assert outcomes(tmp_path, [f"{BOMB}int x[] = {{ A7 }};\n", GOOD], limits) == [
