@@ -67,7 +67,7 @@ def test_batch_killed_half_way_goes_on_by_its_name_and_ends_with_the_same_report
         assert _runs(store) == 2, "the second pod has submitted again"
         assert findings(s3, "killed") == findings(s3, "calm")
         assert findings(s3, "calm")["summary"]["total"] > 0
-        assert "which goes on" in fleet.said()
+        assert "which continues" in fleet.said()
 
         start_pod(fleet, 4, tree / "d0000", "killed", s3.environ)
         fleet.wait(2)

@@ -168,7 +168,7 @@ def test_when_all_is_judged_there_is_nothing_to_ask(jarvis, scanned):
     marks = [word for row in listed(jarvis) for word in ("--mark", f"{row['id']}=true")]
     assert jarvis("sec", "triage", "last", *marks).line == f"3 findings judged; {UNDO}"
 
-    assert "nothing is left to judge" in Terminal(jarvis, "sec", "triage", "last").end()[1]
+    assert "no findings are left to judge" in Terminal(jarvis, "sec", "triage", "last").end()[1]
 
 
 @pytest.mark.slow
