@@ -132,6 +132,7 @@ def test_response_files_that_include_each_other_are_refused() -> None:
         arguments(FakeTree("a.c", texts={"all.rsp": "@all.rsp"}), "cc @all.rsp -c a.c")
 
 
+@pytest.mark.slow
 def test_many_words_of_response_files_are_refused() -> None:
     texts = {f"{depth}": f"@{depth + 1} " * 10 for depth in range(9)} | {"9": "-DX"}
 

@@ -31,6 +31,7 @@ def ask(jarvis: Jarvis, *more: object) -> tuple[int, str, str]:
     return ended.code, ended.out, ended.err
 
 
+@pytest.mark.slow
 def test_an_agent_looks_at_the_code_and_answers(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(LOOKS.expecting(lambda body: "What does f do?" in str(body)), ENDS) as server:
         model(jarvis, server)
@@ -110,6 +111,7 @@ def test_what_was_said_can_be_read(jarvis: Jarvis, tree: Path) -> None:
     assert jarvis("runs", "report", "last").out == ENDS.content + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "says_why"),
     [
@@ -131,6 +133,7 @@ def test_an_agent_that_comes_to_no_answer_says_why(
     assert jarvis("runs", "report", "last").code == 3
 
 
+@pytest.mark.slow
 def test_answers_are_recorded_and_played_again_without_a_model(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(LOOKS, ENDS) as server:
         model(jarvis, server)
@@ -204,6 +207,7 @@ def test_several_groups_want_a_choice(jarvis: Jarvis) -> None:
     assert "several model groups are set: choose one with -g" in jarvis("agent", "-T", "x").line
 
 
+@pytest.mark.slow
 def test_a_run_of_an_agent_has_an_answer_and_no_findings(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(ENDS) as server:
         model(jarvis, server)
@@ -259,6 +263,7 @@ def test_a_conversation_that_cannot_begin_is_told_with_one_reason_and_can_be_tri
     assert (again.code, again.out) == (0, "f dereferences p, a.c:1.\n")
 
 
+@pytest.mark.slow
 def test_a_key_is_in_no_file_and_nothing_that_is_shown(
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +289,7 @@ def priced(jarvis: Jarvis, server: ModelServer, **group: object) -> None:
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": named}}))
 
 
+@pytest.mark.slow
 def test_a_run_pauses_before_it_takes_more_than_its_budget_and_goes_on_with_more(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=lambda body: counted(LOOKS if said_before(body) == 0 else ENDS, body)) as server:
         priced(jarvis, server)

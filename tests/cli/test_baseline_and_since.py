@@ -91,6 +91,7 @@ def test_without_anything_new_nothing_fails_and_the_report_stays_the_same_later(
     assert (repository / ".jarvis" / "sec" / "heuristic_issues.jsonl").read_text() == ""
 
 
+@pytest.mark.slow
 def test_ignore_rules_and_suppressions_hold_on_both_sides(jarvis, repository):
     (repository / "sub" / "b.c").write_text(COPY + IGNORED.partition(" //")[0] + "\n")
     (repository / ".gitignore").write_text("")
@@ -102,6 +103,7 @@ def test_ignore_rules_and_suppressions_hold_on_both_sides(jarvis, repository):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_file_that_was_moved_brings_nothing_new(jarvis, repository):
     git(repository, "mv", "a.c", "moved.c")
@@ -189,6 +191,7 @@ def test_when_nothing_has_changed_all_is_well(jarvis, repository):
     assert ended.out.endswith("Nothing to check: no file has changed since HEAD.\n")
 
 
+@pytest.mark.slow
 def test_changed_files_and_a_baseline_go_together(jarvis, repository):
     (repository / "a.c").write_text(COPY * 2)
 

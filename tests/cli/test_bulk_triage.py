@@ -202,6 +202,7 @@ def test_at_a_terminal_a_bulk_mark_asks_with_the_number(triage, monkeypatch, cap
     assert len(listed(triage, "--status", "true")) == judged
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_wont_fix_is_set_aside_with_its_reason_and_later_stays(jarvis, kept_scan, triage):
     jarvis.tree("tree", {"src/f0.c": source("f0"), "src/f1.c": source("f1")})

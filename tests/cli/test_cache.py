@@ -34,6 +34,7 @@ def test_with_and_without_the_cache_the_report_is_the_same(jarvis: Jarvis, tree:
     assert first == second == third
 
 
+@pytest.mark.slow
 def test_when_everything_is_known_no_child_is_started(
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_show_and_doctor_tell_what_was_known(jarvis: Jarvis, tree: Path) -> None
     assert "MB of at most 500 MB" in jarvis("doctor").out
 
 
+@pytest.mark.slow
 def test_what_is_known_can_be_forgotten(jarvis: Jarvis, tree: Path) -> None:
     report(jarvis, tree)
     assert "MB of cached results" in jarvis("runs", "prune", "--cache").err
@@ -67,6 +69,7 @@ def test_what_is_known_can_be_forgotten(jarvis: Jarvis, tree: Path) -> None:
     assert report(jarvis, tree)[1] == 0
 
 
+@pytest.mark.slow
 def test_a_cache_of_no_size_is_none(jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JARVIS_CACHE__MAX_MB", "0")
     for _ in range(2):

@@ -151,6 +151,7 @@ def test_an_output_is_checked_before_anything_is_compared(jarvis):
         assert (ended.code, says in ended.line) == (2, True), ended.line
 
 
+@pytest.mark.slow
 def test_json_and_format_json_are_the_same(jarvis, tree):
     run = scan(jarvis, tree)
 
@@ -160,6 +161,7 @@ def test_json_and_format_json_are_the_same(jarvis, tree):
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_lists_only_what_was_new_is_not_compared(jarvis, tree):
     jarvis("sec", "fast", "-p", tree, "-o", "r.json")
     second = scan(jarvis, tree, "--baseline", "r.json")

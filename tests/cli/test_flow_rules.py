@@ -41,6 +41,7 @@ def test_processes_and_batches_change_nothing_of_the_report(
     assert {**one, "run": None} == {**two, "run": None}
 
 
+@pytest.mark.slow
 def test_a_flow_rule_is_listed_explained_weighed_and_switched_off(jarvis: Jarvis, tree: Path) -> None:
     assert RULE in jarvis("sec", "rules").out
     assert "Fix" in jarvis("sec", "explain", RULE).out

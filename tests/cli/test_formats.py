@@ -173,6 +173,7 @@ def test_two_runs_differ_in_the_lines_that_speak_of_the_run(jarvis, tree):
         assert all(re.match(own, line) for line in changed)
 
 
+@pytest.mark.slow
 def test_a_suffix_that_means_no_format_is_refused(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     ended = jarvis("sec", "fast", "-p", tree, "-o", "report.sarfi")

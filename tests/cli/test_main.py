@@ -155,6 +155,7 @@ def test_output_that_cannot_be_written_is_a_failure(command, monkeypatch, capsys
     assert capsys.readouterr().err == "jarvis: cannot write the output: No space left on device\n"
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_terminal_without_the_character_gets_its_number(tmp_path):
     environ = {"PATH": os.environ["PATH"], "PYTHONIOENCODING": "latin-1", "JARVIS_DATA_DIR": str(tmp_path / "ł")}

@@ -69,6 +69,7 @@ def test_the_variables_alone_are_a_model(place: Jarvis, monkeypatch: pytest.Monk
     assert server.requests[0]["model"] == "deepseek-chat"
 
 
+@pytest.mark.slow
 def test_a_recorded_conversation_asks_no_model_and_another_has_no_answer(place: Jarvis) -> None:
     [record, replay] = next(block for block in COMMANDS if "--record" in str(block))
     with ModelServer(forever=looks_first) as server:
@@ -80,6 +81,7 @@ def test_a_recorded_conversation_asks_no_model_and_another_has_no_answer(place: 
     assert (asked, len(server.requests), played.code, other.code) == (2, 2, 0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("rounds", 1), ("tokens", 1), ("cost", 0.000001)])
 def test_the_limits_are_settings_and_their_names_are_reasons(place: Jarvis, name: str, least: float) -> None:
     with ModelServer(forever=looks_first) as server:

@@ -47,6 +47,7 @@ def test_a_directory_keeps_its_fingerprints_and_files_those_of_the_current_direc
     assert prints("src") == prints("-p", project / "src")
 
 
+@pytest.mark.slow
 def test_a_baseline_of_a_directory_holds_for_files_of_it(jarvis, project):
     (project / ".git").mkdir()
     jarvis("sec", "fast", "src", "-o", "known.json")

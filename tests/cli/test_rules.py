@@ -203,6 +203,7 @@ def test_an_unknown_rule_in_the_settings_is_refused_by_place(jarvis, tree, text,
     assert jarvis("sec", "fast", "-p", "src").line.startswith(f"jarvis: {says}")
 
 
+@pytest.mark.slow
 def test_rules_of_the_scanned_tree_count_only_when_asked_for(jarvis, tree):
     assert "own_log" not in scan(jarvis)[1]
 

@@ -24,6 +24,7 @@ def homeless(jarvis: Jarvis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return jarvis
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["-", "report.json"])
 def test_a_scan_without_a_home_uses_a_temporary_data_directory(homeless: Jarvis, tmp_path: Path, output: str) -> None:
     ended = homeless("sec", "fast", "-p", "tree", "--format", "json", "-o", output, "-q")

@@ -163,6 +163,7 @@ def test_the_least_confidence_is_the_users(jarvis, mixed):
     assert report["summary"]["below_min_confidence"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "code"), [("high", 1), ("low", 1), (None, 0)])
 def test_findings_alone_do_not_change_the_exit_code(jarvis, mixed, level, code):
     ended = jarvis("sec", "fast", "-p", mixed, *(["--fail-on", level] if level else []))

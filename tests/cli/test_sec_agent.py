@@ -155,6 +155,7 @@ def test_without_a_model_the_rules_alone_speak_and_it_says_so(jarvis: Jarvis, tr
     assert "no model is set" in found["run"]["remark"]
 
 
+@pytest.mark.slow
 def test_a_model_that_refuses_the_key_leaves_all_undecided_with_the_reason(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=FAULTS["401"]) as server:
         set_models(jarvis, m=server)
@@ -166,6 +167,7 @@ def test_a_model_that_refuses_the_key_leaves_all_undecided_with_the_reason(jarvi
     assert found["summary"]["at_risk"] == {}
 
 
+@pytest.mark.slow
 def test_quiet_says_how_many_findings_are_undecided_and_why_the_first_is(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=FAULTS["401"]) as server:
         set_models(jarvis, m=server)

@@ -203,6 +203,7 @@ def test_later_scans_heed_what_a_script_has_marked_and_an_earlier_report_stays(j
     assert files(scan(jarvis, "--no-triage")) == ["a.c", "b.c", "c.c"]
 
 
+@pytest.mark.slow
 def test_what_was_judged_false_can_be_taken_back_in_a_later_run(jarvis, scanned):
     jarvis("sec", "triage", "last", "--mark", f"{name_of(jarvis, 'a.c')}=false", "--reason", "x")
     scan(jarvis)

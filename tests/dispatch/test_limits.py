@@ -149,6 +149,7 @@ def test_rate_limit_holds_for_all_processes_together(join: Join) -> None:
     assert sum(member.limits.calls for member in members) <= 25 * (spent + LEASE + 1)
 
 
+@pytest.mark.slow
 def test_what_one_has_to_spare_the_other_gets(join: Join) -> None:
     busy, idle = join().gate(8), join().gate(8)
     with ExitStack() as held:

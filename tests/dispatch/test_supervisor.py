@@ -173,6 +173,7 @@ def test_a_clean_stop_releases_without_blame_and_leaves_nothing(stage: Stage, ca
     assert not psutil.pid_exists(stage.pid)
 
 
+@pytest.mark.slow
 def test_a_pool_that_takes_no_work_though_there_is_some_is_ended(stage: Stage) -> None:
     stage.parent.tick()
     first = stage.pid

@@ -147,6 +147,7 @@ def test_every_mark_names_a_rule_and_stands_in_a_function() -> None:
     assert spots == held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_finding_stands_in_a_function(case: str) -> None:
     for file, hits in found_in(case).items():

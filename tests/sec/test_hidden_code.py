@@ -67,6 +67,7 @@ def test_excerpts_number_lines_as_the_scan_does() -> None:
     assert excerpt.lines == ("strcpy(b, c);",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "lines"),
     [

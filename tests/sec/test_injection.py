@@ -179,6 +179,7 @@ def test_no_prompt_is_bent(carrier: str, goal: str, language: str) -> None:
     assert ours == theirs
 
 
+@pytest.mark.slow
 @every_case
 def test_who_obeys_comments_leaves_it_to_a_person(carrier: str, goal: str, language: str) -> None:
     look = call("execute_script", '{"script_content": "cat a.c"}')

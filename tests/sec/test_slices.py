@@ -295,6 +295,7 @@ def test_orders_are_found_where_no_view_shows_them() -> None:
     assert cut(CodeIndex(Files(FILES)), [SliceTarget("src/a.c", 8)]).suspicions() == []
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_cutting_takes_little_time_once_a_tree_is_known() -> None:
     files = {

@@ -179,6 +179,7 @@ def test_a_difference_does_not_call_fixed_what_was_not_scanned(session: ScanSess
     assert {one.finding.file for one in found.not_checked} == {"sub/b.c", "twice.c"}
 
 
+@pytest.mark.slow
 def test_a_baseline_leaves_what_is_new(session: ScanSession, tree: Path, tmp_path: Path) -> None:
     before = session.scan(tree)
     (tree / "new.c").write_text(SYSTEM)
@@ -277,6 +278,7 @@ def test_a_cancelled_task_ends_its_scan() -> None:
     assert asyncio.run(main()) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [

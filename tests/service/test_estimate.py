@@ -153,6 +153,7 @@ def test_what_is_remembered_costs_nothing(pipeline: Pipeline, group: ModelGroup,
     assert (prompt(known), known.verify.calls, known.verify.completion_cost) == (0, 0, 0.0)
 
 
+@pytest.mark.slow
 def test_until_enough_was_seen_habits_are_assumed_and_votes_are_asked_for_one_by_one(
     pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_wrong_token_is_one_line_without_it(server: GitServer, environ: dict[s
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_redirect_does_not_take_the_token_to_another_server(
     server: GitServer, repositories: Path, environ: dict[str, str], tmp_path: Path

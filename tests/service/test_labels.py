@@ -149,6 +149,7 @@ def test_labels_change_neither_the_report_nor_the_snapshot(settings: Settings, s
     assert same == labelled
 
 
+@pytest.mark.slow
 def test_the_python_api_labels_the_runs_that_it_records(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.c").write_text("int a;\n")

@@ -315,6 +315,7 @@ def test_a_run_that_has_ended_is_not_waited_for(store: Store, clock: FakeClock) 
     assert (watch.slept, watch.shown) == ([], ["done 2"])
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_waiting_ends_with_the_run(store: Store, clock: FakeClock) -> None:
     run_id = add_run(store)

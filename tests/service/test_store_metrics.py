@@ -123,6 +123,7 @@ def test_a_database_without_a_server_is_down() -> None:
         assert value(scraped(address), "jarvis_store_up") == 0
 
 
+@pytest.mark.slow
 def test_a_reading_serves_the_scrapes_of_some_seconds(used: Store) -> None:
     clock = FakeClock()
     collector = StoreCollector(lambda: used, LEASE, clock.monotonic)

@@ -122,6 +122,7 @@ def test_a_server_that_does_not_serve_costs_a_bounded_number_of_requests(fault: 
     assert all("/sources/" in path for _, path, _ in faulty.requests), "path-style addressing"
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_or_not_s3_is_one_error(faulty: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ObjectStore(faulty.url, QUICK)
     with pytest.raises(SnapshotError, match="s3://sources/jarvis: "), store.reaching():

@@ -85,6 +85,7 @@ def test_what_is_written_beside_the_sources_changes_no_snapshot(
     assert pack(grow(tree, {"report.json": "{}"}), chosen, blobs) == before
 
 
+@pytest.mark.slow
 def test_a_small_change_reuses_most_shards(tmp_path: Path, chosen: Selection, blobs: DirectoryBlobs) -> None:
     tree, seeded = tmp_path / "tree", random.Random(7)
     tree.mkdir()

@@ -233,6 +233,7 @@ def test_a_second_run_asks_nothing_also_when_another_function_was_edited(
     assert places(pipeline, run)[0] == [("mixed.c", 7), ("mixed.c", 11)]
 
 
+@pytest.mark.slow
 def test_an_edited_candidate_is_asked_about(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
     cluster(pipeline, tree(tmp_path, TREE))
     cluster(pipeline, tree(tmp_path, {"mixed.c": MIXED.replace("strcpy(to, from)", "strcpy(to + 1, from)")}))
@@ -240,6 +241,7 @@ def test_an_edited_candidate_is_asked_about(pipeline: Pipeline, server: ModelSer
     assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 def test_what_is_suppressed_unsure_or_known_is_not_clustered(pipeline: Pipeline, tmp_path: Path) -> None:
     first = cluster(pipeline, tree(tmp_path, {"one.c": ONE}))
     known = of_run(pipeline.store, pipeline.run(first), "before", {})
@@ -250,6 +252,7 @@ def test_what_is_suppressed_unsure_or_known_is_not_clustered(pipeline: Pipeline,
     assert places(pipeline, run) == [[("same.c", 5)]]
 
 
+@pytest.mark.slow
 def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tmp_path: Path) -> None:
     run = cluster(pipeline, tree(tmp_path, {"none.c": "int none(void)\n{\n    return 1;\n}\n"}))
 

@@ -96,6 +96,7 @@ def test_chosen_rules_and_severities_are_the_same(pipeline: Pipeline, tree: Path
     assert body_to_json(direct.body) == stored
 
 
+@pytest.mark.slow
 def test_baseline_is_the_same(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree))
     known = Counter(issue["fingerprint"] for issue in whole["issues"][::2])

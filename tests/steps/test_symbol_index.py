@@ -77,6 +77,7 @@ def test_every_name_is_found_with_all_who_export_it(
     assert {name: names.lookup(name) for name in wanted} == wanted
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(model=models)
 def test_a_model_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, model: dict[str, Any]) -> None:
@@ -122,6 +123,7 @@ def test_many_names_are_cut_into_parts_that_are_read_once(tmp_path: Path) -> Non
     assert names.lookup("name_20000") == []
 
 
+@pytest.mark.slow
 def test_a_name_of_too_many_files_is_nobodys(tmp_path: Path) -> None:
     blobs = blobs_in(tmp_path)
 

@@ -140,6 +140,7 @@ def test_what_is_found_does_not_depend_on_batches_or_order(pipeline: Pipeline, t
         assert pipeline.body(pipeline.do(tree, cache=False, files=files, seed=seed)) == whole
 
 
+@pytest.mark.slow
 def test_batches_for_which_there_is_no_time_are_done_in_parts(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
 
@@ -183,6 +184,7 @@ def test_what_has_failed_once_is_done_with_care_and_comes_to_the_same(pipeline: 
     assert pipeline.body(run) == whole
 
 
+@pytest.mark.slow
 def test_with_no_flow_rule_on_both_stages_have_nothing_to_do(pipeline: Pipeline, tree: Path) -> None:
     chosen = choose(open_rulebook(), RulesSettings(enable_only=("unsafe_api",)))
 
@@ -212,6 +214,7 @@ def test_models_that_are_gone_are_made_again(pipeline: Pipeline, tree: Path) -> 
     assert pipeline.body(second) == pipeline.body(first)
 
 
+@pytest.mark.slow
 def test_the_models_of_an_unchanged_file_are_taken_from_where_they_were(pipeline: Pipeline, tree: Path) -> None:
     pipeline.do(tree)
     write(tree, {"a/added.c": end("added")})
@@ -269,6 +272,7 @@ def test_the_cache_of_flow_results_is_of_one_interpreter_and_its_engines(pipelin
     assert FlowCache(pipeline.cache, space("flow")).find([("0" * 40, b"a.c")]) == {}
 
 
+@pytest.mark.slow
 def test_a_finding_in_a_file_whose_copy_is_damaged_is_a_gap(pipeline: Pipeline, tree: Path) -> None:
     first = pipeline.do(tree)
     with open_snapshot(pipeline.blobs, pipeline.run(first).snapshot_id) as reader:

@@ -85,6 +85,7 @@ def asked(place: Place, work: VerifyWork, *steps: Step) -> tuple[Commit, list[di
         return place.verify(work, server), server.requests
 
 
+@pytest.mark.slow
 def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place: Place) -> None:
     work = place.work(place.scan())
     script = calls("execute_script", script_content="grep -n strcpy src/a.c")
@@ -120,6 +121,7 @@ def test_a_second_run_asks_only_about_what_has_changed(place: Place) -> None:
     assert len(requests) == 1
 
 
+@pytest.mark.slow
 def test_what_was_answered_before_a_crash_is_not_asked_again(place: Place) -> None:
     run_id = place.scan()
     work = place.work(run_id)
@@ -136,6 +138,7 @@ def test_what_was_answered_before_a_crash_is_not_asked_again(place: Place) -> No
     assert verdicts_of(asked(place, half, FINDS)[0]) == verdicts_of(first)
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_answer_leaves_each_candidate_undecided_by_name(place: Place) -> None:
     commit, _ = asked(place, place.work(place.scan()), FAULTS["401"])
 
@@ -161,6 +164,7 @@ def test_answers_that_decide_nothing_are_not_used_again_and_stay_in_the_transcri
         assert len(transcripts.lines(session, work.job.id)) == len(("start", *["answer"] * 3))
 
 
+@pytest.mark.slow
 def test_what_was_answered_before_the_model_went_away_is_used_again(place: Place) -> None:
     asked(place, place.work(place.scan()), READS, FAULTS["401"])
     good, requests = asked(place, place.work(place.scan()), FINDS)

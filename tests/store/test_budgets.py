@@ -114,6 +114,7 @@ def test_in_a_paused_run_nothing_is_drawn(store: Store) -> None:
     assert run_now(store, job.run_id).reason == "interrupted"
 
 
+@pytest.mark.slow
 def test_many_who_draw_at_once_never_draw_more_than_there_is(store_url: str, open_stores: Callable[..., Store]) -> None:
     store = open_stores(store_url, connections=8)
     all_of_them = talking(store, many=8, cap=1_000)

@@ -78,6 +78,7 @@ def test_a_job_is_in_company_also_of_one_whose_lease_has_not_run_out(store: Stor
     assert states(store, run) == ["running", "pending"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("silent", "crashed"), [(0.0, 1), (10.0, 1), (11.0, 0)])
 def test_a_job_that_an_orphan_of_a_dead_worker_has_claimed_is_not_blamed(
     silent: float, crashed: int, store_url: str, open_stores: Callable[..., Store]

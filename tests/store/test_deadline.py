@@ -134,6 +134,7 @@ def test_a_connection_that_is_cut_within_a_message_is_unavailable_once(behind: S
     assert behind.now() > 0
 
 
+@pytest.mark.slow
 def test_a_read_only_database_is_unavailable_until_it_can_be_written_again(
     postgres_server: Postgres, postgres_url: str, open_stores: Callable[..., Store]
 ) -> None:

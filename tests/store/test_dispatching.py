@@ -85,6 +85,7 @@ def demand(store: Store, most: int = ALL) -> dict[str, tuple[int, int]]:
     return {one.run_id: (one.waiting, one.outstanding) for one in found}
 
 
+@pytest.mark.slow
 def test_demand_counts_what_is_due_and_what_is_out(store: Store) -> None:
     run = add_planned_run(store, 4, executor=CLUSTER)
     add_planned_run(store, 2)
@@ -167,6 +168,7 @@ def test_what_is_claimed_is_not_sent_again(store: Store, clock: FakeClock) -> No
     assert resend(store, 60.0) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [lambda session, run: runs.pause(session, run, "a rest"), runs.cancel], ids=["paused", "cancelled"]
 )

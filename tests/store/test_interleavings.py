@@ -38,6 +38,7 @@ pytestmark = pytest.mark.timing
 LEASE = 30.0
 
 
+@pytest.mark.slow
 def test_a_job_is_claimed_once(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[list[Claimed], list[Claimed]]:
         run = add_planned_run(pair.onlooker, scans=4)

@@ -87,6 +87,7 @@ def test_a_run_is_carried_out_by_its_own_executor_alone(store: Store) -> None:
     assert claim(store, other) == []
 
 
+@pytest.mark.slow
 def test_a_job_that_was_sent_can_be_claimed(store: Store) -> None:
     run = add_planned_run(store, 1)
     with store.write() as session:

@@ -82,6 +82,7 @@ def test_a_later_table_is_a_workers_too(
         assert session.execute(text("SELECT id, said FROM later")).one() == (1, "mine")
 
 
+@pytest.mark.slow
 def test_a_store_that_somebody_else_has_migrated_is_handed_over(
     postgres_server: Postgres, open_stores: Callable[..., Store]
 ) -> None:

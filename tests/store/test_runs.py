@@ -240,6 +240,7 @@ def test_retry_refuses_a_cancelled_run(store: Store) -> None:
     assert run_now(store, run).state == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_removed_run_leaves_nothing_behind(store: Store) -> None:
     run, other = add_run(store, snapshot=OTHER_SNAPSHOT), add_run(store)
     with store.write() as session:
@@ -258,6 +259,7 @@ def test_a_removed_run_leaves_nothing_behind(store: Store) -> None:
     assert job_rows(store, run) == stage_states(store, run) == event_names(store, run) == []
 
 
+@pytest.mark.slow
 def test_runs_that_ended_long_ago_are_listed(store: Store) -> None:
     ended = add_run(store)
     add_run(store)
@@ -275,6 +277,7 @@ def test_a_run_that_is_anothers_by_now_is_not_paused(store: Store) -> None:
         assert runs.pause(session, run, "interrupted", executor="local:next")
 
 
+@pytest.mark.slow
 def test_a_retried_run_has_no_report_until_it_is_written_again(store: Store) -> None:
     run = failed_run(store)
     with store.write() as session:

@@ -38,6 +38,7 @@ def test_a_version_table_without_a_version_is_no_schema(store: Store) -> None:
         assert schema.stored_revision(connection) is None
 
 
+@pytest.mark.slow
 def test_postgresql_is_migrated_only_on_demand(postgres_server: Postgres, open_stores: Callable[..., Store]) -> None:
     postgres_server.sql("CREATE DATABASE empty_one")
     url = postgres_server.url("empty_one")
@@ -80,6 +81,7 @@ def test_migration_turns_true_and_false_into_triage_states(store: Store) -> None
     assert {name[0]: one.verdict.value for name, one in found.items()} == {"a": "true", "b": "false"}
 
 
+@pytest.mark.slow
 def test_migration_labels_earlier_runs_with_their_branch_and_commit(store: Store) -> None:
     run = (
         "INSERT INTO run (id, kind, state, root, root_raw, snapshot_id, executor, options, version, created_at)"

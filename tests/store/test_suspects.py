@@ -36,6 +36,7 @@ def test_heavy_suspects_without_room_hide_no_innocent(store: Store) -> None:
     assert [job.id for job in claim(store, run, process="a", limit=9)] == [ids[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_suspect_that_was_rung_for_is_put_back_where_there_is_no_room(store: Store) -> None:
     run = add_planned_run(store, 3)
@@ -56,6 +57,7 @@ def test_a_job_is_claimed_once_however_often_it_is_rung_for(store: Store) -> Non
     assert claim_rung(store, [job], "a") == []
 
 
+@pytest.mark.slow
 def test_suspects_are_sent_when_no_innocent_waits(store: Store) -> None:
     run = add_planned_run(store, 4)
     suspect(store, run, 3, crashes=1)

@@ -102,6 +102,7 @@ def test_the_lines_of_a_conversation_that_is_done_are_dropped_and_nobody_elses(s
     assert (known(store, done), known(store, other)) == ([], [b"one"])
 
 
+@pytest.mark.slow
 def test_a_commit_that_is_refused_drops_no_lines(store: Store) -> None:
     first = talking(store)
     second = taken_up(store, first)
@@ -217,6 +218,7 @@ def remove(store: Store, job: Claimed) -> None:
         assert runs.remove(session, job.run_id)
 
 
+@pytest.mark.slow
 def test_two_processes_have_the_same_secret_and_another_store_has_not(
     store_url: str, store: Store, tmp_path_factory: pytest.TempPathFactory, open_stores: Callable[..., Store]
 ) -> None:

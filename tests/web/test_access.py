@@ -64,6 +64,7 @@ def test_a_session_of_an_earlier_start_is_refused(app: Flask, store: Store, blob
     assert client.get("/runs").status_code == 401
 
 
+@pytest.mark.slow
 def test_servers_of_one_store_accept_each_others_forms(
     store: Store, blobs: DirectoryBlobs, run: Run, users: Path, open_stores: Callable[..., Store]
 ) -> None:

@@ -78,6 +78,7 @@ def test_markup_in_a_reason_stays_text(client: FlaskClient, store: Store) -> Non
     assert is_harmless(text) and text.count("&lt;script&gt;") == 1
 
 
+@pytest.mark.slow
 def test_invisible_characters_are_made_visible(
     client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
 ) -> None:
@@ -165,6 +166,7 @@ def test_a_page_beyond_the_last_is_empty(client: FlaskClient) -> None:
     assert "No finding matches" in client.get("/runs/one?page=90000").text
 
 
+@pytest.mark.slow
 def test_an_oversized_form_is_refused(client: FlaskClient, store: Store) -> None:
     token = csrf_token(client, FINDING)
     for form in ({"reason": "x" * 100_000}, {f"field{number}": "x" for number in range(50_000)}):

@@ -132,6 +132,7 @@ def test_the_application_is_healthy_without_a_sign_in(app: Flask, run: Run) -> N
     assert app.test_client().get("/healthz", headers={"Host": "10.1.2.3"}).data == b"ok\n"
 
 
+@pytest.mark.slow
 def test_a_run_that_read_a_c_project_shows_its_numbers(
     client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
 ) -> None:

@@ -365,6 +365,7 @@ def test_no_width_makes_the_page_scroll_sideways(page, opened, width):
     assert page.ask("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_page_follows_the_system_and_the_switch_turns_it(page, opened, theme):
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])

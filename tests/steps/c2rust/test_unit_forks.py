@@ -51,6 +51,7 @@ def test_a_unit_that_needs_too_much_memory_is_lost_alone(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_unit_that_reads_without_end_is_lost_alone(tmp_path: Path) -> None:
     limits = LIMITS._replace(memory_mb=200)
     assert outcomes(tmp_path, ['#include "/dev/zero"\n', GOOD], limits) == [
@@ -68,6 +69,7 @@ def test_a_unit_that_needs_too_much_time_is_lost_alone(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_unit_that_waits_for_ever_is_lost_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "waiting.h")
     monkeypatch.setattr("jarvis_workers.steps.c2rust.unit_forks.WALL_FACTOR", 0)
