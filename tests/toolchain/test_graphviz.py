@@ -82,5 +82,5 @@ def test_a_dot_that_takes_too_much_memory_fails(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(GivenUp, match="cannot be started: No such file"):
+    with pytest.raises(GivenUp, match="cannot be started: no such program"):
         draw(str(tmp_path / "none"), source_in(tmp_path), tmp_path / "graph.png", "png")
