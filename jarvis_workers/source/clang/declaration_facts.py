@@ -10,7 +10,7 @@ from jarvis_workers.source.clang.kinds import (
     CursorKind,
     TypeKind,
 )
-from jarvis_workers.source.clang.libclang import CType, Cursor, children, library, text
+from jarvis_workers.source.clang.libclang import ClangType, Cursor, children, library, text
 from jarvis_workers.source.clang.pretty_printer import attributes
 from jarvis_workers.source.clang.unit import Language
 
@@ -105,7 +105,7 @@ def _record(cursor: Cursor) -> Iterator[str]:
         yield from type_facts(type_)
 
 
-def _is_flexible(type_: CType) -> bool:
+def _is_flexible(type_: ClangType) -> bool:
     lib = library()
     canonical = lib.clang_getCanonicalType(type_)
     if canonical.kind == TypeKind.CONSTANT_ARRAY:
@@ -113,7 +113,7 @@ def _is_flexible(type_: CType) -> bool:
     return bool(canonical.kind == TypeKind.INCOMPLETE_ARRAY)
 
 
-def type_facts(type_: CType) -> Iterator[str]:
+def type_facts(type_: ClangType) -> Iterator[str]:
     """Yield the facts of a type, of what it points to and of its elements."""
     lib = library()
     current = lib.clang_getCanonicalType(type_)

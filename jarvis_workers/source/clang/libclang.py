@@ -40,7 +40,7 @@ class Cursor(ctypes.Structure):
     statement: int | None
 
 
-class CType(ctypes.Structure):
+class ClangType(ctypes.Structure):
     """A type; `pointer` is equal for equal types of a unit."""
 
     _fields_ = [("kind", c_int), ("pointer", c_void_p), ("unit", c_void_p)]
@@ -115,19 +115,19 @@ _SIGNATURES: dict[str, tuple[list[Any], Any]] = {
     "clang_getCursorPrintingPolicy": ([Cursor], c_void_p),
     "clang_PrintingPolicy_setProperty": ([c_void_p, c_int, c_uint], None),
     "clang_PrintingPolicy_dispose": ([c_void_p], None),
-    "clang_getCursorType": ([Cursor], CType),
-    "clang_getCursorResultType": ([Cursor], CType),
-    "clang_getTypedefDeclUnderlyingType": ([Cursor], CType),
+    "clang_getCursorType": ([Cursor], ClangType),
+    "clang_getCursorResultType": ([Cursor], ClangType),
+    "clang_getTypedefDeclUnderlyingType": ([Cursor], ClangType),
     "clang_getEnumConstantDeclValue": ([Cursor], c_longlong),
-    "clang_getTypeSpelling": ([CType], CXString),
-    "clang_getCanonicalType": ([CType], CType),
-    "clang_getTypeDeclaration": ([CType], Cursor),
-    "clang_getPointeeType": ([CType], CType),
-    "clang_getArrayElementType": ([CType], CType),
-    "clang_getArraySize": ([CType], c_longlong),
-    "clang_Type_getNamedType": ([CType], CType),
-    "clang_Type_getAlignOf": ([CType], c_longlong),
-    "clang_Type_getSizeOf": ([CType], c_longlong),
+    "clang_getTypeSpelling": ([ClangType], CXString),
+    "clang_getCanonicalType": ([ClangType], ClangType),
+    "clang_getTypeDeclaration": ([ClangType], Cursor),
+    "clang_getPointeeType": ([ClangType], ClangType),
+    "clang_getArrayElementType": ([ClangType], ClangType),
+    "clang_getArraySize": ([ClangType], c_longlong),
+    "clang_Type_getNamedType": ([ClangType], ClangType),
+    "clang_Type_getAlignOf": ([ClangType], c_longlong),
+    "clang_Type_getSizeOf": ([ClangType], c_longlong),
     "clang_getCursorBinaryOperatorKind": ([Cursor], c_int),
     "clang_getCursorUnaryOperatorKind": ([Cursor], c_int),
     "clang_Cursor_Evaluate": ([Cursor], c_void_p),
