@@ -1,0 +1,127 @@
+"""The functions and globals of a whole project, with the names that a crate and the slots give them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.rust_names import KEYWORDS, identifier
+from jarvis_workers.c2rust.slots import unit_name
+from jarvis_workers.paths import as_text
+from jarvis_workers.source.clang.c_types import CDeclaration, CDefinition, UnitDefinitions
+
+SEVERAL_PROGRAMS = "defined in several files, of which a program links one"
+# Modules of the crate itself, and words that cannot name a module.
+RESERVED_MODULES = frozenset(("c", "types", "lib", "main", "mod", "core", "std", "crate", "self", "super", "test"))
+
+
+class ProjectItem(NamedTuple):
+    """A function or global that the project defines.
+
+    `slot` is its name among the slots of the programs, `rust_name` its unique name in the crate, `module` the module of
+    its file.  If it is not `translatable`, `refusal` is the reason.
+    """
+
+    definition: CDefinition
+    unit: UnitDefinitions
+    slot: str
+    rust_name: str
+    module: str
+    refusal: str = ""
+
+    @property
+    def is_function(self) -> bool:
+        return self.definition.type.kind == "function"
+
+    @property
+    def file(self) -> str:
+        """The file of the definition, relative to the root."""
+        return as_text(self.definition.extent.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """All units of a project. `items` are ordered by file and line; `declared` are used but not defined, by key."""
+
+    units: tuple[UnitDefinitions, ...]
+    items: tuple[ProjectItem, ...]
+    declared: Mapping[str, CDeclaration]
+    names: Mapping[str, str] = field(repr=False)
+
+    @property
+    def functions(self) -> tuple[ProjectItem, ...]:
+        return tuple(item for item in self.items if item.is_function)
+
+    @property
+    def globals(self) -> tuple[ProjectItem, ...]:
+        return tuple(item for item in self.items if not item.is_function)
+
+
+def read_project(units: Iterable[UnitDefinitions]) -> Project:
+    """Return the project of some units, whose order has no influence.
+
+    A definition that several units contain, as of a header, is taken from the first of them by file name.
+    """
+    ordered = tuple(sorted(units, key=lambda unit: unit.file))
+    found: dict[tuple[str, bytes], tuple[CDefinition, UnitDefinitions]] = {}
+    declared: dict[str, CDeclaration] = {}
+    for unit in ordered:
+        for definition in unit.definitions:
+            found.setdefault((definition.key, definition.extent.file), (definition, unit))
+        for one in unit.declared:
+            declared.setdefault(one.key, one)
+    definitions = sorted(found.values(), key=lambda one: (*one[0].extent[:3], one[0].key))
+    files = Counter(definition.key for definition, _ in definitions)
+    names = _unique_names([definition for definition, _ in definitions], declared.values())
+    modules = module_names(as_text(definition.extent.file) for definition, _ in definitions)
+    items = tuple(
+        ProjectItem(
+            definition,
+            unit,
+            slot_name(definition),
+            names[definition.key],
+            modules[as_text(definition.extent.file)],
+            SEVERAL_PROGRAMS if files[definition.key] > 1 else "",
+        )
+        for definition, unit in definitions
+    )
+    for item in items:
+        declared.pop(item.definition.key, None)
+    return Project(ordered, items, declared, names)
+
+
+def slot_name(definition: CDefinition) -> str:
+    """Return the name of a function's slot, and of a global in the programs: see `c2rust/slots.py`."""
+    if not definition.internal:
+        return definition.name
+    return f"{unit_name(as_text(definition.extent.file))}__{definition.name}"
+
+
+def module_names(files: Iterable[str]) -> dict[str, str]:
+    """Return the module of each file: its base name in snake case, or its path where that is not unique."""
+    ordered = sorted(set(files))
+    short = {file: _module(PurePosixPath(file).stem) for file in ordered}
+    count = Counter(short.values())
+    chosen: dict[str, str] = {}
+    for file in ordered:
+        name = short[file] if count[short[file]] == 1 else _module(re.sub(r"\W", "_", file))
+        while name in chosen.values():
+            name += "_"
+        chosen[file] = name
+    return chosen
+
+
+def _module(name: str) -> str:
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII).lower()
+    plain = f"c_{plain}" if not plain[:1].isalpha() else plain
+    return f"{plain}_c" if plain in RESERVED_MODULES or plain in KEYWORDS else plain
+
+
+def _unique_names(definitions: Sequence[CDefinition], declared: Iterable[CDeclaration]) -> dict[str, str]:
+    """Return the name of each function and global by key: the C name, or that of its slot if several have it."""
+    by_key = {one.key: one.name for one in declared} | {one.key: one.name for one in definitions}
+    count = Counter(by_key.values())
+    internal = {one.key: slot_name(one) for one in definitions if one.internal and count[one.name] > 1}
+    return {key: identifier(internal.get(key, name)) for key, name in by_key.items()}

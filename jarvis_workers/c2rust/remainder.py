@@ -1,0 +1,150 @@
+"""The C that remains beside a crate: sources without the functions that are Rust, and the build script.
+
+A function is cut by its extent.  One with external linkage becomes a prototype; a static one forwards to its Rust
+function under the name of its slot, so that its callers and its address stay as they are.  A static function or
+variable that Rust uses gets the name of its slot as a weak alias.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.project import ProjectItem
+from jarvis_workers.paths import as_text
+from jarvis_workers.source.clang.unit import ROOT, CompileCommand, Extent
+from jarvis_workers.source.lex import mask
+
+CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+DIRECTORY = "c"
+BUILD_SCRIPT = """//! Compile the C that remains of the library.
+
+use std::{{env, path::Path, process::Command}};
+
+const UNITS: &[(&str, &[&str])] = &[
+{units}];
+
+fn run(program: &str, arguments: &[String]) {{
+    let status = Command::new(program).args(arguments).status();
+    assert!(matches!(&status, Ok(code) if code.success()), "{{program}} {{arguments:?}}: {{status:?}}");
+}}
+
+fn main() {{
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("c");
+    let out = env::var("OUT_DIR").unwrap();
+    let cc = env::var("CC").unwrap_or("cc".into());
+    let mut archive = vec!["crs".to_string(), format!("{{out}}/libremainder.a")];
+    for (number, (file, flags)) in UNITS.iter().enumerate() {{
+        let object = format!("{{out}}/{{number}}.o");
+        let mut words: Vec<String> = flags.iter().map(|one| one.replace("{root}", root.to_str().unwrap())).collect();
+        words.extend(["-O2", "-w", "-fPIC", "-c", "-o", &object].map(String::from));
+        words.push(root.join(file).to_str().unwrap().to_string());
+        run(&cc, &words);
+        archive.push(object);
+    }}
+    run(&env::var("AR").unwrap_or("ar".into()), &archive);
+    println!("cargo:rerun-if-changed=c");
+    println!("cargo:rustc-link-search=native={{out}}");
+    println!("cargo:rustc-link-lib=static:+whole-archive=remainder");
+    for library in [{libraries}] {{
+        println!("cargo:rustc-link-lib={{library}}");
+    }}
+}}
+"""
+
+
+class CutFile(NamedTuple):
+    """A C file without some functions; `uncut` are those whose text could not be cut out, by slot."""
+
+    content: bytes
+    uncut: tuple[str, ...]
+
+
+def cut_functions(content: bytes, functions: Iterable[ProjectItem]) -> CutFile:
+    """Return a C file without the bodies of its functions that are Rust."""
+    masked, starts = mask(content, "c").text, _line_starts(content)
+    cuts, uncut = [], []
+    for item in functions:
+        start, end = _offsets(item.definition.extent, starts)
+        body = _body_start(masked, start, end)
+        text = None if body is None else _replacement(item, content[start:body], masked[start:body])
+        if body is None or text is None:
+            uncut.append(item.slot)
+        else:
+            lines = content.count(b"\n", start, end) - text.count(b"\n")
+            cuts.append((start, end, text + b"\n" * lines))
+    for start, end, text in sorted(cuts, reverse=True):
+        content = content[:start] + text + content[end:]
+    return CutFile(content, tuple(uncut))
+
+
+def aliases(items: Iterable[ProjectItem]) -> bytes:
+    """Return the lines that give static functions and variables of a unit the names that Rust uses."""
+    return b"".join(
+        f'extern __typeof__({one.definition.name}) {one.slot} __attribute__((weak, alias("{one.definition.name}")));\n'
+        .encode()
+        for one in items
+        if one.definition.internal
+    )  # fmt: skip
+
+
+def build_script(commands: Sequence[CompileCommand], libraries: Sequence[str]) -> str:
+    """Return build.rs for the units that remain; `libraries` are linked as `-l` names them."""
+    units = "".join(f"    ({_quoted(as_text(one.file))}, &[{_flags(one)}]),\n" for one in commands)
+    return BUILD_SCRIPT.format(units=units, root=ROOT, libraries=", ".join(map(_quoted, libraries)))
+
+
+def _flags(command: CompileCommand) -> str:
+    return ", ".join(map(_quoted, command.arguments))
+
+
+def _quoted(text: str) -> str:
+    plain = re.sub(r'[^ -~]|["\\]', lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+    return f'"{plain}"'
+
+
+def _line_starts(content: bytes) -> list[int]:
+    return [0, *(match.end() for match in re.finditer(rb"\n", content))]
+
+
+def _offsets(extent: Extent, starts: Sequence[int]) -> tuple[int, int]:
+    if not 0 < extent.line <= extent.end_line <= len(starts):
+        return 0, 0
+    return starts[extent.line - 1] + extent.column - 1, starts[extent.end_line - 1] + extent.end_column
+
+
+def _body_start(masked: bytes, start: int, end: int) -> int | None:
+    """Return the offset of the brace that opens the body, None for a definition that is no plain text."""
+    if masked[end - 1 : end] != b"}":
+        return None
+    depth = 0
+    for match in re.finditer(rb"[(){;]", masked[start:end]):
+        depth += {b"(": 1, b")": -1}.get(match[0], 0)
+        if match[0] == b"{" and depth == 0:
+            body = start + match.start()
+            conditions = [word for word in CONDITION.findall(masked[body:end])]
+            balanced = conditions.count(b"if") == conditions.count(b"endif")
+            return body if balanced and masked.count(b"{", body, end) == masked.count(b"}", body, end) else None
+    return None
+
+
+def _replacement(item: ProjectItem, head: bytes, masked: bytes) -> bytes | None:
+    definition = item.definition
+    parameters = [child.name for child in definition.tree.children if child is not None and child.kind == "parameter"]
+    name = re.escape(definition.name.encode())
+    place = re.search(rb"\b%b\b[\s)]*\(" % name, masked)
+    if place is None or not all(parameters):
+        return None
+    if definition.internal:
+        assert definition.type.target is not None
+        call = f"{item.slot}({', '.join(parameters)})"
+        word = "" if definition.type.target.kind == "void" else "return "
+        return head + f"{{ extern __typeof__({definition.name}) {item.slot}; {word}{call}; }}".encode()
+    if re.search(rb"\binline\b", masked):
+        return None
+    return head.rstrip() + b";" if definition.type.prototyped or not parameters else head[: place.end()] + b");"
+
+
+def kept_units(commands: Sequence[CompileCommand], needed: Mapping[str, bool]) -> list[CompileCommand]:
+    """Return the commands of the units that are still needed, one a file."""
+    chosen = {one.file: one for one in reversed(commands) if needed.get(as_text(one.file))}
+    return [chosen[file] for file in sorted(chosen)]

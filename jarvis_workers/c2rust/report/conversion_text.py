@@ -1,0 +1,98 @@
+"""Render the report on a conversion to Rust as text and Markdown, and its files for the project."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_counts
+from jarvis_workers.paths import plain
+
+CAUSES = {
+    "refused": "stay C: the translation refuses them",
+    "not_checked": "stay C, NOT CHECKED: nothing proves them",
+    "different": "stay C: their Rust differs from C",
+}
+
+
+def summary(conversion: Conversion) -> str:
+    """Return the last line of the command: how many functions are Rust, and how many are not, and why."""
+    counts, total = state_counts(conversion.functions), len(conversion.functions)
+    parts = [f"{counts['mechanical']:,} of {total:,} functions in Rust"]
+    parts += [f"{counts[cause]:,} {text}" for cause, text in CAUSES.items() if counts[cause]]
+    return "; ".join(parts)
+
+
+def advice(conversion: Conversion) -> str:
+    """Return how to move functions that stay C for want of proof, "" if there are none."""
+    if not state_counts(conversion.functions)["not_checked"]:
+        return ""
+    return "run more of the library's tests by further --test, or accept what is only built by --proof built"
+
+
+def conversion_text(conversion: Conversion, _: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the report for a terminal."""
+    for line in _lines(conversion):
+        yield plain(line) + "\n"
+
+
+def _lines(conversion: Conversion) -> Iterator[str]:
+    if conversion.not_checked:
+        yield f"NOT CHECKED: {len(conversion.not_checked):,} translation units could not be read"
+        yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
+    yield from (f"warning: {warning}" for warning in conversion.warnings)
+    for suite in conversion.suites:
+        yield f"{suite.command}: {suite_text(suite.passed)}; C {suite.c_seconds:.1f} s, Rust {suite.rust_seconds:.1f} s"
+    for cause, text in CAUSES.items():
+        stopped = [one for one in conversion.functions if one.cause == cause]
+        if stopped:
+            yield f"{len(stopped):,} functions {text}:"
+            yield from (f"  {one.file}:{one.line}: {one.name}: {one.reason}" for one in stopped)
+    yield summary(conversion)
+
+
+def suite_text(passed: bool) -> str:
+    return "passes with Rust" if passed else "FAILS with Rust"
+
+
+def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the pieces of the report in Markdown; `run` is what the other reports show of a run."""
+    yield f"# From C to Rust: {_cell(str(run.get('root', '')))}\n\n{summary(conversion)}.\n"
+    if conversion.suites:
+        yield "\n## Tests\n\n| command | result | C, s | Rust, s |\n|---|---|---:|---:|\n"
+        for suite in conversion.suites:
+            yield (
+                f"| `{_cell(suite.command)}` | {suite_text(suite.passed)} | {suite.c_seconds:.1f} | "
+                f"{suite.rust_seconds:.1f} |\n"
+            )
+    yield "\n## Functions\n\n| function | place | state | proof | reason |\n|---|---|---|---|---|\n"
+    for one in conversion.functions:
+        place = f"{_cell(one.file)}:{one.line}"
+        yield f"| `{_cell(one.name)}` | {place} | {one.state} | {one.proof} | {_cell(one.reason)} |\n"
+    for title, entries in (("Warnings", conversion.warnings), ("C that remains", conversion.remainder)):
+        if entries:
+            yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)
+
+
+def _cell(text: str) -> str:
+    return plain(text).replace("|", "\\|").replace("`", "'").replace("<", "&lt;")
+
+
+def symbol_map_lines(conversion: Conversion) -> Iterator[str]:
+    """Yield a line of symbol_map.jsonl per function."""
+    for one in conversion.functions:
+        yield json.dumps(_mapped(one), ensure_ascii=False) + "\n"
+
+
+def _mapped(one: FunctionResult) -> dict[str, Any]:
+    return {
+        "c_name": one.name,
+        "c_qname": one.name,
+        "c_file": one.file,
+        "start_line": one.line,
+        "end_line": one.end_line,
+        "module": f"src/{one.module}.rs",
+        "rust_symbol": one.rust_name,
+        "rust_signature": one.rust_signature,
+        "state": one.state,
+        "proof": one.proof,
+    }

@@ -1,0 +1,65 @@
+"""Crates from bodies: the same functions chosen by environment for the gates, and called directly for the user."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.c2rust.crate import CrateItem, bench_crate, export, function_of, user_crate
+from jarvis_workers.c2rust.project import module_names
+from jarvis_workers.c2rust.rust_names import identifier
+from tests.servers import missing
+
+ADD = 'pub unsafe extern "C" fn add(a: i32) -> i32 {\n    a + step(a)\n}\n'
+STEP = 'pub static mut step_static_n: i32 = 0;\npub unsafe extern "C" fn step(a: i32) -> i32 {\n    a\n}\n'
+
+
+def test_the_definition_is_exported_and_not_the_statics_before_it() -> None:
+    exported = export(CrateItem("step", "b__step", "b", STEP, exported="jvr_b__step"))
+
+    assert exported == STEP.replace("pub unsafe", '#[export_name = "jvr_b__step"]\npub unsafe')
+
+
+def test_each_function_of_the_crate_for_gates_has_a_file() -> None:
+    files = bench_crate("", ["pub fn step(a: i32) -> i32;"], [CrateItem("r#type", "type", "a", ADD)])
+
+    assert sorted(files) == ["Cargo.toml", "src/c.rs", "src/f_type.rs", "src/lib.rs", "src/types.rs"]
+    assert [function_of(name) for name in sorted(files)] == [None, None, "type", None, None]
+
+
+@pytest.mark.parametrize(
+    ("files", "modules"),
+    [
+        (["src/Foo-Bar.c", "b.c"], ["b", "foo_bar"]),
+        (["x/util.c", "y/util.c"], ["x_util_c", "y_util_c"]),
+        (["types.c", "type.c", "1.c"], ["c_1", "type_c", "types_c"]),
+        (["a.c", "a_.c", "A.c"], ["a_", "a_c", "a_c_"]),
+    ],
+)
+def test_modules_are_unique_and_in_snake_case(files: list[str], modules: list[str]) -> None:
+    assert sorted(module_names(files).values()) == modules
+
+
+@pytest.mark.parametrize(
+    ("name", "rust"), [("type", "r#type"), ("self", "self_"), ("_", "__"), ("été", "_ue9_t_ue9_"), ("a$b", "a_u24_b")]
+)
+def test_names_become_identifiers(name: str, rust: str) -> None:
+    assert identifier(name) == rust
+
+
+@pytest.mark.slow
+def test_the_crate_of_a_user_builds(tmp_path: Path) -> None:
+    items = [CrateItem("add", "add", "a", ADD, exported="add"), CrateItem("step", "b__step", "b", STEP)]
+    for name, text in user_crate("sample", "", ["pub fn abs(a: i32) -> i32;"], items, {"a": "//! a.c\n"}).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    try:
+        subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=tmp_path, check=True)
+    except FileNotFoundError:
+        missing("cargo")
+    symbols = subprocess.run(
+        ["nm", "-D", tmp_path / "target/debug/libsample.so"], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert " T add\n" in symbols
+    assert "step" not in symbols
