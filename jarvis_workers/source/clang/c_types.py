@@ -3,7 +3,7 @@
 | kind | is | its fields |
 |---|---|---|
 | void, bool | | |
-| integer | also `char` | signed |
+| integer | also `char`, `__int128` | signed |
 | floating | size 4 and 8; `long double`, `_Float16`, `__float128` are "other" | |
 | enum | | key; target: its integer type |
 | record | a struct or union | key |
@@ -44,7 +44,7 @@ class CType:
     """A canonical type; see the table above.
 
     `spelling` is clang's, without qualifiers.  `size` and `align` are bytes, -1 for incomplete and function types.
-    `key` is that of the symbol of a record or enum.
+    `key` is that of the record or enum.  `volatile` is the type itself; `const` is what a pointer points to.
     """
 
     kind: TypeKind
@@ -59,18 +59,21 @@ class CType:
     parameters: "tuple[CType, ...]" = ()
     variadic: bool = False
     prototyped: bool = True
+    volatile: bool = False
 
 
 class Field(NamedTuple):
     """A member of a record. `offset` and `width` are bits; `width` is 0 but for a bit-field.
 
-    The member of an anonymous struct or union has the name "".
+    The member of an anonymous struct or union has the name "", and so has a bit-field that is padding; one of width 0
+    ends its unit of storage.
     """
 
     name: str
     type: CType
     offset: int
     width: int = 0
+    bit_field: bool = False
 
 
 class Record(NamedTuple):
@@ -87,7 +90,10 @@ class Record(NamedTuple):
 
 
 class CDefinition(NamedTuple):
-    """A function or global that a unit defines, with its tree. `type` is that of the function or variable."""
+    """A function or global that a unit defines, with its tree. `type` is that of the function or variable.
+
+    A global without initialiser is zero.  `constant`: the variable, or the elements of the array, are const.
+    """
 
     key: str
     name: str
@@ -95,6 +101,7 @@ class CDefinition(NamedTuple):
     internal: bool
     type: CType
     tree: SyntaxNode
+    constant: bool = False
 
 
 class CDeclaration(NamedTuple):
@@ -110,8 +117,7 @@ class CDeclaration(NamedTuple):
 class UnitDefinitions:
     """What a translation of a unit needs, beside its symbols.
 
-    `types` are the types of all nodes of the trees by `SyntaxNode.type`; a spelling that means two types in the unit
-    (types declared within functions) is in `ambiguous` and not in `types`.  `records` are those that the types name, by
+    `types` are the types of all nodes of the trees by `SyntaxNode.type`.  `records` are those that the types name, by
     key, in the order of their keys; enumerators are values of their nodes.
     """
 
@@ -120,4 +126,3 @@ class UnitDefinitions:
     declared: tuple[CDeclaration, ...]
     types: dict[str, CType]
     records: dict[str, Record]
-    ambiguous: frozenset[str] = frozenset()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from jarvis_workers.source.clang.libclang import CONTINUE, RECURSE, Cursor, Visitor, library
+from jarvis_workers.source.clang.libclang import RECURSE, Cursor, Visitor, library
 
 
 @dataclass(slots=True, eq=False)
@@ -20,8 +20,8 @@ def cursor_tree(root: Cursor) -> list[CursorNode]:
     # A visitor must not raise: the root stays on the path, whatever libclang names as parent.
     def visit(cursor: Cursor, parent: Cursor, _data: int) -> int:
         wanted = _identity(parent)
-        if _identity(cursor) == wanted:  # libclang visits some expressions twice, the second time below themselves
-            return CONTINUE
+        if _identity(cursor) == wanted:  # the cursor of a constant expression is that of what is below it
+            return RECURSE
         while len(path) > 1 and path[-1][0] != wanted:
             path.pop()
         above = path[-1][1]

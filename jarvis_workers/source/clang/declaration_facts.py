@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from jarvis_workers.source.clang.kinds import (
+    ARRAYS,
     FUNCTIONS,
     LINKAGE_INTERNAL,
     RECORDS,
@@ -36,7 +37,6 @@ TYPE_FACTS = {
     TypeKind.ATOMIC: "atomic",
     TypeKind.VARIABLE_ARRAY: "vla",
 }
-ARRAYS = (TypeKind.CONSTANT_ARRAY, TypeKind.INCOMPLETE_ARRAY, TypeKind.VARIABLE_ARRAY)
 
 
 def facts_of(cursor: Cursor, printed: str, language: Language) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from jarvis_workers.source.clang.kinds import (
     TYPES,
     CursorKind,
 )
-from jarvis_workers.source.clang.libclang import Cursor, library, text
+from jarvis_workers.source.clang.libclang import Cursor, children, library, text
 from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.unit import Category
 
@@ -67,6 +67,27 @@ class DeclarationKeys:
         declared = self.named_by(cursor)
         key = self._key(cursor if declared is None else declared)
         return DeclarationKey(key, self.name(cursor), "type")
+
+    def type_key(self, cursor: Cursor) -> str:
+        """Return the key of a record or enum, also of one that is no symbol: one without a name, or of a function.
+
+        A nested one without a name has the key of the type around it and its number there.
+        """
+        parent = self._lib.clang_getCursorSemanticParent(cursor)
+        if parent.kind in TYPES and self._is_unnamed(cursor):
+            siblings = [one.declaration for one in children(parent) if one.kind in TYPES and self._is_unnamed(one)]
+            if cursor.declaration in (siblings := list(dict.fromkeys(siblings))):
+                return f"{self.type_key(parent)}@{siblings.index(cursor.declaration)}"
+        key = self.of(cursor)
+        return self._key(cursor) if key is None else key.key
+
+    def _is_unnamed(self, cursor: Cursor) -> bool:
+        return bool(self._lib.clang_Cursor_isAnonymous(cursor))
+
+    def type_name(self, cursor: Cursor) -> str:
+        """Return the name of a record or enum, or of the typedef that names it; "" if there is none."""
+        name = text(self._lib.clang_getCursorSpelling(cursor))
+        return "" if "(" in name else name
 
     def named_by(self, typedef: Cursor) -> Cursor | None:
         """Return the anonymous type that has its name from this typedef, which are one symbol, or None."""

@@ -61,7 +61,7 @@ class Declarations:
             return_type=self._type(self._lib.clang_getCursorResultType(cursor)) if function else "",
             parameters=parameters,
             source_hash=hashlib.sha256(self._unit.contents(span.file)[span.begin : span.end]).hexdigest(),
-            is_definition=self._is_definition(cursor) or not ALIASES_BY_NAME.isdisjoint(facts),
+            is_definition=is_definition(cursor) or not ALIASES_BY_NAME.isdisjoint(facts),
             facts=facts,
         )
 
@@ -83,15 +83,6 @@ class Declarations:
         location = self._lib.clang_getRangeEnd(range_)
         ends = [place(location), place(location, "clang_getFileLocation")]
         return max([begin, *(end for end in ends if end.file == begin.file)], key=lambda end: end.offset)
-
-    def _is_definition(self, cursor: Cursor) -> bool:
-        if cursor.kind in (CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE):
-            return True
-        if self._lib.clang_isCursorDefinition(cursor):
-            return True
-        # A tentative definition, such as `int counter;`, defines unless it is extern, or another one initialises.
-        tentative = cursor.kind == CursorKind.VARIABLE and self._lib.clang_Cursor_getStorageClass(cursor) in (1, 3)
-        return tentative and not self._lib.clang_getCursorDefinition(cursor).declaration
 
     def _signature(self, cursor: Cursor, key: DeclarationKey, printed: str) -> str:
         if cursor.kind in (CursorKind.STRUCT, CursorKind.UNION, CursorKind.CLASS, CursorKind.ENUM):
@@ -124,6 +115,17 @@ class Declarations:
                 parts.append(outer)
             parent = self._lib.clang_getCursorSemanticParent(parent)
         return "::".join(reversed(parts))
+
+
+def is_definition(cursor: Cursor) -> bool:
+    """Return whether a declaration defines what it declares."""
+    if cursor.kind in (CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE):
+        return True
+    if library().clang_isCursorDefinition(cursor):
+        return True
+    # A tentative definition, such as `int counter;`, defines unless it is extern, or another one initialises.
+    tentative = cursor.kind == CursorKind.VARIABLE and library().clang_Cursor_getStorageClass(cursor) in (1, 3)
+    return tentative and not library().clang_getCursorDefinition(cursor).declaration
 
 
 def _is_k_and_r(printed: str, parameters: tuple[CParameter, ...]) -> bool:

@@ -58,6 +58,7 @@ class SourceRange(ctypes.Structure):
 
 
 Visitor = ctypes.CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
+FieldVisitor = ctypes.CFUNCTYPE(c_int, Cursor, c_void_p)
 InclusionVisitor = ctypes.CFUNCTYPE(None, c_void_p, POINTER(SourceLocation), c_uint, c_void_p)
 
 # Arguments and result of each function.
@@ -128,6 +129,16 @@ _SIGNATURES: dict[str, tuple[list[Any], Any]] = {
     "clang_Type_getNamedType": ([ClangType], ClangType),
     "clang_Type_getAlignOf": ([ClangType], c_longlong),
     "clang_Type_getSizeOf": ([ClangType], c_longlong),
+    "clang_Type_visitFields": ([ClangType, FieldVisitor, c_void_p], c_uint),
+    "clang_Cursor_getOffsetOfField": ([Cursor], c_longlong),
+    "clang_getUnqualifiedType": ([ClangType], ClangType),
+    "clang_isConstQualifiedType": ([ClangType], c_uint),
+    "clang_isVolatileQualifiedType": ([ClangType], c_uint),
+    "clang_getResultType": ([ClangType], ClangType),
+    "clang_getNumArgTypes": ([ClangType], c_int),
+    "clang_getArgType": ([ClangType, c_uint], ClangType),
+    "clang_isFunctionTypeVariadic": ([ClangType], c_uint),
+    "clang_getEnumDeclIntegerType": ([Cursor], ClangType),
     "clang_getCursorBinaryOperatorKind": ([Cursor], c_int),
     "clang_getCursorUnaryOperatorKind": ([Cursor], c_int),
     "clang_Cursor_Evaluate": ([Cursor], c_void_p),

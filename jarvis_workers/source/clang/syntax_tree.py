@@ -20,7 +20,7 @@
 | asm | | operands |
 | integer, floating, character, string | the literal as C, where it is known | |
 | name | the name | |
-| member | the field; operator: "." or "->" | object |
+| member | the field, "" for an anonymous one; operator: "." or "->" | object |
 | call | | callee, arguments |
 | subscript | | array, index |
 | unary, binary | (operator: as in C, "x++" and "x--" for the postfix ones) | operands |
@@ -37,7 +37,9 @@
 | unknown | what libclang calls it | the children as they are |
 
 `value` is the value of a constant that is an integer or floating; of an expression only where that is not plain from
-the children: sizeof, offsetof, enumerators, `_Generic` over constants.
+the children: sizeof, offsetof, enumerators, labels of `case`, indices of designators, `_Generic` over constants.
+The anonymous members that C leaves out between an object and a field are there; a member's `target` is the key of the
+record, its `value` the number of the field in it.
 """
 
 from collections.abc import Iterator

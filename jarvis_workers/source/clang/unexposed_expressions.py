@@ -5,6 +5,7 @@ Among them are implicit casts, `a ?: b`, va_arg, offsetof, designated initialise
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jarvis_workers.source.clang.constants import evaluate
 from jarvis_workers.source.clang.cursor_tree import CursorNode
@@ -63,4 +64,6 @@ class UnexposedExpressions:
             path += f".{fields.pop(0)}" if child.cursor.kind == CursorKind.FIELD_REF else "[]"
         if b"..." in words:
             path = path.replace("[][]", "[...]")
-        return self._nodes.make("designated", node, children, name=path)
+        indices = [child for child in node.children[:-1] if child.cursor.kind != CursorKind.FIELD_REF]
+        values = [replace(built, value=evaluate(child.cursor)) for built, child in zip(children, indices, strict=False)]
+        return self._nodes.make("designated", node, (*values, *children[len(values) :]), name=path)
