@@ -78,7 +78,7 @@ class Question(NamedTuple):
 
 
 class Group(BaseModel):
-    """A cluster in a model's answer."""
+    """A cluster as a model gives it."""
 
     model_config = ConfigDict(frozen=True)
 
