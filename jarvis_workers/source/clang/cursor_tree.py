@@ -1,4 +1,4 @@
-"""The cursors below a declaration as a tree, collected in one visit and without recursion in Python."""
+"""The tree of cursors below a declaration, collected in one visit and without recursion in Python."""
 
 from dataclasses import dataclass, field
 
@@ -17,10 +17,10 @@ def cursor_tree(root: Cursor) -> list[CursorNode]:
     nodes = [CursorNode(root, None)]
     path = [(_identity(root), nodes[0])]
 
-    # A visitor must not raise: the root stays on the path, whatever libclang names as parent.
+    # A visitor must not raise, so the root stays on the path even if libclang reports an unexpected parent.
     def visit(cursor: Cursor, parent: Cursor, _data: int) -> int:
         wanted = _identity(parent)
-        if _identity(cursor) == wanted:  # the cursor of a constant expression is that of what is below it
+        if _identity(cursor) == wanted:  # a constant expression has the same cursor as its child
             return RECURSE
         while len(path) > 1 and path[-1][0] != wanted:
             path.pop()

@@ -1,4 +1,4 @@
-"""Expressions of a syntax tree: one converter per kind of cursor."""
+"""Expressions of a syntax tree, with one converter per cursor kind."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from jarvis_workers.source.clang.macro_text import ExpansionText
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.unexposed_expressions import UnexposedExpressions
 
-# By the numbers of CXBinaryOperatorKind and CXUnaryOperatorKind, from 1.
+# Operators in the order of CXBinaryOperatorKind and CXUnaryOperatorKind, from 1.
 BINARY = (
     *(".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&"),
     *("||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ","),
@@ -27,7 +27,7 @@ LITERALS = {
     CursorKind.FLOATING_LITERAL: "floating",
     CursorKind.CHARACTER_LITERAL: "character",
 }
-# Expressions whose children are as the table in syntax_tree has them.
+# Expressions whose children are already those of the table in syntax_tree.
 PLAIN = {
     CursorKind.CALL: "call",
     CursorKind.SUBSCRIPT: "subscript",
@@ -37,14 +37,14 @@ PLAIN = {
     CursorKind.COMPOUND_LITERAL: "compound_literal",
     CursorKind.INITIALIZER_LIST: "initializers",
 }
-# A literal that is written where it stands, not in a macro.
+# A literal in the source text itself, not in a macro.
 LITERAL = re.compile(rb"[0-9.][\w.+-]*|\w?'.*'")
 
 
 class ExpressionBuilder:
-    """Converts cursors of expressions; `variables` are the numbers of local variables by declaration.
+    """Converts cursors of expressions to nodes; `variables` maps declarations of local variables to their numbers.
 
-    `references` gets the declarations of the functions and globals that are named, by key.
+    `references` collects, by key, the declarations of the functions and globals that are used.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ExpressionBuilder:
         }
 
     def convert(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
-        """Return the node of an expression; one of another kind is "unknown", by the name of its kind."""
+        """Return the node of an expression; an unsupported kind becomes an "unknown" node named after the kind."""
         converter = self._converters.get(node.cursor.kind)
         if converter is None:
             return self._nodes.make("unknown", node, children, name=f"kind {node.cursor.kind}")

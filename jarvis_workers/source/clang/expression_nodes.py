@@ -1,4 +1,4 @@
-"""Make the nodes of expressions, with type and line."""
+"""Create the nodes of expressions, with type and line."""
 
 from collections.abc import Sequence
 

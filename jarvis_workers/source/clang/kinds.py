@@ -129,7 +129,7 @@ FUNCTIONS = frozenset(
         CursorKind.FUNCTION_TEMPLATE,
     }
 )
-# Types whose members are declarations.
+# Kinds of types whose members are declarations.
 RECORDS = frozenset(
     {
         CursorKind.STRUCT,
@@ -141,7 +141,7 @@ RECORDS = frozenset(
 )
 ALIASES = frozenset({CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE})
 TYPES = RECORDS | ALIASES | {CursorKind.ENUM}
-# What holds declarations without being a symbol itself.
+# Kinds of cursors that contain declarations but are not symbols themselves.
 CONTAINERS = frozenset({CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL})
 
 # CXLinkageKind, CX_StorageClass, CXDiagnosticSeverity.

@@ -13,9 +13,9 @@ from jarvis_workers.source.clang.unit import CompileCommand
 
 
 def read_trees(root: Path, command: CompileCommand, headers: Path) -> dict[str, SyntaxNode]:
-    """Return the tree of each function and variable of a C unit by its key, in the order of the source.
+    """Return the tree of each function and variable of a C unit by key, in source order.
 
-    Arguments and errors are those of `read_unit`; the trees of a unit with errors are incomplete.
+    The arguments and exceptions are those of `read_unit`; the trees of a unit with errors are incomplete.
     """
     with parsed(root, command, headers) as unit:
         keys = DeclarationKeys(unit)

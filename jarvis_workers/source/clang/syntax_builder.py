@@ -1,6 +1,6 @@
 """Build the syntax tree of a definition from its cursors.
 
-Children come before their parents, in reverse pre-order, so that depth costs no recursion.
+Cursors are processed in reverse pre-order, children before their parents, so that no recursion is needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.type_reader import TypeReader
 
 STORAGE = {2: "extern", 3: "static", 7: "register"}
-# Statements whose children are as the table in syntax_tree has them.
+# Statements whose children are already those of the table in syntax_tree.
 PLAIN = {
     CursorKind.COMPOUND: "compound",
     CursorKind.DECLARATION_STMT: "declaration",
@@ -38,7 +38,7 @@ PLAIN = {
     CursorKind.ASM: "asm",
     CursorKind.MS_ASM: "asm",
 }
-# Names of types, labels and fields, which their parents read themselves, and attributes.
+# Attributes, and names of types, labels and fields, which their parent nodes read themselves.
 WORDS = frozenset({CursorKind.TYPE_REF, CursorKind.LABEL_REF, CursorKind.FIELD_REF})
 ATTRIBUTES = range(400, 500)
 
