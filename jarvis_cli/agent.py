@@ -14,7 +14,7 @@ Examples:
   jarvis agent -T 'Where is the length of a request checked?'
   jarvis agent -p src -T - < task.txt -o answer.md
   jarvis agent -T 'Explain lib/url.c' -g local   model group "local" of jarvis.yaml
-  jarvis agent -T '...' --budget 0.50usd         pause before it costs more
+  jarvis agent -T '...' --budget 0.50usd         pause before the cost exceeds this
   jarvis agent -T '...' --record answers         then --replay answers asks no model
   jarvis runs transcript last                    the whole conversation
 

@@ -34,7 +34,7 @@ def deliver_answer(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen
 
 
 def write_answer(store: Store, run: Run, found: dict[str, Any] | None, asked: Delivery) -> None:
-    """Write an answer in a format; without an answer, write output only in JSON."""
+    """Write an answer in a format; without an answer, only JSON output is written."""
     if asked.form == "json":
         body = {"answer": found, "run": reports.run_part(store, run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], asked.output)
@@ -55,7 +55,7 @@ def summary(store: Store, run: Run, found: dict[str, Any] | None, output: object
         tokens = model["prompt"] + model["completion"]
         said += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"
     if found and found["suspicions"]:
-        said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like instructions to the model"
+        said += f"; {counted(len(found['suspicions']), 'line')} of the sources look like instructions to the model"
     if run.state == "paused":
         said += f"; continue with: jarvis runs resume {run.id}{resume_flags(run)}"
     elif run.state == "incomplete" and not found:

@@ -173,7 +173,7 @@ def _budget(settings: Settings, task: TaskOptions) -> RunBudget | None:
 
 
 def _run_name(settings: Settings, asked: AgentOptions, task: TaskOptions) -> RunName | None:
-    """Return the name of the run with the hash of what is asked for, None if it is not named."""
+    """Return the name of the run with the hash of its request, None if it is not named."""
     if asked.name is None:
         return None
     root = asked.path if is_address(asked.path) else os.path.realpath(asked.path)

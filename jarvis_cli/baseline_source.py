@@ -20,7 +20,7 @@ WHOLE = ("done", "incomplete")
 
 @dataclass(frozen=True)
 class Part:
-    """One of the two scans of a comparison: its tree, which is opened once, and the changes to its request."""
+    """One of the two scans of a comparison: its tree, which is opened once, and the changes to the request."""
 
     opened: AbstractContextManager[SourceTree]
     baseline: Baseline | None = None
@@ -58,7 +58,7 @@ def baseline_of(
             run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed))
     except UsageError as problem:
         raise UsageError(
-            f"--baseline {plain(baseline)}: is not a report file, and as a revision: {problem}"
+            f"--baseline {plain(baseline)} is not a report file, and cannot be used as a revision: {problem}"
         ) from problem
     if run.state not in WHOLE:
         raise UsageError(f"--baseline {plain(baseline)}: the run over it, {run.id}, is {run.state}: {run.reason}")

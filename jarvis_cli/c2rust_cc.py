@@ -1,4 +1,4 @@
-"""`jarvis c2rust cc`: a compiler that records its calls, or puts slots into what it compiles, for builds by hand."""
+"""`jarvis c2rust cc`: a compiler that records its calls or inserts slots, for builds that users run themselves."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,9 @@ PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False, "
 
 
 def cc(
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Those of the compiler.")] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Arguments of the compiler.")
+    ] = None,
 ) -> int:
     """Run $JARVIS_C2RUST_CC (cc): record it in $JARVIS_C2RUST_RECORD/compile_commands.json, else build with slots."""
     if "JARVIS_C2RUST_RECORD" in os.environ:

@@ -29,9 +29,9 @@ def collect(
         Path | None, typer.Option(metavar="DIR", help="Directory of compile_commands.json, if not the root.")
     ] = None,
 ) -> int:
-    """Write the names of the functions that headers declare, one a line.
+    """Write the names of the functions that headers declare, one per line.
 
-    Headers are parsed with the compiler arguments of the sources next to them. Files that are no headers are skipped,
+    Headers are parsed with the compiler arguments of the sources next to them. Files that are not headers are skipped,
     and headers that cannot be parsed are named; the others are collected.
     """
     from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names  # noqa: PLC0415

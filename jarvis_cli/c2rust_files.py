@@ -1,6 +1,6 @@
-"""`jarvis c2rust symbols`, `graph` and `order`: what a scan has found, from the files in <root>/.jarvis/c2rust.
+"""`jarvis c2rust symbols`, `graph` and `order`: the results of a scan, from the files in <root>/.jarvis/c2rust.
 
-A person may have edited these files: what does not fit is told on standard error, and the rest is used.
+Users may have edited these files: invalid parts are reported on standard error, and the others are used.
 """
 
 import json
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SYMBOLS = """
 jarvis c2rust symbols                             all symbols of the last scan
 jarvis c2rust symbols --category type --file 'src/*'
-jarvis c2rust symbols --name 'BZ2_*' --roots      only what nobody calls
+jarvis c2rust symbols --name 'BZ2_*' --roots      only functions without callers
 jarvis c2rust symbols BZ2_compressBlock           callers and callees
 jarvis c2rust symbols --json | jq '.[].signature'
 """
@@ -30,14 +30,14 @@ GRAPH = """
 jarvis c2rust graph > graph.dot                   the call graph in DOT
 jarvis c2rust graph -o graph.html                 an interactive page
 jarvis c2rust graph --run last -o graph.html      of a run: see jarvis runs list
-jarvis c2rust graph --root main -o main.svg       what main reaches (graphviz)
+jarvis c2rust graph --root main -o main.svg       functions that main reaches
 jarvis c2rust graph --clustered -o files.dot      a box around each file
 jarvis c2rust graph --subgraphs-dir subgraphs     a file for each root
 """
 ORDER = """
 jarvis c2rust order                               callees first
 jarvis c2rust order --json | jq '.[].ids'
-jarvis c2rust order --write                       compute translation_order.jsonl anew
+jarvis c2rust order --write                       recompute translation_order.jsonl
 JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS=start jarvis c2rust order --write
 """
 CATEGORIES = ("function", "type", "global", "macro")
@@ -52,7 +52,7 @@ HERE = Path()
 
 def symbols(
     symbol: Annotated[
-        str | None, typer.Argument(metavar="SYMBOL", help="Show this one: a name, qualified name or id.")
+        str | None, typer.Argument(metavar="SYMBOL", help="Symbol to show: name, qualified name or id.")
     ] = None,
     root: Root = HERE,
     run: RunOption = None,
@@ -64,7 +64,7 @@ def symbols(
     roots: Annotated[bool, typer.Option("--roots", help="Only functions that no other function calls.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """List the symbols of a project, or show one with the symbols that use it and that it uses."""
+    """List the symbols of a project, or show one with its users and the symbols that it uses."""
     if category is not None and category not in CATEGORIES:
         raise UsageError(not_one_of("--category", category, CATEGORIES))
     from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415
@@ -92,15 +92,15 @@ def graph(
         typer.Option("--output", "-o", metavar="FILE", help=".dot, .html, .png or .svg; default: DOT to stdout."),
     ] = None,
     starts: Annotated[
-        list[str] | None, typer.Option("--root", metavar="FUNCTION", help="Only what it reaches; repeatable.")
+        list[str] | None, typer.Option("--root", metavar="FUNCTION", help="Only symbols reachable from it; repeatable.")
     ] = None,
     clustered: Annotated[bool, typer.Option("--clustered", help="Draw a box around the functions of a file.")] = False,
-    types: Annotated[bool, typer.Option("--types", help="Types as well.")] = False,
+    types: Annotated[bool, typer.Option("--types", help="Include types.")] = False,
     directory: Annotated[
         Path | None, typer.Option("--subgraphs-dir", metavar="DIR", help="Write the sub-graph of each root as DOT.")
     ] = None,
 ) -> int:
-    """Write the graph of calls and of addresses taken, all of it or what some functions reach."""
+    """Write the graph of calls and of taken addresses, completely or as far as some functions reach."""
     from jarvis_workers.service.c2rust import graph_files  # noqa: PLC0415
 
     project = _project(root, run)
@@ -119,13 +119,13 @@ def graph(
 def order(
     root: Root = HERE,
     run: RunOption = None,
-    write: Annotated[bool, typer.Option("--write", help="Compute it anew, and write translation_order.jsonl.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Recompute it, and write translation_order.jsonl.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Print the order in which types and functions are translated: types first, callees before their callers.
 
-    Functions that call each other in a cycle are one step. `main` comes last, and so do the entries that the variable
-    JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS names.
+    Functions that call each other in a cycle are one step. `main` and the entry points in the variable
+    JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS come last.
     """
     from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415
     from jarvis_workers.service.c2rust.orders import write_new_order  # noqa: PLC0415
@@ -188,7 +188,7 @@ def _show(found: list["SymbolDetails"]) -> None:
             for one in neighbours:
                 _line(f"    {one.kind:<8} {one.symbol.qualified_name}  {place_of(one.symbol)}")
         if details.external_calls:
-            _line(f"  calls outside of the project: {', '.join(details.external_calls)}")
+            _line(f"  calls outside the project: {', '.join(details.external_calls)}")
 
 
 def _line(text: str) -> None:

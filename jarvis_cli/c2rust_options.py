@@ -40,7 +40,7 @@ AllowErrors = Annotated[
     bool,
     typer.Option(
         "--allow-errors",
-        help="Take units with errors as far as they are understood.",
+        help="Accept units with errors, as far as they can be parsed.",
         rich_help_panel=COMPILATION,
     ),
 ]
@@ -48,18 +48,16 @@ Dot = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the call graph in DOT.", rich_help_panel=PICTURES)
 ]
 OnlyDot = Annotated[
-    bool, typer.Option("--only-dot", help="Write the graph of earlier symbols; no scan.", rich_help_panel=PICTURES)
+    bool, typer.Option("--only-dot", help="Write the graph of the last scan; no new scan.", rich_help_panel=PICTURES)
 ]
 Subgraphs = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write a graph per root function.", rich_help_panel=PICTURES)
 ]
 OnlySubgraphs = Annotated[
     bool,
-    typer.Option(
-        "--only-subgraphs", help="Write the graphs per root of earlier symbols; no scan.", rich_help_panel=PICTURES
-    ),
+    typer.Option("--only-subgraphs", help="Write the graphs of the last scan; no new scan.", rich_help_panel=PICTURES),
 ]
-Png = Annotated[bool, typer.Option("--png/--no-png", help="No pictures by graphviz.", rich_help_panel=PICTURES)]
+Png = Annotated[bool, typer.Option("--png/--no-png", help="Do not draw pictures (graphviz).", rich_help_panel=PICTURES)]
 Processes = Annotated[
     int | None,
     typer.Option("-j", "--processes", metavar="N", help="Processes; default: cores.", rich_help_panel=EXECUTION),

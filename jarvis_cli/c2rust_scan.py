@@ -95,7 +95,7 @@ def _delivered(store: Store, blobs: Blobs, run: Run, screen: Display, asked: Pro
 
 
 def _submitted(settings: Settings, store: Store, asked: ProjectScan, executor: str, screen: Display) -> str:
-    """Find out how the project is compiled, and submit the run; return its id."""
+    """Determine the compile commands of the project, and submit the run; return its id."""
     choice = CompileOptions.from_settings(
         settings, compile_commands=asked.compile_commands, configure=asked.configure, build=asked.build
     )
@@ -122,7 +122,7 @@ def _submitted(settings: Settings, store: Store, asked: ProjectScan, executor: s
 
 
 def _run_name(settings: Settings, asked: ProjectScan) -> RunName | None:
-    """Return the name of the run with the hash of what is asked for, None if it is not named."""
+    """Return the name of the run with the hash of its request, None if it is not named."""
     if asked.name is None:
         return None
     root = asked.path if is_address(asked.path) else os.path.realpath(asked.path)

@@ -20,8 +20,8 @@ app = App(no_args_is_help=True, help="Show the settings, and where each comes fr
 SCHEMA = "jarvis config schema > jarvis.schema.json"
 EXAMPLES = """\
 \b
-A flag wins over a JARVIS_* variable, that over jarvis.yaml, that over
-[tool.jarvis] in pyproject.toml (both in this directory), that over the default.
+Precedence: a flag, a JARVIS_* variable, jarvis.yaml, [tool.jarvis] in
+pyproject.toml (both in this directory), the default.
 
 \b
 Examples:

@@ -22,12 +22,12 @@ Examples:
   jarvis runs diff 1f3a last                    what has changed since run 1f3a…
   jarvis runs diff old.json new.sarif           two report files, JSON or SARIF
   jarvis runs diff main.sarif last -o diff.html a file and a run, as a page for a review
-  jarvis runs diff 1f3a last --fail-on high     exit 1 when something severe is new
+  jarvis runs diff 1f3a last --fail-on high     exit 1 on a new high finding
 
 \b
-Findings are known by file, rule and code, not by line. What was dismissed or suppressed and is a finding now counts
-as new for --fail-on. What B did not check is "not checked", never "fixed"; with --fail-on a B that was not
-checked in full exits 3.
+Findings are matched by file, rule and code, not by line. A finding that was dismissed or suppressed in A but not in B
+counts as new for --fail-on. A finding in a file that B did not check is "not checked", never "fixed"; with --fail-on,
+the exit code is 3 if B was not checked in full.
 """
 RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 

@@ -27,7 +27,7 @@ def as_table(found: Estimate) -> Iterator[str]:
     yield _habit("verify", found.verify)
     yield f"tokens counted by the server per estimated token: {found.ratio:.2f}"
     if rows["total"]["known"]:
-        yield "known: the answer is cached and costs nothing"
+        yield "known: answers that are cached and cost nothing"
     if found.priced:
         share = rows["total"]["completion_cost"] / max(_cost(rows["total"]), 1e-12)
         yield f"answers are {share:.0%} of the cost; the estimate ignores the provider's prompt cache"
@@ -63,6 +63,9 @@ def _row(name: str, cells: "tuple[str, ...] | list[str]") -> str:
 
 def _habit(name: str, share: StageShare) -> str:
     habit = share.habit
-    basis = f"the mean of {habit.seen:,} jobs" if habit.seen else "assumed, until more jobs have run here"
-    asks = f"{habit.rounds:.1f} questions, {habit.added:,.0f} tokens added on the way, {habit.answer:,.0f} an answer"
+    basis = f"the mean of {habit.seen:,} jobs" if habit.seen else "assumed until more jobs have run"
+    asks = (
+        f"{habit.rounds:.1f} questions, {habit.added:,.0f} tokens added per"
+        f" conversation, {habit.answer:,.0f} per answer"
+    )
     return f"{NAMES[name]}: {asks} ({basis})"

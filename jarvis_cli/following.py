@@ -51,7 +51,7 @@ class _LiveView:
         for issue in risks[:TOLD_AT_ONCE]:
             self._screen.found(_line(issue))
         if len(risks) > TOLD_AT_ONCE:
-            self._screen.found(f"and {len(risks) - TOLD_AT_ONCE:,} more are confirmed or to review")
+            self._screen.found(f"and {len(risks) - TOLD_AT_ONCE:,} more are confirmed or need review")
 
     def close(self) -> None:
         if self._files:

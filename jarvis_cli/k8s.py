@@ -36,7 +36,7 @@ def k8s() -> None:
 
 @app.command(epilog=EXAMPLES)
 def render(
-    kind: Annotated[Kind, typer.Argument(metavar="sec", help="What the batch does.", show_default=False)],
+    kind: Annotated[Kind, typer.Argument(metavar="sec", help="Task of the batch.", show_default=False)],
     source: Annotated[
         str,
         typer.Option(metavar="SOURCE", help="Git URL[@REVISION], or a path in a volume.", show_default=False),
@@ -49,7 +49,7 @@ def render(
         SecCommand | None, typer.Option(metavar="NAME", help="agent or fast: with or without a model.")
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="URL", help="The report, such as s3://bucket/report.sarif.")
+        str | None, typer.Option("--output", "-o", metavar="URL", help="Report file, such as s3://bucket/report.sarif.")
     ] = None,
     values: Annotated[Path | None, typer.Option(metavar="FILE", help="Values of the Helm chart.")] = None,
 ) -> int:

@@ -37,7 +37,7 @@ RelativeTo = Annotated[
     str | None,
     typer.Option(
         metavar="DIR",
-        help="Paths in sarif, junit, gcc, github, csv and GitLab reports; default: top of the git repository.",
+        help="Base of paths in sarif, junit, gcc, github, csv and GitLab reports; default: top of the git repository.",
         rich_help_panel=REPORT,
     ),
 ]
@@ -122,7 +122,7 @@ def form_of(form: str | None, as_json: bool) -> str | None:
     """Return the format given by --format and --json. Raises UsageError if they conflict."""
     if as_json and form not in (None, "json"):
         raise UsageError(
-            f"--json: is the same as --format json, and cannot be combined with --format {plain(form or '')}"
+            f"--json is the same as --format json, and cannot be combined with --format {plain(form or '')}"
         )
     return "json" if as_json else form
 

@@ -120,7 +120,7 @@ def _refused(path: Path) -> str | None:
         allowed = os.access(target if target.exists() else target.parent, os.W_OK)
     except OSError as error:
         return f"cannot be written: {error.strerror}"
-    return None if allowed else "no permission to write it"
+    return None if allowed else "no permission to write to it"
 
 
 def conclude(run: Run, body: ReportBody, asked: Delivery, screen: Display) -> int:

@@ -60,7 +60,7 @@ def _why(run: Run) -> str:
 
 
 def _counts(found: Summary) -> Mapping[str, int]:
-    """Count by severity what may fail a build."""
+    """Count the findings that may fail a build, by severity."""
     return found.by_severity if found.at_risk is None else found.at_risk
 
 
@@ -119,7 +119,7 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
 
 
 def brief(run: Run, body: ReportBody) -> str:
-    """Return a line with what a text report lacks: run id, state and duration."""
+    """Return a line with the facts that a text report does not contain: run id, state and duration."""
     seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
     said = f"run {run.id} {run.state}{seconds}"
     return said

@@ -44,7 +44,7 @@ SHOWN = (
 
 
 def show(settings: Settings, run: str, *, as_json: bool) -> int:
-    """Print the state of a run, its stages, and what to do next."""
+    """Print the state of a run, its stages, and the suggested next command."""
     with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}

@@ -129,7 +129,7 @@ def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
 
 @app.command(examples="jarvis runs cancel last")
 def cancel(run: RunId) -> int:
-    """Cancel a run; what was found so far stays in its report."""
+    """Cancel a run; the findings so far stay in its report."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
     return run_control.cancel(_settings(), run)

@@ -92,7 +92,7 @@ def _summary(verdicts: "list[AttackResult]") -> Iterator[tuple[str, str]]:
     for group in dict.fromkeys(verdict.group for verdict in verdicts):
         of_group = [verdict for verdict in verdicts if verdict.group == group]
         found = Counter((verdict.counts, verdict.escaped) for verdict in of_group)
-        told = [f"{found[True, False]} held"]
+        told = [f"{found[True, False]} blocked"]
         if gone := [verdict.attack for verdict in of_group if verdict.counts and verdict.escaped]:
             told.append(f"{len(gone)} escaped: {', '.join(gone)}")
         if idle := [verdict.attack for verdict in of_group if not verdict.counts]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScanCommand:
-    """The target of a scan and its options; `globs` are those to include and to exclude.
+    """The target of a scan and its options; `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
     options of the verification by agents, None disables it.
@@ -58,7 +58,7 @@ class ScanCommand:
 
     @property
     def without_agents(self) -> "ScanCommand":
-        """Return the same without agents, labels, name and remark, for the scan of a baseline."""
+        """Return the command without agents, labels, name and remark, for the scan of a baseline."""
         return replace(self, agents=None, labels={}, name=None).with_remark(None)
 
     @property
@@ -84,7 +84,7 @@ class ScanCommand:
         return RunName(self.name, request_hash(self.agents or self.given.options, **facts))
 
     def with_remark(self, remark: str | None) -> "ScanCommand":
-        """Return the same with a remark, which is repeated in the report."""
+        """Return the command with a remark, which also appears in the report."""
         return replace(self, given=replace(self.given, options=replace(self.given.options, remark=remark)))
 
 
@@ -201,7 +201,7 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
 
 
 def _compared(settings: Settings, store: Store, command: ScanCommand, scan: Callable[[Part], Run]) -> Part:
-    """Return the part to scan, after `scan` has produced what it is compared with."""
+    """Return the part to scan, after `scan` has scanned the baseline."""
     bounds = wiring.tree_bounds_of(settings)
     unchanged = unchanged_of(command.target.root, command.since, bounds)
     baseline = baseline_of(store, command.target, command.baseline, scan, bounds)

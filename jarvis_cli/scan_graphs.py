@@ -14,7 +14,7 @@ REMARKS_MAX = 20
 
 
 def graph_request(asked: ProjectScan) -> GraphRequest:
-    """Return what the options ask for. Raises UsageError without a project on this machine, or without a result."""
+    """Return the requested graphs. Raises UsageError without a project on this machine, or without a result."""
     root = Path(asked.path)
     dot = default_dot(root) if asked.only_dot and asked.dot is None else asked.dot
     subgraphs = asked.subgraphs_dir
@@ -33,7 +33,7 @@ def is_without_scan(asked: ProjectScan) -> bool:
 
 
 def deliver_graphs(asked: ProjectScan, request: GraphRequest, say: Callable[[str], None] = write_line) -> int:
-    """Write the graphs, and say what has no picture; return the exit code."""
+    """Write the graphs, and print which have no picture; return the exit code."""
     written = write_graphs(Path(asked.path), request)
     for remark in written.remarks[:REMARKS_MAX]:
         say(remark)

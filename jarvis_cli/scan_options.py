@@ -101,7 +101,8 @@ class ScanOptions:
         ),
     ] = None
     project_rules: Annotated[
-        bool, _option(RULES, "--project-rules", help="Use ROOT/.jarvis/rules too, of a tree you trust.")
+        bool,
+        _option(RULES, "--project-rules", help="Also load rules from ROOT/.jarvis/rules; only for trees you trust."),
     ] = False
     min_confidence: Annotated[
         float | None,

@@ -54,9 +54,9 @@ Examples:
   jarvis sec agent src -g local               a model group of jarvis.yaml
   jarvis sec agent src --max-findings 50      verify the 50 highest-scoring
   jarvis sec agent src --dry-run              estimate tokens and cost
-  jarvis sec agent src --budget 5usd          pause before it costs more
+  jarvis sec agent src --budget 5usd          pause before the cost exceeds this
   jarvis sec agent src --category buffer_overflow
-  jarvis sec agent src --fail-on high         exit 1 if confirmed or to review
+  jarvis sec agent src --fail-on high         exit 1 if confirmed or in need of review
 
 \b
 What could not be verified is undecided, with the reason; the exit code is 3.

@@ -12,8 +12,8 @@ from jarvis_workers.settings import Settings
 HEADS = ("ID", "TRUE", "FALSE", "SHARE", "STATED", "LEARNED", "")
 BETA = f"Beta({PRIOR_WEIGHT} x stated + true, {PRIOR_WEIGHT} x (1 - stated) + false)"
 SAYS = f"""\
-SHARE: true ones of those judged. LEARNED: the mean of {BETA}.
-A scan uses it for rules with {JUDGED_MIN} judgements or more, if told to: rules.learned, or --learned."""
+SHARE: fraction of judged findings that are true. LEARNED: the mean of {BETA}.
+With rules.learned or --learned, a scan uses it for rules with {JUDGED_MIN} judgements or more."""
 
 
 def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:

@@ -51,7 +51,7 @@ class Quiet:
         """Print nothing."""
 
     def conclude(self, says: str, *, well: bool) -> None:
-        """Print the outcome, unless all is well."""
+        """Print the outcome, unless the run succeeded."""
         if not well:
             self.tell(says)
 

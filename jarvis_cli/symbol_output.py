@@ -17,7 +17,7 @@ NAMES_MAX = 20
 
 
 def deliver_symbols(store: Store, blobs: Blobs, run: Run, screen: Display, *, quiet: bool = False) -> int:
-    """Write the files of a project, and print what was read; return the exit code."""
+    """Write the files of a project, and print a summary of the scan; return the exit code."""
     body = scan_results.read_body(store, blobs, run)
     files = scan_results.export_symbols(store, blobs, run, say=screen.tell)
     if not quiet and run.ended:
@@ -61,7 +61,7 @@ def _outcome(run: Run, body: ScanBody) -> str:
     elif run.state != "done" and run.reason:
         text += f" ({run.reason})"
     if run.state == "incomplete":
-        text += "; correct the compile commands, or take what can be read with --allow-errors"
+        text += "; correct the compile commands, or accept incomplete units with --allow-errors"
     return text + (f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else "")
 
 

@@ -20,10 +20,10 @@ Examples:
   jarvis sec triage last                                  go through the open findings, key by key
   jarvis sec triage last --severity high --file 'src/**'  only some of them
   jarvis sec triage last --status later                   those that were postponed
-  jarvis sec triage last --list --rule atoi_family        list, and see how they were judged
+  jarvis sec triage last --list --rule atoi_family        list findings and their verdicts
   jarvis sec triage last --mark C1a2b3c=true --mark C4d5e6f=false --reason 'both buffers are NAME_MAX + 1 bytes'
   jarvis sec triage last --rule atoi_family --file 'tests/**' --mark false --reason 'input of our own tests'
-  jarvis sec triage --undo                                undo the last such command, and only that
+  jarvis sec triage --undo                                undo only the last such command
   jarvis sec triage last --forget C4d5e6f                 remove a verdict
   jarvis sec triage last --export .jarvis/triage.yaml     verdicts on this run's findings; without RUN: all
   jarvis sec triage --import .jarvis/triage.yaml

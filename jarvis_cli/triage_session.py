@@ -1,6 +1,6 @@
 """The triage session at a terminal: the meaning of keys, and the order of findings.
 
-The session is a generator: it yields what to show, ask, save or open, and is sent the key or text that was entered.
+The session is a generator: it yields requests to show, ask, save or open, and is sent the key or text that was entered.
 """
 
 from collections.abc import Generator, MutableMapping, Sequence
@@ -16,7 +16,7 @@ HELP = """\
 t  true: a real finding; it stays in reports
 f  false: a false alarm; later runs set it aside (a reason is required)
 w  won't fix: real, but the risk is accepted; set aside (a reason is required)
-l  later: postponed; it stays in reports and is not asked again, but with --all or --status later
+l  later: postponed; it stays in reports and is asked again only with --all or --status later
 n  note: write a note for the next verdict, or change the note of this one
 s  skip (also Enter and space)          b  back
 e  open the line in $VISUAL or $EDITOR
@@ -92,7 +92,7 @@ def _judge_one(
             return -1
         if key in MORE or key in LESS:
             wanted = level + (1 if key in MORE else -1)
-            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "the limit of shown code is reached")
+            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "no more code can be shown")
         elif key in STATES or key == "n":
             if key == "n":
                 note = yield AskQuestion("note: ")

@@ -75,7 +75,9 @@ def healthcheck(
     max_age: Annotated[
         float,
         typer.Option(
-            min=0, metavar="SECONDS", help="The oldest heartbeat that counts; the default is four leases of 30 seconds."
+            min=0,
+            metavar="SECONDS",
+            help="Maximum age of the last heartbeat; the default is four leases of 30 seconds.",
         ),
     ] = 120,
 ) -> int:

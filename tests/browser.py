@@ -1,4 +1,4 @@
-"""Drive a real browser over its debugging pipe: open a page, ask it, touch it, and see what it asked the world for."""
+"""Drive a real browser through its debugging pipe: open pages, evaluate scripts, press keys, and record requests."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ SECONDS = 240.0
 
 
 class Browser:
-    """One page, and the events that it has seen so far."""
+    """One page, and its events so far."""
 
     def __init__(self, to: BinaryIO, back: BinaryIO) -> None:
         self._to, self._back = to, back
@@ -54,7 +54,7 @@ class Browser:
         return result
 
     def open(self, path: Path, fragment: str = "") -> float:
-        """Load a page anew; return the seconds until it has been drawn."""
+        """Load a page; return the seconds until it has been drawn."""
         self._load("about:blank")
         start = time.perf_counter()
         self._load(f"{path.resolve().as_uri()}{fragment}")
@@ -67,13 +67,13 @@ class Browser:
         self._load(address)
 
     def ask(self, expression: str) -> Any:
-        """Return what a JavaScript expression comes to."""
+        """Return the value of a JavaScript expression."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        """Wait until a JavaScript expression holds."""
+        """Wait until a JavaScript expression is true."""
         late = time.monotonic() + SECONDS
         while not self.ask(f"new Promise(done => setTimeout(() => done(Boolean({expression})), 5))"):
             assert time.monotonic() < late, f"never came: {expression}"
@@ -91,19 +91,19 @@ class Browser:
         )
 
     def picture(self) -> bytes:
-        """Return what is to be seen, as PNG."""
+        """Return a screenshot as PNG."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     @property
     def requests(self) -> list[str]:
-        """The addresses that the page has asked for since it was opened."""
+        """The addresses that the page has requested since it was opened."""
         return [
             event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"
         ]
 
     @property
     def complaints(self) -> list[str]:
-        """What the browser has refused or failed at since the page was opened."""
+        """The errors and violations that the browser has reported since the page was opened."""
         failed = [event["params"] for event in self.events if event["method"] == "Runtime.exceptionThrown"]
         logged = [event["params"]["entry"] for event in self.events if event["method"] == "Log.entryAdded"]
         return [json.dumps(one) for one in [*failed, *logged]]
@@ -127,7 +127,7 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Run a browser while the block lasts."""
+    """Run a browser during the block."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         missing("chromium")

@@ -1,4 +1,4 @@
-"""A gate in the way of a scan: an installed rule that blocks, so that the scan lasts until the test lets it end."""
+"""Block a scan by an installed rule, so that it lasts until the test lets it end."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ GATED = "void wait(char *a) { pass_gate(a); }\n"
 
 
 class Gate:
-    """Whoever scans a file with GATED blocks at the gate until it is opened; it never becomes a finding."""
+    """A process that scans a file with GATED blocks until the gate is opened; the file has no finding."""
 
     def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         place.mkdir()
@@ -38,6 +38,6 @@ class Gate:
         monkeypatch.setenv("PYTHONPATH", str(place / "packages"), prepend=os.pathsep)
 
     def open(self) -> None:
-        """Let pass who comes from now on."""
+        """Open the gate for all processes."""
         self._pipe.unlink()
         self._pipe.touch()

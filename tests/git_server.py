@@ -17,7 +17,7 @@ PLAIN = ("PATH", "HOME")
 
 
 class GitServer:
-    """Serves the repositories below a directory to who knows the password of `user`."""
+    """Serves the repositories below a directory to clients with the password of `user`."""
 
     def __init__(self, root: Path, authority: Path, user: str, password: str) -> None:
         self.root, self.authority, self.user, self.password = root, authority, user, password
@@ -36,7 +36,7 @@ class GitServer:
 
 @contextmanager
 def git_server(root: Path, home: Path, *, user: str, password: str) -> Iterator[GitServer]:
-    """Run a server during the block; its certificate is signed by an authority of its own."""
+    """Run a server during the block; its certificate is signed by a separate authority."""
     home.mkdir(exist_ok=True)
     authority = Authority(home, "git")
     server = GitServer(root, authority.certificate, user, password)

@@ -1,4 +1,4 @@
-"""Install a package with rules for a test: a module and its entry point, in a directory that is put on the path."""
+"""Install a package with rules for a test: a module and its entry point, in a directory that is added to the path."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +35,7 @@ def install(
 
 
 def forget(modules: dict[str, object]) -> Callable[[], None]:
-    """Return what makes Python import the packages of tests anew."""
+    """Return a function that makes Python import the packages of tests again."""
 
     def again() -> None:
         for name in [name for name in modules if name.endswith("_rules") and "." not in name]:

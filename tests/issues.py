@@ -1,4 +1,4 @@
-"""Findings of a report for tests, made from what they have in JSON."""
+"""Findings of a report for tests, built from their JSON fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,12 +27,12 @@ FACTS = {
 
 
 def body_of(summary: Mapping[str, Any], **lists: list[dict[str, Any]]) -> ReportBody:
-    """The body of a report; each finding lacks nothing."""
+    """Return the body of a report; missing fields of findings are filled in."""
     rows = {name: [FACTS | row for row in found] for name, found in lists.items()}
     return body_from_json({"summary": summary, **rows})
 
 
 def issue_of(row: Mapping[str, Any]) -> Issue:
-    """A finding that has, beside this, what FACTS say."""
+    """Return a finding with these fields, and FACTS for the others."""
     (found,) = body_of({}, issues=[dict(row)]).issues
     return found

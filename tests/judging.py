@@ -1,6 +1,6 @@
-"""A model that judges what it is asked about by the request alone: the same question has the same answer.
+"""A deterministic model that judges candidates by the request alone: equal questions have equal answers.
 
-What a candidate's text hashes to decides what becomes of it, so that every status comes up in a tree of some size.
+The hash of a candidate's text determines its verdict, so that every status occurs in a larger tree.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.agents.server import Body, Step, calls, late, says
 
-CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|The code around)", re.DOTALL | re.MULTILINE)
+CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|The surrounding code)", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"\|at (.+):(\d+)$", re.MULTILINE)
 RULE = re.compile(r"\|rule: (\w+)")
 LINE = re.compile(r"\|line: (.*)$", re.MULTILINE)
@@ -28,12 +28,12 @@ NO_RISK = dict.fromkeys(TEXTS, "") | {"preconditions": "none: the length is know
 
 
 def judge(body: Body, always: str | None = None) -> Step:
-    """Answer a question about clusters or candidates; these end as their text says, or `always` in the same way."""
+    """Answer a question about clusters or candidates; a verdict is `always`, or determined by the candidate's text."""
     return answer(body, lambda number, text: _items(number, text, always))
 
 
 def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Step:
-    """Answer a question about clusters, or about candidates with what `items` makes of the number and text of each."""
+    """Answer a question about clusters, or about candidates, with `items` of the number and text of each."""
     task = next(message["content"] for message in body["messages"] if message["role"] == "user")
     if task.startswith(AGAIN):
         return _hand_in(body, _clusters(task))
@@ -41,30 +41,30 @@ def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Ste
 
 
 def place_of(text: str) -> tuple[str, str, int, str]:
-    """Return the rule, file, line and code of a candidate by what is told of it."""
+    """Return the rule, file, line and code of a candidate from its text."""
     file, line = PLACE.findall(text)[0]
     return RULE.findall(text)[0], file, int(line), LINE.findall(text)[0]
 
 
 def slow_judge(seconds: float) -> Callable[[Body], Step]:
-    """Answer after a while."""
+    """Return a model that answers after a delay."""
     return lambda body: late(seconds, judge(body))
 
 
 def fate(text: str) -> str:
-    """What becomes of a candidate by what is told of it."""
+    """Return the verdict on a candidate by its text."""
     return FATES[sha256(text.encode()).digest()[0] % len(FATES)]
 
 
 def _clusters(task: str) -> list[dict[str, Any]]:
-    """Put two and two together."""
+    """Group the findings in pairs."""
     numbers = [int(number) for number in NUMBER.findall(task)]
     pairs = [numbers[at : at + 2] for at in range(0, len(numbers), 2)]
     return [{"verification": f"Is the length checked ({len(pair)})?", "gids": pair} for pair in pairs]
 
 
 def _items(number: int, text: str, always: str | None) -> list[dict[str, Any]]:
-    """Return what is said of a candidate: nothing where it is to stay undecided."""
+    """Return the report items of a candidate; none if it should stay undecided."""
     told = "\n".join(line.partition("|")[2] for line in text.split("\n"))
     decided = always or fate(told)
     if decided == "undecided":
@@ -90,6 +90,6 @@ def _hand_in(body: Body, report: list[dict[str, Any]]) -> Step:
 
 
 def usage_of(body: Body) -> Mapping[str, int]:
-    """Return tokens as some tokenizer might count them."""
+    """Return token counts as a tokenizer might."""
     prompt = sum(len(str(message.get("content") or "")) for message in body["messages"]) * 10 // 33
     return {"prompt_tokens": prompt, "completion_tokens": 120, "total_tokens": prompt + 120}

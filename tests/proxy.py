@@ -1,7 +1,7 @@
 """A TCP proxy in front of a server, with the faults of networks: connections that stall, are cut, delayed or refused.
 
-A stalled connection stays open and silent: the proxy's kernel acknowledges what comes, and nothing is forwarded, not
-even that a side has closed it.
+A stalled connection stays open and silent: the kernel of the proxy acknowledges data, and nothing is forwarded, not
+even a close.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Proxy:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def stall(self, *, new: bool = False) -> None:
-        """Forward nothing more over the connections that are open; with `new` also over those to come."""
+        """Stall all open connections; with `new` also new ones."""
 
         def stall() -> None:
             self._stall_new = new
@@ -52,7 +52,7 @@ class Proxy:
         self._call(stall)
 
     def accept(self) -> None:
-        """Forward new connections as they come; those that are stalled stay so."""
+        """Forward new connections; stalled ones stay stalled."""
 
         def accept() -> None:
             self._stall_new = self._refuse = False
@@ -61,7 +61,7 @@ class Proxy:
         self._call(accept)
 
     def resume(self) -> None:
-        """End every fault; what was held back is forwarded."""
+        """End all faults; data that was held back is forwarded."""
 
         def resume() -> None:
             for link in self._links:
@@ -71,11 +71,11 @@ class Proxy:
         self._call(resume)
 
     def cut(self) -> None:
-        """Reset the connections that are open."""
+        """Reset all open connections."""
         self._call(lambda: [link.cut() for link in self._links])
 
     def refuse(self) -> None:
-        """Reset the connections that are open, and those to come at once."""
+        """Reset all open connections, and new ones immediately."""
 
         def refuse() -> None:
             self._refuse = True
@@ -93,7 +93,7 @@ class Proxy:
         self._call(halve)
 
     def lose_answer(self, request: bytes) -> None:
-        """Forward the next message that has `request` in it, and reset its connection when the answer comes."""
+        """Forward the next message that contains `request`, and reset its connection when the answer arrives."""
 
         def lose() -> None:
             self._unanswered = request
@@ -101,7 +101,7 @@ class Proxy:
         self._call(lose)
 
     def delay(self, seconds: float) -> None:
-        """Hold every message back for so long."""
+        """Delay every message."""
 
         def delay() -> None:
             self._delay_seconds = seconds
@@ -110,12 +110,12 @@ class Proxy:
 
     @property
     def loses_answer(self) -> bool:
-        """Whether a request that `lose_answer` waits for has not come yet."""
+        """Whether `lose_answer` is still waiting for its request."""
         return self._unanswered is not None
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._links)
 
     def start(self) -> None:
@@ -123,7 +123,7 @@ class Proxy:
         self.port = self._run(self._listen())
 
     def stop(self) -> None:
-        """End, and every connection with it."""
+        """Close all connections and stop."""
         self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -203,7 +203,7 @@ class Proxy:
 
 @contextmanager
 def proxy_to(upstream: Path | int) -> Iterator[Proxy]:
-    """Run a proxy while the block lasts."""
+    """Run a proxy during the block."""
     proxy = Proxy(upstream)
     proxy.start()
     try:

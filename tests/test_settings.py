@@ -95,7 +95,7 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
         ("data_dir: 3", 'jarvis.yaml: "data_dir" is 3, should be a path'),
         ("scan: 3", 'jarvis.yaml: "scan" is 3; expected a mapping of setting names to values'),
         ("report: {min_confidence: 2}", 'jarvis.yaml: "report.min_confidence" is 2, should be less than or equal to 1'),
-        ("- a\n- b", "jarvis.yaml: is ['a', 'b']; expected a mapping of setting names to values"),
+        ("- a\n- b", "jarvis.yaml is ['a', 'b']; expected a mapping of setting names to values"),
         ("where: local\nwhere: cluster", 'jarvis.yaml:2: "where" is given twice'),
         ("scan: [", "jarvis.yaml:1: "),
         ("? [a]\n: b", "jarvis.yaml:1: found unhashable key"),
@@ -117,7 +117,7 @@ def test_what_is_wrong_in_the_file_is_said_in_one_line(tmp_path, text, says):
     [
         ("[tool.jarvis]\nplace = 1", 'pyproject.toml [tool.jarvis]: unknown setting "place"'),
         ("[tool.jarvis]\nwhere = 1", "pyproject.toml [tool.jarvis]: \"where\" is 1, should be 'local' or 'cluster'"),
-        ("[tool]\njarvis = 1", "pyproject.toml [tool.jarvis]: is 1; expected a mapping of setting names to values"),
+        ("[tool]\njarvis = 1", "pyproject.toml [tool.jarvis] is 1; expected a mapping of setting names to values"),
         ("[tool", "pyproject.toml: "),
     ],
 )

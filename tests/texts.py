@@ -1,4 +1,4 @@
-"""The texts that modules say, read from their source, for whoever looks for translations."""
+"""The texts that modules display, extracted from their source to check translations."""
 
 import ast
 import gc
@@ -9,7 +9,7 @@ __all__ = ["said"]
 
 
 def said(module: Path) -> Iterator[str]:
-    """Yield the texts that a module says: what it hands to `say`, and what it calls a text before."""
+    """Yield the texts that a module displays: literals passed to `say`, and constants used as texts."""
     for node in ast.walk(_parsed(module)):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
             yield from _constants(node.args[0])
@@ -18,7 +18,10 @@ def said(module: Path) -> Iterator[str]:
 
 
 def _parsed(module: Path) -> ast.Module:
-    """CPython 3.11 may miscount how deep it is where the collector runs code meanwhile (gh-106905)."""
+    """Parse a module;
+
+    CPython 3.11 may miscount the recursion depth if the garbage collector runs meanwhile (gh-106905).
+    """
     gc.disable()
     try:
         return ast.parse(module.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Measure in a process whose lines coverage does not count: so one bound holds with it and without."""
+"""Measure in a process without coverage, so that the same bound applies with and without it."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ print(time.process_time() - began)
 
 
 def cpu_seconds(call: Callable[..., object], *given: str) -> float:
-    """Return what a function of a module takes; one that raises is an error here, too."""
+    """Return the CPU time of a function of a module; raises an error if it raises."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_PROCESS")}
     program = [sys.executable, "-c", PROGRAM, call.__module__, call.__name__, *given]
     done = subprocess.run(program, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Which lines of a log a runner of GitHub Actions obeys: `TryParseV2` and `TryParse` of its class `ActionCommand`."""
+"""Parse workflow commands in logs as a GitHub Actions runner does (class `ActionCommand`: `TryParseV2`, `TryParse`)."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ NAMES = {
 
 
 def obeyed(lines: Iterable[str]) -> list[str]:
-    """Return the names of the commands that the runner obeys; the one that ends a pause is `resume`."""
+    """Return the names of the commands that the runner executes; the one that ends a pause is `resume`."""
     names, token = [], ""
     for line in lines:
         name, value = _parsed(line, NAMES | {token} - {""})

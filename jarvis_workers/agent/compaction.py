@@ -12,7 +12,7 @@ from jarvis_workers.agent.prompts import fill
 from jarvis_workers.platforms.protocol import Message
 
 TRIES = 2
-NO_SUMMARY = "(there is no summary)"
+NO_SUMMARY = "(no summary)"
 
 
 def compact(agent: Agent) -> Conversation[None]:

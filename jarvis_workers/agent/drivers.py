@@ -55,7 +55,7 @@ async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
 
 
 async def _answer_async(want: Want, world: AgentWorld) -> Answer:
-    if isinstance(want, Tell) and world.bus.is_heard(want.event):
+    if isinstance(want, Tell) and world.bus.has_listeners(want.event):
         # Listeners are user-defined code, which may block.
         return (await in_thread(_known, want, world))[1]
     known, answer = _known(want, world)

@@ -42,7 +42,7 @@ class EventBus:
         if callback in self._listeners.get(event, []):
             self._listeners[event].remove(callback)
 
-    def is_heard(self, event: str) -> bool:
+    def has_listeners(self, event: str) -> bool:
         """Return whether the event has listeners."""
         return bool(self._listeners.get(event))
 

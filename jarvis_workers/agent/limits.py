@@ -90,7 +90,7 @@ class AgentUsage:
     def check(self, limits: AgentLimits) -> None:
         """Raise AgentStopped for the first limit that is reached."""
         if self.asks >= limits.rounds:
-            raise AgentStopped(Reason.ROUNDS, f"the model was asked {self.asks} times and has not finished")
+            raise AgentStopped(Reason.ROUNDS, f"the task is not finished after {self.asks} model calls")
         if limits.tokens is not None and self.usage.total >= limits.tokens:
             raise AgentStopped(Reason.TOKENS, f"used {self.usage.total} tokens, limit {limits.tokens}")
         if limits.cost is not None and self.cost >= limits.cost:
@@ -121,7 +121,7 @@ class AnswerCounts:
     def check_call(self, name: str, arguments: Mapping[str, Any]) -> None:
         """Count a tool call; raises AgentStopped if it exceeds `tool_calls` or reaches `same_call`."""
         if self.calls >= self.limits.tool_calls:
-            raise AgentStopped(Reason.TOOL_CALLS, f"{self.calls} tools were called; that is the most in a turn")
+            raise AgentStopped(Reason.TOOL_CALLS, f"{self.calls} tool calls in one turn, the limit")
         made = json.dumps([name, arguments], sort_keys=True)
         self._made[made] += 1
         if self._made[made] >= self.limits.same_call:
@@ -138,5 +138,5 @@ class AnswerCounts:
         self.reasks += 1
         if self.reasks > self.limits.reasks:
             raise AgentStopped(
-                Reason.INCONCLUSIVE, f"no report came after {self.limits.reasks} more questions: {problem}"
+                Reason.INCONCLUSIVE, f"no valid report after {self.limits.reasks} more requests: {problem}"
             )

@@ -103,15 +103,15 @@ def _round(agent: Agent) -> Conversation[None]:
 def _read_call(agent: Agent, reply: Reply) -> ToolCall | None:
     """Return the tool call of an answer, None if it makes none; raises BadReply, BadCall."""
     if not reply.is_whole:
-        raise BadReply(f"it was cut off ({reply.finish or 'no end'}); be shorter")
+        raise BadReply(f"it was truncated ({reply.finish or 'no end'}); write a shorter answer")
     if any(agent.marks.canary in text for text in (reply.content, *(call.arguments for call in reply.calls))):
         agent.guard.suspicions.append(Suspicion("block", "canary", reply.content[:QUOTED]))
-        raise BadReply("it holds a word that must not be written; nothing was run")
+        raise BadReply("it contains a forbidden word; nothing was run")
     if agent.profile.tools == "text":
         call = find_call(reply.content, agent.marks.nonce)
     else:
         if len(reply.calls) > 1:
-            raise BadReply(f"it makes {len(reply.calls)} calls, and none was run; make one call in an answer")
+            raise BadReply(f"it contains {len(reply.calls)} calls, and none was run; make one call per answer")
         call = reply.calls[0] if reply.calls else None
     if call is None and not reply.content.strip():
         raise BadReply("it is empty")
@@ -169,7 +169,7 @@ def _end(agent: Agent, reply: Reply) -> None:
     report = None
     if agent.form:
         if agent.way == "tool":
-            raise BadReport(f"the task ends with a call of {SUBMIT}, and with nothing else")
+            raise BadReport(f"end the task with a call of {SUBMIT}")
         report = agent.form.read_text(reply.content)
     agent.session.answer(reply)
     text, marked = without_mark(reply.content) if agent.about.auto_complete else (reply.content, False)

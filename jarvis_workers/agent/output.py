@@ -19,7 +19,7 @@ def shorten(text: str, most_tokens: int = MOST_TOKENS) -> str:
     lines = text.split("\n")
     left_out = len(lines) - FIRST_LINES - LAST_LINES
     if left_out > 0:
-        told = f"[… {left_out} lines left out …]"
+        told = f"[… {left_out} lines omitted …]"
         lines = [*lines[:FIRST_LINES], told, *lines[-LAST_LINES:]]
     shortened = "\n".join(_cut(line, LONG_LINE) for line in lines)
     if estimate(shortened) <= most_tokens:
@@ -32,4 +32,4 @@ def _cut(line: str, most: int) -> str:
     if len(line) <= most:
         return line
     half = most // 2
-    return f"{line[:half]}[… {len(line) - 2 * half} characters left out …]{line[-half:]}"
+    return f"{line[:half]}[… {len(line) - 2 * half} characters omitted …]{line[-half:]}"

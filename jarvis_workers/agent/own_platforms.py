@@ -57,7 +57,7 @@ class Adapted:
             async with asyncio.timeout(request.seconds):
                 return await in_thread(self._ask, request)
         except TimeoutError as error:
-            raise ModelUnavailable(f"platform {self.name} gave no answer within {request.seconds:.3g} s") from error
+            raise ModelUnavailable(f"platform {self.name} did not answer within {request.seconds:.3g} s") from error
 
     def _chat(self, request: ModelRequest) -> str:
         said = [message for message in request.messages if message.role != "system"]

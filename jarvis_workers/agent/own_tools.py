@@ -95,7 +95,7 @@ def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]
             raise BadCall(f"{tool}: {missing[0]} is missing")
         for name, value in arguments.items():
             if properties and name not in properties:
-                raise BadCall(f"{tool}: there is no argument {name!r}; available: {', '.join(properties)}")
+                raise BadCall(f"{tool}: unknown argument {name!r}; available: {', '.join(properties)}")
             wanted = TYPES.get(str((properties.get(name) or {}).get("type")))
             if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
                 raise BadCall(f"{tool}: {name} should be of type {properties[name]['type']}")

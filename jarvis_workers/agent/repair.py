@@ -47,7 +47,7 @@ def bodies(answer: str, tag: str) -> list[str]:
     """
     text = THOUGHTS.sub("", answer)
     if OPEN_THOUGHT.search(text):
-        raise Unreadable("it is still thinking when it ends")
+        raise Unreadable("it ends before its reasoning block is closed")
     found = _between(text, tag) or _between(html.unescape(text), tag)
     if found:
         return found
@@ -82,7 +82,7 @@ def _between(text: str, tag: str) -> list[str]:
     if not starts and not ends:
         return []
     if len(starts) != len(ends) or any(end.start() < start.end() for start, end in zip(starts, ends, strict=True)):
-        raise Unreadable(f"<{tag}> has to be closed with </{tag}>, once each")
+        raise Unreadable(f"each <{tag}> needs exactly one </{tag}> after it")
     if any(start.start() < end.end() for end, start in zip(ends, starts[1:], strict=False)):
         raise Unreadable(f"a <{tag}> is nested in another")
     return [text[start.end() : end.start()] for start, end in zip(starts, ends, strict=True)]
@@ -151,7 +151,7 @@ def _json(text: str) -> Any:
 def _each_once(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
     found = {plain_key(name): value for name, value in pairs}
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
@@ -161,13 +161,13 @@ def _yaml(text: str) -> Any:
     documents = [_value(events, event, DEEPEST) for event in events if not isinstance(event, AROUND)]
     found = [document for document in documents if document]
     if len(found) != 1 or isinstance(found[0], str):
-        raise ValueError("not one list or mapping")
+        raise ValueError("not a single list or mapping")
     return found[0]
 
 
 def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:
     if depth == 0 or isinstance(event, yaml.AliasEvent):
-        raise ValueError("too deep, or an alias")
+        raise ValueError("nested too deeply, or contains an alias")
     if isinstance(event, yaml.ScalarEvent):
         if event.style in ("|", ">"):
             return event.value.rstrip("\n")

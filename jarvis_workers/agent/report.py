@@ -57,7 +57,7 @@ class ReportForm:
         """Return the tool `submit_report`; calling it ends the task."""
         return Tool(
             name=SUBMIT,
-            description="Hand in the findings. This ends the task.",
+            description="Submit the findings. This ends the task.",
             parameters=self.schema,
             read=self._read_arguments,
             run=lambda _: ToolOutcome(stdout="handed in"),
@@ -80,7 +80,7 @@ class ReportForm:
         except Unreadable as error:
             raise BadReport(str(error)) from error
         if any(other != found[0] for other in found[1:]):
-            raise BadReport(f"there are {len(found)} reports, and they do not say the same; give one")
+            raise BadReport(f"there are {len(found)} different reports; give one")
         return found[0]
 
     def _read_body(self, body: str) -> Any:

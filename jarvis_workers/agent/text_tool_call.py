@@ -31,9 +31,9 @@ def find_call(answer: str, nonce: str) -> ToolCall | None:
         _refuse_lookalike(answer)
         return None
     if starts > 1 or ends > 1:
-        raise BadCall("there is more than one call in the answer, and none was run; make one call in an answer")
+        raise BadCall("the answer contains more than one call, and none was run; make one call per answer")
     if not starts or not ends:
-        raise BadCall(f"the call is not whole: it begins with {start} and ends with {end}, each alone on its line")
+        raise BadCall(f"the call is incomplete: it must begin with {start} and end with {end}, each alone on its line")
     return _read_block(answer.rstrip(), start, end)
 
 
@@ -42,16 +42,16 @@ def _read_block(answer: str, start: str, end: str) -> ToolCall:
     alone = (not before or before.endswith("\n")) and rest.startswith(("\n", "\r\n"))
     body, _, after = rest.partition(end)
     if after or not alone or not body.endswith("\n"):
-        raise BadCall(f"{start} and {end} stand alone on their lines, and nothing comes after them; nothing was run")
+        raise BadCall(f"put {start} and {end} alone on their lines, and nothing after the call; nothing was run")
     if len(body) > BODY_MAX:
-        raise BadCall(f"the call is {len(body)} characters long; {BODY_MAX} are the most")
+        raise BadCall(f"the call is {len(body)} characters long, limit {BODY_MAX}")
     try:
         found = read_arguments(body.strip())
     except BadCall as error:
-        raise BadCall(f'between the tags stands {{"name": …, "arguments": {{…}}}} and nothing else: {error}') from error
+        raise BadCall(f'write only {{"name": …, "arguments": {{…}}}} between the tags: {error}') from error
     name, arguments = found.get("name"), found.get("arguments", {})
     if set(found) - {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
-        raise BadCall('between the tags stands {"name": "…", "arguments": {…}} and nothing else')
+        raise BadCall('write only {"name": "…", "arguments": {…}} between the tags')
     return ToolCall("text", name, json.dumps(arguments, ensure_ascii=False))
 
 
@@ -59,4 +59,4 @@ def _refuse_lookalike(answer: str) -> None:
     """Raise BadCall if the answer ends with a call that has wrong tags; calls quoted earlier in it are ignored."""
     last = answer[-200:].rstrip().rpartition("\n")[2].strip()
     if last.startswith(f"</{TAG}") and last.endswith(">"):
-        raise BadCall("the call at the end has not the tags that you were given, and was not run")
+        raise BadCall("the call at the end does not use the tags that you were given, and was not run")

@@ -103,7 +103,7 @@ class Transcript:
     def _expect(self, record: Mapping[str, Any], kind: str, of: str | None) -> None:
         if (record["kind"], record["of"]) != (kind, of):
             raise UsageError(
-                f"the transcript does not fit the conversation: it has {record['kind']} {record['of']!r} where"
+                f"the transcript does not match the conversation: it has {record['kind']} {record['of']!r} where"
                 f" {kind} {of!r} is expected; the program or its prompts have changed: start a new conversation"
             )
 
@@ -147,4 +147,4 @@ def _hash(text: bytes) -> bytes:
 
 def _difference(recorded: Mapping[str, Any], start: Mapping[str, Any]) -> str:
     name = next(name for name in [*start, *recorded] if recorded.get(name) != start.get(name))
-    return f"{name} was {recorded.get(name)!r}, and is {start.get(name)!r}"
+    return f"{name} was {recorded.get(name)!r} and is now {start.get(name)!r}"

@@ -1,7 +1,7 @@
-"""Read a compiler's assembly: which functions and variables it defines, their linkage and their place in the source.
+"""Parse a compiler's assembly: the functions and variables that it defines, their linkage and their source location.
 
-Only gcc's and clang's output for ELF is understood: a directive or label a line.  What a user wrote in assembly
-language keeps its definitions; both compilers mark it in their output, and it is left out here.
+Only gcc's and clang's output for ELF is supported: one directive or label per line. Inline assembly at file scope keeps
+its definitions; both compilers mark it in their output, and it is skipped here.
 """
 
 import re
@@ -25,7 +25,7 @@ INLINE_ENDS = ("#NO_APP", "//NO_APP", "End of file scope inline assembly")
 
 
 class Place(NamedTuple):
-    """Where a function is defined, by the line table; "" and 0 without one."""
+    """The location of a function according to the line table; "" and 0 without one."""
 
     file: str
     line: int
@@ -33,7 +33,10 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Survey:
-    """What an assembly text defines. `resolvers` are functions that the dynamic linker calls to choose another."""
+    """The definitions in an assembly text.
+
+    `resolvers` are functions that the dynamic linker calls to choose another.
+    """
 
     functions: dict[str, Place] = field(default_factory=dict)
     variables: set[str] = field(default_factory=set)
@@ -43,7 +46,7 @@ class Survey:
     labels: set[str] = field(default_factory=set)
 
     def linkage(self, symbol: str) -> Linkage:
-        """Return how other objects see a symbol."""
+        """Return the linkage of a symbol."""
         if symbol in self.weak:
             return "weak"
         return "global" if symbol in self.exported else "local"
@@ -64,7 +67,7 @@ def compiled_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def survey(lines: Sequence[str]) -> Survey:
-    """Return what the lines of an assembly text define."""
+    """Return the definitions in the lines of an assembly text."""
     reader = _AssemblyReader()
     for _, line in compiled_lines(lines):
         if label := LABEL.match(line):

@@ -16,7 +16,7 @@ ReadResponse = Callable[[str], str | None]
 
 
 def split_words(text: str) -> list[str]:
-    """Split a command like a POSIX shell does, without expansions. Raises ValueError for an unclosed quote."""
+    """Split a command as a POSIX shell does, without expansions. Raises ValueError for an unclosed quote."""
     if not any(mark in text for mark in "'\"\\"):
         return text.split()
     words: list[str] = []
@@ -25,7 +25,7 @@ def split_words(text: str) -> list[str]:
     while position < len(text):
         found = TOKEN.match(text, position)
         if not found:
-            raise ValueError(f"no closing quotation: {text[position : position + 40]}")
+            raise ValueError(f"no closing quotation mark: {text[position : position + 40]}")
         position = found.end()
         if found.lastindex is not None:
             pieces.append(_unquoted(found))
@@ -43,7 +43,7 @@ def _unquoted(found: re.Match[str]) -> str:
 
 
 def expand_responses(words: Sequence[str], read: ReadResponse) -> list[str]:
-    """Replace each `@file` by the words in the file; a name without a file stays, as with gcc.
+    """Replace each `@file` by the words in the file; a name without a file is kept, as gcc does.
 
     Raises ValueError if response files include each other, or if there are too many words.
     """

@@ -66,7 +66,10 @@ CODE_GENERATION = re.compile(r"-O.*|-f(no-)?(PIC|pic|PIE|pie|strict-aliasing|mat
 
 
 class CompiledSource(NamedTuple):
-    """A source as named in a command, and the language given by `-x` or the compiler, or None: that of its suffix."""
+    """A source as named in a command, and its language by `-x` or the compiler;
+
+    None means the language of its suffix.
+    """
 
     name: str
     language: str | None
@@ -74,7 +77,7 @@ class CompiledSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompilerCall:
-    """A call of a compiler: its sources, the arguments for parsing, and whether it compiles anything at all."""
+    """A compiler call: its sources, the arguments for parsing, and whether it compiles anything at all."""
 
     sources: tuple[CompiledSource, ...]
     arguments: tuple[str, ...]
@@ -107,7 +110,7 @@ def language_of(source: CompiledSource) -> str | None:
 
 
 def parsing_key(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Return the arguments without those that concern code generation alone."""
+    """Return the arguments without those that affect only code generation."""
     return tuple(argument for argument in arguments if not CODE_GENERATION.fullmatch(argument))
 
 

@@ -1,7 +1,7 @@
 """Read compile_commands.json (clang's JSON compilation database) and other lists of compiler calls.
 
-A source compiled with other macros or directories is another unit: what one of them leaves out by `#ifdef` the other
-one has.  Compilations that differ in code generation alone, such as libtool's with and without -fPIC, are one unit.
+A source compiled with different macros or directories is another unit, as `#ifdef` may select other code. Compilations
+that differ only in code generation, such as libtool's with and without -fPIC, are the same unit.
 """
 
 import json
@@ -34,7 +34,7 @@ class Invocation(NamedTuple):
 
 
 class CompileCommands(NamedTuple):
-    """The units of a project, ordered by file and then as compiled, and what was left out, each in one line."""
+    """The units of a project, ordered by file and then as compiled, and a line about each omission."""
 
     commands: tuple[CompileCommand, ...]
     warnings: tuple[str, ...]
@@ -51,7 +51,7 @@ def read_database(content: bytes, name: str, directory: str, tree: ProjectTree) 
 def collect_commands(
     invocations: Iterable[Invocation], tree: ProjectTree, *, is_unit: Callable[[str], bool] = lambda _: True
 ) -> CompileCommands:
-    """Return the units of compiler calls, except for sources whose absolute path `is_unit` refuses.
+    """Return the units of compiler calls, except for sources whose absolute path `is_unit` rejects.
 
     Raises UsageError for sources that are not in the tree.
     """
@@ -62,7 +62,7 @@ def collect_commands(
 
 
 def is_test_program(path: str) -> bool:
-    """Return whether a source is one that configure, cmake or meson compile to learn about the machine."""
+    """Return whether configure, cmake or meson compiled the source as a test of the machine."""
     return TEST_PROGRAM.search(path) is not None
 
 
@@ -93,7 +93,7 @@ def _invocations(entries: list[Any], name: str, base: str, tree: ProjectTree) ->
 def _text(entry: dict[str, Any], key: str, place: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str) or not value or "\0" in value:
-        raise UsageError(f'{place}: "{key}" is {"missing" if value is None else "no path"}')
+        raise UsageError(f'{place}: "{key}" is {"missing" if value is None else "not a path"}')
     return value
 
 
@@ -102,7 +102,7 @@ def _words(entry: dict[str, Any], place: str) -> list[str]:
     if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
         return words
     if words is not None:
-        raise UsageError(f'{place}: "arguments" is no list of words')
+        raise UsageError(f'{place}: "arguments" is not a list of strings')
     command = entry.get("command")
     if not isinstance(command, str) or not command.strip():
         raise UsageError(f'{place}: neither "command" nor "arguments"')
@@ -149,7 +149,7 @@ class _Collector:
         return language_of(source) is not None or source.name.endswith((".S", ".s"))
 
     def _is_file(self, path: str) -> bool:
-        """Return whether a file exists at a path of a command, here or mapped into the tree."""
+        """Return whether a file exists at a path of a command, on this machine or mapped into the tree."""
         mapped = self._paths.directory(path)
         return self._tree.exists(path) or (mapped != "." and self._tree.exists(f"{self._tree.root}/{mapped}"))
 
@@ -163,7 +163,7 @@ class _Collector:
     def _add(self, source: CompiledSource, relative: str | None, arguments: tuple[str, ...], directory: str) -> None:
         language = language_of(source)
         if relative is None:
-            self._excluded["outside of the project"].add(source.name)
+            self._excluded["outside the project"].add(source.name)
         elif language is None:
             self._excluded["not C or C++"].add(relative)
         else:
@@ -174,7 +174,9 @@ class _Collector:
             if len(units) < UNITS_PER_FILE or parsing_key(full) in units:
                 units.setdefault(parsing_key(full), command)
             else:
-                self._excluded[f"compiled in more than {UNITS_PER_FILE} ways, the first ones are read"].add(relative)
+                self._excluded[
+                    f"compiled in more than {UNITS_PER_FILE} ways; only the first {UNITS_PER_FILE} are read"
+                ].add(relative)
 
     def result(self) -> CompileCommands:
         if self._missing:

@@ -21,7 +21,7 @@ _SHAPES: dict[Category, str] = {"function": "box", "type": "ellipse", "global": 
 def dot_lines(
     graph: SymbolGraph, categories: Collection[Category] = _FUNCTIONS, *, clustered: bool = False
 ) -> Iterator[str]:
-    """Yield the graph of the symbols in these categories, if `clustered` with a box around those of a file.
+    """Yield the graph of the symbols in these categories; if `clustered`, the symbols of a file are in a box.
 
     Dashed edges are addresses taken, dashed nodes are symbols that are not complete.
     """
@@ -86,7 +86,7 @@ def _edge(edge: Edge) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a quoted string of DOT that is shown as the text, cut if it is long."""
+    """Return the text as a quoted DOT string, truncated if it is long."""
     short = visible(text)
     short = short if len(short) <= _LABEL_MAX else f"{short[: _LABEL_MAX - 1]}…"
     for letter, escape in (("\\", "\\\\"), ('"', '\\"'), ("&", "&amp;")):

@@ -1,9 +1,9 @@
 """Link the translation units of a project into one graph of symbols.
 
-Units may come in any order and are not kept.  A definition is identified by its key and its file: the definition of a
-`static inline` function of a header is one symbol however many units include it, while two types, weak functions or
-duplicates of one name are symbols of their own.  A reference goes to the definition that its own unit sees, as in the
-compiler, else to the strong one, as in the linker, else to the first by file.
+Units may be passed in any order and are not stored.  A definition is identified by its key and its file: the definition
+of a `static inline` function of a header is one symbol however many units include it, while types, weak functions or
+duplicates of the same name in several files are separate symbols.  A reference is resolved to the definition in its own
+unit, as by a compiler, else to the strong one, as by a linker, else to the first by file.
 """
 
 from collections import Counter, defaultdict
@@ -25,8 +25,9 @@ Key = TypeVar("Key", bound=Hashable)
 def link_units(units: Iterable[Unit]) -> SymbolGraph:
     """Return the symbols that the units define and the edges between them; the order of the units has no influence.
 
-    A function or variable that no unit defines is no symbol, but remains a name in `calls`; a type that no unit
-    defines is a symbol that is not `complete`.  If a key has several definitions, theirs begin with their files.
+    A function or variable that no unit defines is not a symbol, but remains a name in `calls`; a type that no unit
+    defines is a symbol that is not `complete`.  If a key has several definitions, the keys of their symbols begin with
+    their files.
     """
     linker = _Linker()
     for unit in units:
@@ -35,7 +36,7 @@ def link_units(units: Iterable[Unit]) -> SymbolGraph:
 
 
 class _ReadingRank(NamedTuple):
-    """The lowest is used: a unit without errors, then the first by path, then the first definition in it."""
+    """The rank of a reading; the lowest is used: no errors, then the first path, then the first definition."""
 
     errors: bool
     unit: bytes
@@ -53,7 +54,7 @@ class _DefinitionPlace(NamedTuple):
 
 @dataclass(slots=True)
 class _Reading:
-    """The best reading of a definition so far; `several` if its file has more than one."""
+    """The best reading of a definition so far; `several` is set if its file contains more than one."""
 
     rank: _ReadingRank
     symbol: UnitSymbol
@@ -66,7 +67,7 @@ class _Reading:
 
 
 class _Linker:
-    """Collects what the units say; a use is of a place, or of a key that other units define."""
+    """Collects definitions and uses; a use refers to a place, or to a key that other units define."""
 
     def __init__(self) -> None:
         self._definitions: dict[_DefinitionPlace, _Reading] = {}
@@ -142,7 +143,7 @@ class _Linker:
 
 
 def _offer(readings: dict[Key, _Reading], key: Key, rank: _ReadingRank, symbol: UnitSymbol) -> None:
-    """Take the reading if it is the first or the best."""
+    """Store the reading if it is the first or the best."""
     if key in readings:
         readings[key].offer(rank, symbol)
     else:

@@ -1,4 +1,4 @@
-"""Guess the include directories of sources without compile commands: those that hold the headers they include."""
+"""Guess the include directories of sources without compile commands: those that contain the included headers."""
 
 import posixpath
 import re
@@ -23,7 +23,7 @@ class Include(NamedTuple):
 
 
 def includes_of(content: bytes) -> tuple[Include, ...]:
-    """Return what a source or header includes by name; names that macros expand to are not among them."""
+    """Return the names that a source or header includes, except for names that result from macros."""
     names = INCLUDE.findall(content)
     return tuple(Include((a or b).decode("utf-8", "surrogateescape"), bool(a)) for a, b in names)
 
@@ -33,8 +33,8 @@ def guess_commands(
 ) -> tuple[CompileCommand, ...]:
     """Return a command for each C or C++ source, with the include directories that all files together need.
 
-    `files` are the includes of sources and headers by relative path; `is_system` tells whether `<name>` is a header of
-    the system, which a file of the same name in the tree must not hide.  Near directories are searched first.
+    `files` are the includes of sources and headers by relative path; `is_system` returns whether `<name>` is a system
+    header, which a file of the same name in the tree must not hide.  Near directories are searched first.
     """
     directories = _directories(files, is_system)
     sources = sorted(name for name in files if language_of(CompiledSource(name, None)))
@@ -63,7 +63,7 @@ def _directories(files: Mapping[str, tuple[Include, ...]], is_system: Callable[[
 
 
 def _near_first(place: str, directories: list[str]) -> list[str]:
-    """Return the arguments for sources in the directory `place`, those nearest to it in the tree first."""
+    """Return the include arguments for sources in the directory `place`, the nearest directories first."""
     parents = place.split("/") if place else []
 
     def distance(directory: str) -> tuple[int, str]:

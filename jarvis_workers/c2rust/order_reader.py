@@ -1,6 +1,6 @@
-"""Read translation_order.jsonl, which a person may have edited, or compute the order anew.
+"""Read translation_order.jsonl, which a user may have edited, or recompute the order.
 
-An edited order is used as it is if it has each function of the symbols once, and no id that the symbols lack.
+An edited order is used unchanged if it contains each function of the symbols once, and no unknown ids.
 """
 
 import json
@@ -17,7 +17,7 @@ from jarvis_workers.paths import plain
 
 
 class TranslationOrder(NamedTuple):
-    """The steps of an order; `reason` says why a file was not used, and is empty if it was."""
+    """The steps of an order; `reason` explains why a file was not used, and is empty if it was."""
 
     steps: tuple[OrderStep, ...]
     reason: str = ""
@@ -33,7 +33,7 @@ class OrderLine(BaseModel):
 
 
 def read_order(lines: Iterable[str] | None, symbols: SymbolFile, delayed: Collection[str] = ()) -> TranslationOrder:
-    """Return the order of a file, or a new one if the file is missing (None), empty, older, broken or does not fit."""
+    """Return the order of a file, or a new one if the file is missing (None), empty, invalid or does not match."""
     steps, reason = _parse(lines) if lines is not None else ((), "is missing")
     if reason := reason or _misfit(steps, symbols.graph):
         return TranslationOrder(compute_order(symbols, delayed), reason)
@@ -54,20 +54,20 @@ def _parse(lines: Iterable[str]) -> TranslationOrder:
         try:
             line = OrderLine.model_validate(json.loads(text))
         except (ValueError, RecursionError):
-            return TranslationOrder((), f"has a line that is no step: {number}")
+            return TranslationOrder((), f"has an invalid step in line {number}")
         if line.items is None:
-            return TranslationOrder((), f'is of the older form, without "items" (line {number})')
+            return TranslationOrder((), f'has an older format, without "items" (line {number})')
         steps.append(OrderStep(line.ids))
     return TranslationOrder(tuple(steps), "" if steps else "is empty")
 
 
 def _misfit(steps: Iterable[OrderStep], graph: SymbolGraph) -> str:
-    """Return why the steps do not fit the symbols, or an empty string."""
+    """Return why the steps do not match the symbols, or an empty string."""
     count = Counter(number for step in steps for number in step.ids)
     if unknown := sorted(count.keys() - graph.by_id.keys()):
-        return f"names what is not among the symbols, such as id {unknown[0]}"
+        return f"contains ids of unknown symbols, such as {unknown[0]}"
     if twice := sorted(number for number, times in count.items() if times > 1):
-        return f"names id {twice[0]} more than once"
+        return f"contains id {twice[0]} more than once"
     functions = {symbol.id for symbol in graph.symbols if symbol.category == "function"}
     if left_out := sorted(functions - count.keys()):
         return f"lacks functions, such as {plain(graph.by_id[left_out[0]].name)} (id {left_out[0]})"

@@ -1,7 +1,7 @@
 """Map the paths of compile commands to the tree: from another machine, through symbolic links, or with `..`.
 
-A file of another machine is found by the longest end of its path that exists in the tree; what stands before that end
-is the root of the project there, for directories as well.
+A file of another machine is found by the longest suffix of its path that exists in the tree; the remaining prefix is
+the project root on that machine, and is applied to directories as well.
 """
 
 import posixpath
@@ -26,16 +26,18 @@ class ProjectTree(Protocol):
         ...
 
     def read(self, path: str) -> str | None:
-        """Return the text of a response file of the tree, or None if there is none; ValueError if it is refused."""
+        """Return the text of a response file of the tree, None if it does not exist; raises ValueError if it is
+        rejected.
+        """
         ...
 
 
 class MissingSource(Exception):
-    """No file of the tree fits the path."""
+    """No file of the tree matches the path."""
 
 
 class SourcePlace(NamedTuple):
-    """The path of a source relative to the root, or None if it exists outside of the root."""
+    """The path of a source relative to the root, or None if it exists outside the root."""
 
     relative: str | None
 
@@ -85,7 +87,7 @@ class PathMap:
         raise MissingSource(path)
 
     def _add_root(self, path: str, inside: str) -> None:
-        """Record what precedes `inside` as a root; a longer root is tried first, as it may lie below another."""
+        """Record the path before `inside` as a root; longer roots are tried first, as they may be below another one."""
         root = path.removesuffix(inside).rstrip("/")
         if root and root not in self._roots and path.endswith(f"/{inside}"):
             self._roots = sorted((*self._roots, root), key=len, reverse=True)

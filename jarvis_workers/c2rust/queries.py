@@ -1,4 +1,4 @@
-"""Questions about a symbol graph: which symbols match, who uses a symbol, and what it uses."""
+"""Queries of a symbol graph: symbols that match a filter, and the users and references of a symbol."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
 
 @dataclass(frozen=True, slots=True)
 class SymbolFilter:
-    """Which symbols are wanted; `name` and `file` are globs, an empty one matches all."""
+    """Conditions on symbols; `name` and `file` are globs, and an empty one matches all."""
 
     category: Category | None = None
     name: str = ""
@@ -33,7 +33,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class SymbolDetails:
-    """A symbol, the symbols that use it, those that it uses, and the functions that it calls outside of the project."""
+    """A symbol, the symbols that use it, those that it uses, and the external functions that it calls."""
 
     symbol: Symbol
     users: tuple[Neighbour, ...]
@@ -66,7 +66,7 @@ def named_symbols(graph: SymbolGraph, name: str, category: Category | None = Non
 
 
 def describe_symbol(graph: SymbolGraph, symbol: Symbol) -> SymbolDetails:
-    """Return the neighbours of a symbol, those by calls first."""
+    """Return the neighbours of a symbol, callers and callees first."""
     edges = sorted(graph.edges, key=lambda edge: _KINDS.index(edge.kind))
     users = [Neighbour(graph.by_id[edge.caller], edge.kind) for edge in edges if edge.callee == symbol.id]
     uses = [Neighbour(graph.by_id[edge.callee], edge.kind) for edge in edges if edge.caller == symbol.id]

@@ -7,7 +7,7 @@ from jarvis_workers.c2rust.symbol import SymbolGraph
 
 
 def find_roots(graph: SymbolGraph) -> tuple[int, ...]:
-    """Return the ids of the functions without an incoming call edge but from themselves; if none, of all functions."""
+    """Return the ids of the functions that no other function calls; if there are none, the ids of all functions."""
     functions = [symbol.id for symbol in graph.symbols if symbol.category == "function"]
     called = {edge.callee for edge in graph.edges if edge.kind == "call" and edge.caller != edge.callee}
     return tuple(number for number in functions if number not in called) or tuple(functions)

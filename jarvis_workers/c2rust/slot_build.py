@@ -1,8 +1,8 @@
-"""Plan how a call of the C compiler becomes a build with slots.
+"""Plan how to convert a call of the C compiler to a build with slots.
 
-C sources are compiled to assembly, which gets its slots, and then assembled.  Whatever links also gets the runtime, and
-exports its functions to the library that replaces some.  All other calls stay as they are: preprocessing, dependencies,
-questions to the compiler, precompiled headers, machines without slots.
+C sources are compiled to assembly, slots are inserted, and the result is assembled. A call that links also links the
+runtime, and exports the functions of the program to the library that replaces some of them. All other calls are
+unchanged: preprocessing, dependencies, queries to the compiler, precompiled headers, machines without slots.
 """
 
 import re
@@ -63,10 +63,10 @@ class SourceInput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SlotBuild:
-    """A call of the compiler in steps.
+    """The steps that replace a call of the compiler.
 
-    `flags` go to each compilation, `dependencies` to each one too (see `dependency_flags`).  `link` is the command
-    line of the linking call, None for `-c`: words, and numbers that stand for the object of that input.
+    `flags` go to each compilation, `dependencies` to each one too (see `dependency_flags`).  `link` is the command line
+    of the linking call, None for `-c`: words, and numbers that refer to the object of that input.
     """
 
     inputs: tuple[SourceInput, ...]
@@ -77,7 +77,7 @@ class SlotBuild:
 
     @property
     def debug_flags(self) -> tuple[str, ...]:
-        """Ask for a line table, if the call does not ask for more."""
+        """Return the flags for a line table, unless the call already requests one."""
         levels = [flag for flag in self.flags if re.fullmatch(r"-g(gdb|dwarf(-\d)?)?[0-3]?", flag)]
         return ("-g1",) if not levels or levels[-1].endswith("g0") else ()
 
@@ -88,7 +88,7 @@ class SlotBuild:
 
     @property
     def measures_coverage(self) -> bool:
-        """Whether the program will write files named after the output of the compilation."""
+        """Return whether the program will write coverage files named after the output of the compilation."""
         return bool({"--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs"} & set(self.flags))
 
     def dependency_flags(self, one: SourceInput) -> tuple[str, ...]:
@@ -104,9 +104,9 @@ class SlotBuild:
 
 
 def plan_build(words: Sequence[str]) -> SlotBuild | None:
-    """Return how to build with slots what these arguments of a C compiler ask for, None for the call as it is.
+    """Return the build with slots for these arguments of a C compiler, or None if the call is to remain unchanged.
 
-    Response files are expanded already.
+    Response files must already be expanded.
     """
     if any(NO_BUILD.fullmatch(word) for word in words):
         return None
@@ -126,21 +126,21 @@ def plan_build(words: Sequence[str]) -> SlotBuild | None:
 
 
 def object_name(source: str) -> str:
-    """Return the object that `-c` makes of a source by default."""
+    """Return the default name of the object that `-c` creates from a source."""
     return "-.o" if source == "-" else PurePosixPath(source).with_suffix(".o").name
 
 
 def link_flags(build: SlotBuild) -> tuple[str, ...]:
-    """Return what the linking call needs beside the runtime: functions of the program visible to a loaded library."""
+    """Return the flags of the linking call that make functions of the program visible to a loaded library."""
     assert build.link is not None
     static = {"-static", "-static-pie"} & set(build.link)
     return () if static else ("-rdynamic", "-ldl")
 
 
 def without_version_scripts(words: Sequence[str]) -> list[str]:
-    """Return linker arguments without those that hide functions of a shared library from a library that replaces some.
+    """Return linker arguments without version scripts, which hide functions from a library that replaces some of them.
 
-    Versions of symbols need their script: where linking fails without, it must be done with.
+    Versioned symbols need their script: if linking fails without it, it must be repeated with it.
     """
     linked = (_visible(word) if word.startswith("-Wl,") else word for word in words)
     return [word for word in linked if word != "-Wl"]

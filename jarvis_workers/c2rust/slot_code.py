@@ -1,8 +1,8 @@
 """The assembly of a slot per machine: trampoline, monitored entry and table row.
 
-A trampoline is the public symbol of a function and jumps to the address in the cell of its slot.  The monitored entry
-hands the address of the row to the runtime before it jumps; the runtime stores it in the cell of a function to trap,
-trace or shadow.  Both use only registers that a linker's veneers may change (r11; x16 and x17).
+A trampoline is the public symbol of a function and jumps to the address in the cell of its slot. The monitored entry
+passes the address of the row to the runtime before it jumps; the runtime stores the monitored entry in the cell of a
+function to trap, trace or shadow.  Both use only registers that a linker's veneers may change (r11; x16 and x17).
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,11 @@ ENTER_OFFSET = 48
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """How a machine jumps through memory. `{cell}` and `{row}` are labels; `landing_pads` are what marks a jump target
-    where the compiler protects indirect branches, by their instruction in the compiler's output."""
+    """The indirect jumps of a machine.
+
+    `{cell}` and `{row}` are labels; `landing_pads` maps instructions in the compiler's output to those that mark a
+    target of protected indirect branches.
+    """
 
     type_mark: str
     trampoline: tuple[str, ...]
@@ -83,7 +86,7 @@ def slot_code(machine: Machine, number: int, *, symbol: str, name: str, file: st
 
 
 def original_label(number: int) -> str:
-    """Return the label that stands beside the renamed definition, which no other object can replace."""
+    """Return the local label at the renamed definition, which no other object can replace."""
     return f".Ljvo{number}"
 
 

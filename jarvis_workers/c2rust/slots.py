@@ -1,4 +1,4 @@
-"""Put slots into a compiler's assembly, so that each function can be replaced when a program starts.
+"""Insert slots into a compiler's assembly, so that each function can be replaced when a program starts.
 
 The definition of a function `f` is renamed to `jvc_f`, and `f` becomes a trampoline through a slot that holds the
 address of `jvc_f`.  Calls, tables of function pointers and aliases mention `f` as before: only labels, `.type` and
@@ -24,8 +24,8 @@ ORIGINAL = "jvc_"
 class Slot(NamedTuple):
     """A function that can be replaced.
 
-    `name` is unique among the units of a library, `symbol` is what the object calls it.  `file` is the source file of
-    the definition, relative to the root if it is below, and `line` counts from 1; 0 if the text has no line table.
+    `name` is unique among the units of a library, `symbol` is its name in the object.  `file` is the source file of the
+    definition, relative to the root if it is below, and `line` counts from 1; 0 if the text has no line table.
     """
 
     name: str
@@ -51,10 +51,10 @@ class SlottedText(NamedTuple):
 
 
 def add_slots(text: str, *, machine: str, source: str, root: str = "") -> SlottedText:
-    """Return `text`, what gcc or clang made of the file `source` for `machine`, with a slot for each function.
+    """Return `text`, the assembly of the file `source` by gcc or clang for `machine`, with a slot for each function.
 
-    `machine` is a key of MACHINES.  The line table of `text` (-g1) says in which file a function is defined, without
-    one it is `source`.  Paths below `root` become relative to it.
+    `machine` is a key of MACHINES.  The line table of `text` (-g1) determines the file in which a function is defined;
+    without one it is `source`.  Paths below `root` become relative to it.
     """
     target, lines = MACHINES[machine], text.rstrip("\n").split("\n")
     found = survey(lines)
@@ -73,8 +73,7 @@ def add_slots(text: str, *, machine: str, source: str, root: str = "") -> Slotte
 
 
 def unit_name(file: str) -> str:
-    """Return the prefix of names that are local to a unit: the relative path, or the last part of an absolute one,
-    without suffix and with "_" for what cannot stand in a name: `inflate`, `src_list`."""
+    """Return the prefix of names that are local to a unit: its path without suffix, with "_" for invalid characters."""
     path = PurePosixPath(file)
     if file.startswith(("/", "../")):
         path = PurePosixPath(path.name)
@@ -101,7 +100,7 @@ def _relative(file: str, root: str) -> str:
 
 
 def _renamed(lines: Sequence[str], slots: Sequence[Slot]) -> list[str]:
-    """Rename the definitions, and let libraries see what is hidden in the program."""
+    """Rename the definitions, and make symbols visible to libraries that are hidden in the program."""
     edited, by_symbol = list(lines), {slot.symbol: (number, slot) for number, slot in enumerate(slots)}
     for index, line in compiled_lines(lines):
         if label := LABEL.match(line):
@@ -137,9 +136,9 @@ def _trampolines(slots: Sequence[Slot], machine: Machine, text: str) -> list[str
 
 
 def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine) -> list[str]:
-    """Name what is local to the unit.
+    """Return aliases for the local symbols of the unit.
 
-    The line table does not say where a variable is defined: it gets a name for each file that the unit has code of.
+    The line table does not contain variables: a variable gets a name for each file that contributes code to the unit.
     """
     functions = [(slot.name, slot.symbol, "function") for slot in slots if slot.linkage == "local"]
     files = sorted({source, *(slot.file for slot in slots)})

@@ -12,8 +12,8 @@ class Symbol:
     """A symbol of the project; most fields are those of its definition, see `UnitSymbol`.
 
     Ids count from 1 in the order of file, line, column and key.  `calls` are the names of all functions that it calls,
-    also of those outside of the project.  A symbol is not `complete` if a unit that it was read from had errors, or if
-    no unit defines it.  `arguments_hash` is that of the unit it was read from, the first by path if there are several.
+    also of those outside the project.  A symbol is not `complete` if a unit that it was read from had errors, or if no
+    unit defines it.  `arguments_hash` is that of the unit it was read from, the first by path if there are several.
     """
 
     id: int

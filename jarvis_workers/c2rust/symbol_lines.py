@@ -1,7 +1,7 @@
 """Write the lines of symbols.jsonl and symbols_raw.jsonl: a JSON object per symbol.
 
 The fields are those of seed 001, "核心产物与文件约定", and of its original; `source_hash`, `facts` and `complete` are
-added.  Paths that are not valid UTF-8 have `\\xNN` for the other bytes, see `jarvis_workers.paths`.
+added.  Paths that are not valid UTF-8 contain `\\xNN` for invalid bytes, see `jarvis_workers.paths`.
 """
 
 import json
@@ -28,7 +28,7 @@ def order_lines(graph: SymbolGraph, steps: Iterable[OrderStep]) -> Iterator[str]
 
 
 def name_lines(names: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of roots.txt: one name a line, each once, in the given order."""
+    """Yield the lines of roots.txt: one name per line, without duplicates, in the given order."""
     return (f"{name}\n" for name in dict.fromkeys(names))
 
 

@@ -1,7 +1,7 @@
-"""Read symbols.jsonl, also when a person has edited it or the original's scanner has written it.
+"""Read symbols.jsonl, including files that were edited by users or written by the original scanner.
 
-Unknown fields, and references to symbols that were removed, are ignored with a warning; a line that cannot be
-understood is an error that names it.  In older files references are names, or stand in `refs` or in `calls` only.
+Unknown fields, and references to symbols that were removed, are ignored with a warning; an invalid line is an error
+with its number. In older files, references are names, or are only in `refs` or `calls`.
 """
 
 import json
@@ -26,7 +26,7 @@ _NAMES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class SymbolFile:
-    """What a file contains; without references in any line, the edges are those of calls by name."""
+    """The contents of a file; if no line has references, the edges are those of calls by name."""
 
     graph: SymbolGraph
     warnings: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class SymbolLine(BaseModel):
 def read_symbols(lines: Iterable[str], file: str, root: bytes = b"") -> SymbolFile:
     """Return the symbols of a file, which is named in messages; absolute paths below `root` become relative.
 
-    Raises UsageError with the file and the number of a line that cannot be understood.
+    Raises UsageError with the file and the number of an invalid line.
     """
     read = sorted(_checked(lines, file), key=lambda line: line.id)
     symbols = tuple(_symbol(line, root) for line in read)
@@ -99,7 +99,7 @@ def _checked(lines: Iterable[str], file: str) -> Iterator[SymbolLine]:
             continue
         line = _parsed(text, f"{file}:{number}")
         if line.id in numbers:
-            raise UsageError(f"{file}:{number}: the id {line.id} is that of line {numbers[line.id]} as well")
+            raise UsageError(f"{file}:{number}: id {line.id} is already used in line {numbers[line.id]}")
         numbers[line.id] = number
         yield line
 
@@ -108,9 +108,9 @@ def _parsed(text: str, place: str) -> SymbolLine:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{place}: not a line of JSON: {error}") from error
+        raise UsageError(f"{place}: not valid JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise UsageError(f"{place}: not an object of JSON")
+        raise UsageError(f"{place}: not a JSON object")
     try:
         line = SymbolLine.model_validate({name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
@@ -118,7 +118,7 @@ def _parsed(text: str, place: str) -> SymbolLine:
         raise UsageError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     path = from_shown(line.file)
     if path and not path.startswith(b"/") and leaves_the_root(path):
-        raise UsageError(f"{place}: file: {line.file!r} is not below the root of the project")
+        raise UsageError(f"{place}: file: {line.file!r} is not below the project root")
     return line
 
 
@@ -145,7 +145,7 @@ def _symbol(line: SymbolLine, root: bytes) -> Symbol:
 
 
 class _Names:
-    """Finds the symbol that a reference means: an id, or a name, in the same file if it is there."""
+    """Resolves references: ids, or names, for which a symbol in the same file is preferred."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._ids: dict[int, Symbol] = {}
@@ -163,7 +163,7 @@ class _Names:
 
 
 def _kind(target: Symbol, line: SymbolLine) -> ReferenceKind:
-    """Return how a symbol is used: a function that is not among `calls` has its address taken."""
+    """Return the kind of a reference: the address is taken of a function that is not in `calls`."""
     if target.category != "function":
         return _KINDS[target.category]
     return "call" if line.calls is None or {target.name, target.qualified_name} & {*line.calls} else "address"

@@ -95,7 +95,9 @@ class AgentRuntime:
         chosen = self.setup.groups.get(group)
         if chosen is None:
             known = ", ".join(self.setup.groups) or "none"
-            raise StepFailed(f'there is no model group "{group}" here; available: {known}; see models in jarvis.yaml')
+            raise StepFailed(
+                f'this machine has no model group "{group}"; available: {known}; see models in jarvis.yaml'
+            )
         return chosen
 
     def _open_scripts(self, root: Path) -> SandboxedScripts | None:

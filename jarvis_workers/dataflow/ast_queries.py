@@ -87,7 +87,7 @@ def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
     return list(found)
 
 
-def mentioned(code: tuple[Any, ...]) -> frozenset[str]:
+def variables_in(code: tuple[Any, ...]) -> frozenset[str]:
     """Return the names of the variables that occur in some code."""
     return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
 
@@ -133,7 +133,7 @@ def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
     )
     ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
     return constant or ends or any(_gives(node) for node in walk(body)), frozenset(
-        [f"g:{name}" for name in mentioned(body)]
+        [f"g:{name}" for name in variables_in(body)]
     )
 
 

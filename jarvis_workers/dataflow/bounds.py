@@ -1,6 +1,6 @@
 """Bounds checks of memory accesses."""
 
-from jarvis_workers.dataflow.ast_queries import mentioned
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.contents import Access
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
@@ -49,7 +49,7 @@ def _is_counted(path: PathState, access: Access) -> bool:
 
     Two varying parts may be correlated, so that their extremes never occur together.
     """
-    return bool(path.machine.counting) and is_exact(access.value.at) and len(mentioned((access.place,))) <= 1
+    return bool(path.machine.counting) and is_exact(access.value.at) and len(variables_in((access.place,))) <= 1
 
 
 def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:

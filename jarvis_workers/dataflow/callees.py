@@ -1,6 +1,6 @@
 """Resolve the callee of a call, and decide whether following the call is worthwhile."""
 
-from jarvis_workers.dataflow.ast_queries import mentioned
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate
@@ -70,10 +70,10 @@ def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
     for key, _ in path.cells:
         if key in names:
             return True
-    by_call = path.machine.mentioned
+    by_call = path.machine.call_variables
     variables = by_call.get(id(call))
     if variables is None:
-        variables = by_call[id(call)] = mentioned(call.args)
+        variables = by_call[id(call)] = variables_in(call.args)
     return any(_is_tracked(path, name) for name in variables)
 
 

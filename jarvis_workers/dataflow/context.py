@@ -72,7 +72,7 @@ class AnalysisContext(Definitions):
         self.callees: dict[int, Callee | None] = {}
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
-        self.mentioned: dict[int, frozenset[str]] = {}
+        self.call_variables: dict[int, frozenset[str]] = {}
         self._named = 0
         self._made_up: dict[int, tuple[Expression, Any]] = {}
 

@@ -155,5 +155,5 @@ def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:
 
 def _run(run: runs.Run | None, job: Claimed) -> runs.Run:
     if run is None:
-        raise StepFailed(f"job {job.id}: its run {job.run_id} is gone")
+        raise StepFailed(f"job {job.id}: its run {job.run_id} was removed")
     return run

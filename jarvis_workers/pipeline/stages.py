@@ -88,7 +88,7 @@ def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
     if unknown := [stage for stage in added if stage.queue not in QUEUES]:
         raise ValueError(f'pipeline "{kind}": no queue "{unknown[0].queue}" (stage {unknown[0].name})')
     if _PIPELINES.setdefault(kind, added) != added:
-        raise ValueError(f'there is another pipeline "{kind}"')
+        raise ValueError(f'two pipelines are registered for "{kind}"')
 
 
 def stages_of(kind: str) -> tuple[Stage, ...]:
@@ -98,7 +98,9 @@ def stages_of(kind: str) -> tuple[Stage, ...]:
     if kind not in _PIPELINES:
         _load_entry_points(name=kind)
     if kind not in _PIPELINES:
-        raise UsageError(f'no pipeline for runs of kind "{kind}": install the package that provides it here, too')
+        raise UsageError(
+            f'no pipeline for runs of kind "{kind}": install the package that provides it on this machine as well'
+        )
     return _PIPELINES[kind]
 
 
@@ -106,7 +108,7 @@ def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
     """Return the stages of a kind without those in `left_out`; raises UsageError for an unknown or mandatory stage."""
     optional = sorted(stage.name for stage in stages_of(kind) if stage.optional)
     if wrong := sorted(set(left_out).difference(optional)):
-        choice = f"choose among: {', '.join(optional)}" if optional else "it has no optional stage"
+        choice = f"choose among: {', '.join(optional)}" if optional else "it has no optional stages"
         raise UsageError(f'a run of kind "{kind}" cannot leave out the stage "{wrong[0]}": {choice}')
     return tuple(stage for stage in stages_of(kind) if stage.name not in left_out)
 

@@ -25,7 +25,7 @@ def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
             return {"full": reason}
         case Failed(reason):
             return {"error": reason}
-    raise ValueError(f"not an outcome of a child: {outcome}")
+    raise ValueError(f"invalid outcome of a child process: {outcome}")
 
 
 def decode_outcome(said: dict[str, Any]) -> AttemptOutcome:

@@ -72,7 +72,7 @@ class Sdk:
         except http.HTTPError as error:
             raise self._cut(error) from None
         except openai.OpenAIError as error:
-            raise self._ours(error) from None
+            raise self._request_error(error) from None
         except TimeoutError as error:
             raise Unreachable(f"no answer within {seconds:.3g} s") from error
 
@@ -91,7 +91,7 @@ class Sdk:
     def _cut(self, error: Exception) -> Unreachable:
         return Unreachable(redact_server_text(f"the response was truncated: {error}", self._key)[:SAID])
 
-    def _ours(self, error: Any) -> RequestRefused | Unreachable:
+    def _request_error(self, error: Any) -> RequestRefused | Unreachable:
         """Convert an error of the library; neither the message nor the cause contains the API key."""
         status = getattr(error, "status_code", None)
         if status is None:

@@ -12,7 +12,7 @@ class RequestRefused(Exception):
     """The server answered with an error; `again` is its Retry-After in seconds."""
 
     def __init__(self, status: int, says: str, again: float | None = None) -> None:
-        super().__init__(f"the server said {status}: {says}")
+        super().__init__(f"the server responded with {status}: {says}")
         self.status, self.again = status, again
 
 

@@ -111,7 +111,8 @@ def _said(text: str, word: str) -> set[str]:
     words = set(text.split())
     if word not in words:
         raise SandboxError(
-            f"the probe has not {word.strip('-')}, its only output was {text!r}: the state of the sandbox is unknown"
+            f"the probe did not report {word.strip('-')!r}, its only output was"
+            f" {text!r}: the state of the sandbox is unknown"
         )
     return words
 

@@ -79,7 +79,8 @@ def refusal(tier: Tier) -> str | None:
         return f"{tier} refused: {error}"
     if outcome.code == 0:
         return None
-    return f"{tier} refused: a command ended with {outcome.code}, {outcome.reason}: {outcome.stderr.decode()}"
+    reason = f", {outcome.reason}" if outcome.reason else ""
+    return f"{tier} refused: a test command exited with code {outcome.code}{reason}: {outcome.stderr.decode()}"
 
 
 class Sandbox:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.scanner import LEAST, MOST
 
-# The stated confidence of a rule has the weight of this number of judgements.
+# The stated confidence of a rule weighs as much as this number of judgements.
 PRIOR_WEIGHT = 10
 # Sums of hundredths are not exact.
 ROUNDING = 1e-9
@@ -45,7 +45,7 @@ class TriageState(StrEnum):
 
 
 class TriageVerdict(NamedTuple):
-    """The part of a person's judgement that a run needs."""
+    """The fields of a judgement that a run needs."""
 
     verdict: TriageState
     reason: str
@@ -60,10 +60,10 @@ def learned_confidence(stated: float, true: int, false: int) -> float:
 
 
 def moved_by(confidence: float, learned: float) -> float:
-    """Add the learned change of a rule's confidence to the confidence of a finding, clamped to the valid range."""
+    """Add the learned change of a rule's confidence to that of a finding, clamped to the valid range."""
     return round(min(MOST, max(LEAST, confidence + learned)), 2)
 
 
-def stated_at_least(least: float, learned: float) -> float:
+def unadjusted_minimum(least: float, learned: float) -> float:
     """Return the smallest confidence for which `moved_by` returns at least `least`."""
     return least if least <= LEAST else least - learned - ROUNDING

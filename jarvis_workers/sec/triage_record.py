@@ -1,4 +1,4 @@
-"""People's triage verdicts on findings, which are identified by fingerprint."""
+"""Triage verdicts of people on findings, identified by the finding's fingerprint."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from jarvis_workers.sec.triage import TriageState as TriageState
 from jarvis_workers.sec.triage import TriageVerdict as TriageVerdict
 from jarvis_workers.sec.triage import learned_confidence as learned_confidence
 from jarvis_workers.sec.triage import moved_by as moved_by
-from jarvis_workers.sec.triage import stated_at_least as stated_at_least
+from jarvis_workers.sec.triage import unadjusted_minimum as unadjusted_minimum
 
 __all__ = [
     "NOTHING_JUDGED",
@@ -20,7 +20,7 @@ __all__ = [
     "TriageVerdict",
     "learned_confidence",
     "moved_by",
-    "stated_at_least",
+    "unadjusted_minimum",
 ]
 
 

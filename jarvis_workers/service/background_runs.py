@@ -56,7 +56,7 @@ class BackgroundRuns:
         begun: Future[None] = Future()
         with self._lock:
             if self._thread and self._thread.is_alive():
-                raise UsageError("this server executes another run; try again when it has ended")
+                raise UsageError("this server is executing another run; try again when it has ended")
             self._thread = threading.Thread(target=self._execute, args=(run, take_up, begun), name="run", daemon=True)
             self._thread.start()
         begun.result()

@@ -14,9 +14,9 @@ from jarvis_workers.store.runs import Run
 
 
 def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None:
-    """Return the budget of a new run from the settings. Raises UsageError if it is in money and prices are unknown.
+    """Return the budget of a new run from the settings. Raises UsageError if it is in dollars and prices are unknown.
 
-    On a cluster the workers know the prices; a price set here may be that of another model.
+    On a cluster the prices are set on the workers; a price set here may be that of another model.
     """
     if settings.agent.budget is None:
         return None
@@ -24,7 +24,7 @@ def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None
     free = next((name for name in model_groups if name and not _has_prices(settings, name)), None)
     if budget.unit == "usd" and free and settings.place == "local":
         raise UsageError(
-            f'--budget: the model group "{free}" has no prices, so that dollars cannot be counted;'
+            f'--budget: the model group "{free}" has no prices, so its cost in dollars cannot be computed;'
             " set them in jarvis.yaml, or give a budget in tokens (200ktok) or time (30min)"
         )
     return budget
@@ -51,12 +51,13 @@ def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:
     if cap and (spent >= cap.cap or (budget is None and run.reason == REASON)):
         command = "retry" if run.ended else "resume"
         raise UsageError(
-            f"run {run.id} has spent {cap.says(spent)}; raise it: jarvis runs {command} {run.id} --budget AMOUNT"
+            f"run {run.id} has spent {cap.says(spent)}; raise the budget: jarvis"
+            f" runs {command} {run.id} --budget AMOUNT"
         )
 
 
 def resume_flags(run: Run) -> str:
-    """Return the further options needed to resume a run."""
+    """Return the additional options that are needed to resume a run."""
     return " --budget AMOUNT" if run.reason == REASON else ""
 
 

@@ -30,7 +30,7 @@ class Checkout(NamedTuple):
 
 
 def read_checkout(directory: Path) -> Checkout | None:
-    """Return what is checked out in the working tree around a directory, None outside a working tree."""
+    """Return the checkout of the working tree that contains a directory, None outside a working tree."""
     own = _git_directory(directory)
     if own is None:
         return None

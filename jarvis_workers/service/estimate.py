@@ -1,8 +1,8 @@
 """Estimate the cost of `jarvis sec agent` over a scanned tree, without calling a model.
 
 Cluster jobs are planned as in a run, and the actual prompts are built. The resulting clusters are unknown unless the
-answer is cached: their number is extrapolated from earlier batches, or one per rule and sink is assumed. Large numbers
-of verifications are estimated from a sample.
+answer is cached: their number is extrapolated from earlier batches, or one cluster per rule and sink is assumed. Large
+numbers of verifications are estimated from a sample.
 """
 
 from collections.abc import Mapping, Sequence

@@ -14,7 +14,10 @@ USERS_FILE = "FLOWER_BASIC_AUTH_FILE"
 
 
 def serve_flower(settings: Settings, address: str, port: int, environ: Mapping[str, str]) -> None:
-    """Serve Flower until interrupted. Raises UsageError for an address that others reach without users."""
+    """Serve Flower until interrupted.
+
+    Raises UsageError for an address that other machines can reach if no users are set.
+    """
     users = flower_users(environ)
     if address not in LOOPBACK and not users:
         hint = f"set {USERS}=user:password, or {USERS_FILE}"

@@ -1,6 +1,6 @@
 """The directory `.jarvis` of a source tree: our files in it, and its own .gitignore.
 
-A team's own files there belong to its repository; all others are those of runs.
+Files that a team maintains there belong to its repository; all others are written by runs.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ _OLDER = frozenset({"*\n", "*\n!triage.yaml\n!rules\n!rules/**\n"})
 def make_directory(directory: Path, *, own: bool, say: Callable[[str], None] | None = None) -> None:
     """Create the directory; our `own` one in a tree must not be a symbolic link, and git ignores it unless tracked.
 
-    A .gitignore of an earlier version is extended after `say` got a line about it; without `say` it is left alone.
+    A .gitignore of an earlier version is extended after `say` was called with a line; without `say` it is not changed.
     """
     if own and (directory.is_symlink() or directory.parent.is_symlink()):
         raise UsageError(

@@ -1,7 +1,7 @@
 """Names of runs: a command repeated with the same name continues its run and submits no other.
 
-A name belongs to one request. Which request that is, is decided by its hash; the same name with another request is an
-error. Sizes of batches and the number of processes differ between machines, and are left out.
+A name belongs to one request, identified by a hash; the same name with another request is an error. Sizes of batches
+and the number of processes differ between machines, and are left out.
 """
 
 import hashlib

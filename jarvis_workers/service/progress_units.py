@@ -1,4 +1,4 @@
-"""The units of progress displays: what the jobs of a stage are called in its domain."""
+"""The units of progress displays: the domain's name for the jobs of a stage."""
 
 from jarvis_workers.pipeline.stages import has_pipeline, stages_of
 from jarvis_workers.store.values import Run

@@ -31,7 +31,7 @@ NAMES_MAX = 3
 
 @dataclass(frozen=True)
 class RunInput:
-    """The input of a run; a kind whose input is more than options has a subclass.
+    """The input of a run; a kind of run whose input is more than options has a subclass.
 
     `names_paths` is False if the paths of the selection are not those that a user named.
     """

@@ -34,7 +34,7 @@ def roots_of_runs(store: Store) -> list[tuple[str, int]]:
 
 
 def usage_of_runs(store: Store, found: Sequence[Run]) -> dict[str, RunUsage]:
-    """Return what those of the runs that asked a model have used, by run."""
+    """Return the model usage by run, for the runs that called a model."""
     with store.read() as session:
         return model_usage.by_run(session, [run.id for run in found])
 

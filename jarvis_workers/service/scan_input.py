@@ -50,7 +50,7 @@ class Triage:
 class ScanInput(RunInput):
     """The input of a scan; `baseline` and triage verdicts are copied to the run, so that its report does not change.
 
-    With profiling the result cache is not read, as cached results take no time.
+    With profiling, the result cache is not read, as cached results would have no times.
     """
 
     options: SecOptions = field(default_factory=SecOptions)

@@ -1,9 +1,9 @@
 """Scan a small tree in a fork, without the database libraries, whose import takes longer than the scan.
 
-The run is recorded when it is complete, in one transaction; until then the store has no trace of it. All special cases
-are left to the regular path, which repeats the scan: a tree that is not small, takes long or is not checked completely,
-findings with triage verdicts, a file that kills its process, a store that is new, busy or not SQLite, and a command
-that must not start processes.
+The run is recorded when it is complete, in one transaction; until then, the store contains nothing about it. All
+special cases are left to the regular path, which repeats the scan: a tree that is not small, takes long or is not
+checked completely, findings with triage verdicts, a file that kills its process, a store that is new, busy or not
+SQLite, and a command that must not start processes.
 """
 
 import os
@@ -77,7 +77,7 @@ def small_executor() -> str:
 def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan | None:
     """Scan a small tree without special cases; otherwise return None, and nothing has been recorded.
 
-    For single-threaded processes. Raises no JarvisError: the regular path meets the same error.
+    For single-threaded processes. Raises no JarvisError: the regular path raises the same error.
     """
     if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
         return None

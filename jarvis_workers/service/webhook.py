@@ -1,7 +1,8 @@
 """Notify a web address of the end of each run.
 
-Workers, and commands that execute runs themselves, send what is due.  A lease lets one process at a time send, and an
-event records each notified end: a run is notified once, or again with the same id if a process dies in between.
+Workers, and commands that execute runs themselves, send due notifications. A lease allows one process at a time to
+send, and an event records each notified end: a run is notified once, or again with the same id if a process dies in
+between.
 """
 
 import hmac
@@ -44,7 +45,7 @@ ERROR_MAX = 200
 
 
 class _Answer(NamedTuple):
-    """What became of an attempt; `is_temporary` means that another one may succeed."""
+    """The outcome of an attempt; `is_temporary` means that another one may succeed."""
 
     outcome: str
     is_temporary: bool = False
@@ -118,7 +119,7 @@ def webhook_of(settings: Settings) -> Webhook | None:
 
 
 def deliver_pending(store: Store, blobs: Blobs, webhook: Webhook) -> int:
-    """Send what is due, unless another process is sending; return the number of runs. Raises StoreError."""
+    """Send due notifications, unless another process is sending; return the number of runs. Raises StoreError."""
     holder, number = f"{os.getpid()}-{token_hex(4)}", 0
     while number < BATCH:
         with store.write() as session:
@@ -135,7 +136,7 @@ def deliver_pending(store: Store, blobs: Blobs, webhook: Webhook) -> int:
 
 
 def notify_forever(store: Store, blobs: Blobs, webhook: Webhook, stop: threading.Event, tick_seconds: float) -> None:
-    """Send what is due on each tick until `stop` is set; problems with the store are logged."""
+    """Send due notifications on each tick until `stop` is set; problems with the store are logged."""
     while not stop.wait(tick_seconds):
         try:
             deliver_pending(store, blobs, webhook)
@@ -153,7 +154,7 @@ def _deliver(store: Store, blobs: Blobs, webhook: Webhook, run: Run) -> None:
 
 
 def run_ended(store: Store, blobs: Blobs, run: Run) -> Mapping[str, Any]:
-    """Return what a notification says of a run."""
+    """Return the content of the notification of a run."""
     labels = labels_of(store, [run.id])[run.id]
     usage = usage_of_runs(store, [run]).get(run.id)
     totals = None

@@ -121,7 +121,7 @@ def _notify_of_ends(settings: Settings, store: Store) -> threading.Event:
 
 
 def _hang_seconds(settings: Settings) -> float:
-    """Return how long a round without an answer of the database may take; it may wait for several servers in turn."""
+    """Return how long a round may take without an answer of the database; it may wait for several servers in turn."""
     return max(HANG_LEASES * settings.lease_seconds, HANG_STATEMENTS * settings.store.statement_seconds)
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 from jarvis_workers.errors import SnapshotDamaged, StoreError
 from jarvis_workers.snapshots.blob_writer import TEMPORARY, BlobWriter
 
-MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL differs from where it was submitted"
+MISSING = "missing; set JARVIS_BLOBS_URL to the value used at submission, or submit the tree again"
 _NAME = re.compile(r"[0-9a-f]{64}")
 # A mode bit that blobs do not have otherwise; it disappears when the file is replaced.
 _DAMAGED = stat.S_IXUSR

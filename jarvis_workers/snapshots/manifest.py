@@ -55,11 +55,11 @@ def read_line(line: bytes) -> Entry:
         text, size, digest, shard, start = json.loads(line)
         path = from_text(text)
     except (ValueError, TypeError, AttributeError) as error:
-        raise SnapshotError(f"not a line of a manifest: {line[:200]!r}") from error
+        raise SnapshotError(f"invalid manifest line: {line[:200]!r}") from error
     if leaves_the_root(path):
         raise SnapshotError(f"the manifest contains a path outside the root: {shown(path)!r}")
     if not (type(size) is type(shard) is type(start) is int and type(digest) is str and min(size, shard, start) >= 0):
-        raise SnapshotError(f"not a line of a manifest: {line[:200]!r}")
+        raise SnapshotError(f"invalid manifest line: {line[:200]!r}")
     return Entry(path, size, digest, shard, start)
 
 
@@ -89,7 +89,7 @@ def read_index(content: bytes) -> Index:
             }
         )
     except (ValueError, TypeError, AttributeError, KeyError) as error:
-        raise SnapshotError(f"not the index of a snapshot: {content[:80]!r}") from error
+        raise SnapshotError(f"invalid snapshot index: {content[:80]!r}") from error
 
 
 def _as_texts(pairs: Sequence[Absence]) -> list[tuple[str, str]]:

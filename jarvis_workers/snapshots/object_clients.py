@@ -37,7 +37,7 @@ def connect(
     """
     scheme, _, place = url.partition("://")
     if scheme in OBJECT_STORES and "@" in place.partition("/")[0]:
-        raise ValueError("credentials do not belong into the URL; see docs/sources.md for where to put them")
+        raise ValueError("do not put credentials in the URL; docs/sources.md describes where they belong")
     if scheme in ("s3", "s3a"):
         return _s3(place, limits, environ)
     files, root = fsspec.core.url_to_fs(url)
@@ -77,7 +77,7 @@ def _parameters(query: str) -> dict[str, str]:
     try:
         parameters = dict(parse_qsl(query, strict_parsing=True)) if query else {}
     except ValueError:
-        raise ValueError("its part after ? should be NAME=VALUE, separated by &") from None
+        raise ValueError("its query string should be NAME=VALUE pairs, separated by &") from None
     for name in parameters:
         if name not in PARAMETERS:
             raise ValueError(f'unknown parameter "{name[:40]}"; expected {", ".join(PARAMETERS)}')

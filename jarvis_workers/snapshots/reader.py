@@ -75,7 +75,7 @@ class Reader:
     def entries(self, offset: int, length: int) -> list[Entry]:
         """Return the files of a batch, given as a range of the manifest. Raises SnapshotError."""
         if offset < 0 or length < 0 or offset + length > self.index.manifest_bytes:
-            raise SnapshotError(f"manifest {self.index.manifest}: has no bytes {offset} to {offset + length}")
+            raise SnapshotError(f"manifest {self.index.manifest}: does not contain bytes {offset} to {offset + length}")
         first = offset // PART_BYTES
         parts = b"".join(self._part(number) for number in range(first, -(-(offset + length) // PART_BYTES)))
         start = offset - first * PART_BYTES

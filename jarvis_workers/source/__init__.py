@@ -1,1 +1,1 @@
-"""Source text analysis: pattern matching, and lexers for C, C++ and Rust."""
+"""Scan source text: pattern matching, and lexers for C, C++ and Rust."""

@@ -14,7 +14,7 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SUPERSEDES, Candidate
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.triage_record import stated_at_least
+from jarvis_workers.sec.triage_record import unadjusted_minimum
 from jarvis_workers.store.sql import chunked
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Meaning, Spot
@@ -87,7 +87,7 @@ def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str
     ours, place = CANDIDATE.c.run_id == run_id, sa.tuple_(CANDIDATE.c.file_raw, CANDIDATE.c.line)
     fired = sa.select(CANDIDATE.c.pattern).where(ours, CANDIDATE.c.pattern.in_(SUPERSEDES)).distinct()
     for pattern in sorted(session.execute(fired).scalars()):
-        sure = CANDIDATE.c.confidence >= stated_at_least(least, learned.get(pattern, 0.0))
+        sure = CANDIDATE.c.confidence >= unadjusted_minimum(least, learned.get(pattern, 0.0))
         places = sa.select(CANDIDATE.c.file_raw, CANDIDATE.c.line).where(ours, CANDIDATE.c.pattern == pattern, sure)
         silent = sa.and_(ours, CANDIDATE.c.pattern.in_(SUPERSEDES[pattern]), place.in_(places))
         session.execute(sa.update(CANDIDATE).where(silent).values(superseded=pattern, gid=None))

@@ -38,7 +38,7 @@ def register_result(name: str, result: type[DomainResult], *, writer: str) -> No
     """
     added = ResultType(name, result, writer)
     if _BY_NAME.setdefault(name, added) != added:
-        raise ValueError(f'there is another result "{name}"')
+        raise ValueError(f'two results are registered as "{name}"')
     _BY_TYPE[result] = added
 
 

@@ -208,7 +208,7 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
 
 def _advice(error: DBAPIError, sqlstate: str | None) -> str:
     if sqlstate == READ_ONLY:
-        return "the database is read-only, like a standby;"
+        return "the database is read-only, possibly a standby;"
     if any(mark in str(error.orig) for mark in UNTRUSTED_MARKS):
         return "check sslrootcert and the host name;"
     refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)

@@ -74,7 +74,7 @@ def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mappi
     os.close(descriptor)
     try:
         if run_compiler([*command, "-c", str(RUNTIME), "-o", name], environ):
-            raise JarvisError(f"{compiler[0]}: cannot compile the runtime of slots, {RUNTIME}")
+            raise JarvisError(f"{compiler[0]}: cannot compile the slot runtime {RUNTIME}")
         Path(name).rename(wanted)
     finally:
         Path(name).unlink(missing_ok=True)

@@ -73,7 +73,7 @@ def _token(environ: Mapping[str, str]) -> str | None:
         if not token:
             raise UsageError(f'{TOKEN_FILE}: "{plain(file)}" is empty')
     if token and not (token.isprintable() and token.isascii()):
-        raise UsageError(f"{TOKEN_FILE if file else TOKEN}: holds characters that a token does not have")
+        raise UsageError(f"{TOKEN_FILE if file else TOKEN}: contains characters that are invalid in a token")
     return token or None
 
 

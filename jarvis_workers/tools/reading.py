@@ -20,7 +20,7 @@ LONGEST_LINE = 600
 RUST_SUFFIX = ".rs"
 CODE_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", RUST_SUFFIX)
 DESCRIPTION = f"Read lines of a file of the project. Lines are numbered; at most {MOST_LINES} at a time."
-BLANKED = " Comments are left out; with comments=true they are listed apart: they are claims, not facts."
+BLANKED = " Comments are omitted; with comments=true they are listed separately: they are claims, not facts."
 
 View = Literal["raw", "blanked"]
 
@@ -28,7 +28,7 @@ View = Literal["raw", "blanked"]
 class ReadCode(ToolArguments):
     """A range of lines of a file; -1 is the last line."""
 
-    path: str = Field(min_length=1, max_length=4096, description="relative to the root of the project")
+    path: str = Field(min_length=1, max_length=4096, description="path relative to the project root")
     start_line: int = Field(default=1, ge=1, description="the first line")
     end_line: int = Field(default=-1, ge=-1, description="the last line; -1 for the end of the file")
     comments: bool = Field(default=False, description="list the comments of these lines as well")
@@ -124,7 +124,7 @@ def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> s
         text = short_line(" ".join(content[start:end].decode("utf-8", "backslashreplace").split()))
         room -= len(text)
         if room < 0:
-            told.append("[… more comments left out …]")
+            told.append("[… more comments omitted …]")
             break
         told.append(f"{line:>5}| {text}")
     return "\n".join(told) if len(told) > 2 else ""

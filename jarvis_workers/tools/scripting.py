@@ -9,7 +9,7 @@ from jarvis_workers.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 SCRIPT_MAX = 100_000
 DESCRIPTION = (
     "Run a script in a sandbox over a read-only copy of the project: no network, an empty environment, a scratch"
-    " directory in $HOME, and limits of time, memory and output."
+    " directory in $HOME, and limits on time, memory and output."
 )
 
 Interpreter = Literal["bash", "sh", "python3"]

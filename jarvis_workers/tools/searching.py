@@ -28,7 +28,9 @@ class SearchCode(ToolArguments):
     """The pattern to search for, and the files to search."""
 
     pattern: str = Field(min_length=1, max_length=PATTERN_MAX, description="regular expression (RE2 syntax)")
-    files: str = Field(default="*", max_length=400, description="only files whose path fits, such as src/*.c")
+    files: str = Field(
+        default="*", max_length=400, description="only files whose path matches this pattern, such as src/*.c"
+    )
     ignore_case: bool = False
 
 
@@ -39,7 +41,7 @@ def search_code(tree: Tree) -> Tool:
         found: list[str] = []
         for line in _matches(tree, wanted, _compiled(wanted)):
             if len(found) == MOST_FOUND:
-                found.append(f"[… more than {MOST_FOUND} lines; search for something narrower …]")
+                found.append(f"[… more than {MOST_FOUND} lines; use a narrower pattern …]")
                 break
             found.append(line)
         return ToolOutcome(stdout="\n".join(found) or "no line matches")
@@ -52,7 +54,7 @@ def _compiled(wanted: SearchCode) -> Search:
     try:
         return compile_linear(pattern)
     except ValueError as error:
-        raise ToolFailed(f"{wanted.pattern!r} is no regular expression: {error}") from error
+        raise ToolFailed(f"{wanted.pattern!r} is not a valid regular expression: {error}") from error
     except ImportError:
         return _literal(wanted)
 
@@ -76,7 +78,7 @@ def _matches(tree: Tree, wanted: SearchCode, search: Search) -> Iterator[str]:
             continue
         left -= len(content)
         if left < 0:
-            yield f"[… stopped at {path}: {MOST_BYTES >> 20} MB were searched; name the files …]"
+            yield f"[… stopped at {path}: {MOST_BYTES >> 20} MB were searched; limit the search to some files …]"
             return
         if b"\0" not in content[:BINARY_LOOK]:
             yield from _lines(path, code_text(path, content), search)

@@ -93,11 +93,11 @@ def typed(model: type[A], run: Callable[[A], ToolOutcome], **about: Any) -> Tool
 def read_arguments(text: str) -> Mapping[str, Any]:
     """Parse a call's arguments; empty text means no arguments. Raises BadCall."""
     if len(text) > ARGUMENTS_MAX:
-        raise BadCall(f"the arguments are {len(text)} characters long; {ARGUMENTS_MAX} are the most")
+        raise BadCall(f"the arguments are {len(text)} characters long, limit {ARGUMENTS_MAX}")
     try:
         found = json.loads(text or "{}", object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
-        raise BadCall(f"the arguments are no JSON: {error}") from error
+        raise BadCall(f"the arguments are not valid JSON: {error}") from error
     if not isinstance(found, dict):
         raise BadCall("the arguments should be a JSON object")
     return found
@@ -107,7 +107,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object; raises ValueError for a duplicate key, which is ambiguous."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 

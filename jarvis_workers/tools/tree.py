@@ -41,9 +41,9 @@ class DirectoryTree:
             with _Opened(self._root, parts) as descriptor:
                 about = os.fstat(descriptor)
                 if not stat.S_ISREG(about.st_mode):
-                    raise ToolFailed(f"{path}: is not a file")
+                    raise ToolFailed(f"{path} is not a file")
                 if about.st_size > LARGEST:
-                    raise ToolFailed(f"{path}: is {about.st_size} bytes long; {LARGEST} are the most")
+                    raise ToolFailed(f"{path} is {about.st_size} bytes long, limit {LARGEST}")
                 return b"".join(iter(lambda: os.read(descriptor, about.st_size + 1), b""))
         except OSError as error:
             raise ToolFailed(f"{path}: {_why(error)}") from error
@@ -92,13 +92,13 @@ def _parts(path: str) -> list[bytes]:
     try:
         name = from_shown(path.removeprefix("./"))
     except ValueError as error:
-        raise ToolFailed(f"{path!r}: is not a path") from error
+        raise ToolFailed(f"{path!r} is not a path") from error
     if leaves_the_root(name):
-        raise ToolFailed(f"{path!r}: is not below the root; give a path relative to it, without ..")
+        raise ToolFailed(f"{path!r} is not below the root; give a path relative to it, without ..")
     return name.split(b"/")
 
 
 def _why(error: OSError) -> str:
     if error.errno == errno.ELOOP:
-        return "is a link, and links are not followed"
+        return "is a symbolic link; links are not followed"
     return error.strerror or str(error)

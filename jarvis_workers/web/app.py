@@ -23,7 +23,7 @@ BODY_BYTES = 64 * 1024
 FIELDS_MAX = 20
 STYLE_SECONDS = 3600
 COOKIE = "jarvis_session"
-DESCRIPTION = "Runs, findings and triage. Send an API token as a bearer token; docs/web.md says how to make one."
+DESCRIPTION = "Runs, findings and triage. Send an API token as a bearer token; docs/web.md describes how to create one."
 PAGES = (runs.pages, run.pages, findings.pages, conversation.pages, run_actions.pages, comparison.pages, trend.pages)
 
 CONFIG = {

@@ -109,7 +109,8 @@ def check_address(settings: Settings, host: str, *, insecure: bool) -> None:
     """Raise UsageError for an address that others can reach, if one token in a link is all that protects it."""
     if settings.web.auth == "token" and not is_loopback(host) and not insecure:
         raise UsageError(
-            f"--host {host}: other machines could reach the page, and it has one token; set web.auth to basic or proxy "
+            f"--host {host}: other machines could reach the page, which only a single"
+            " token protects; set web.auth to basic or proxy "
             "(docs/web.md), or add --allow-remote-token"
         )
 

@@ -1,4 +1,4 @@
-"""What the tests of agents share: a platform over a scripted server, a tool that looks, an agent, and its run."""
+"""Shared parts of agent tests: a platform over a scripted server, a tool, an agent, and its run."""
 
 import asyncio
 import importlib.util
@@ -34,17 +34,17 @@ T = TypeVar("T")
 
 
 def drive(conversation: Conversation[T], world: AgentWorld) -> T:
-    """Lead a conversation to its end in an event loop of its own."""
+    """Run a conversation to its end in a new event loop."""
     return asyncio.run(drive_async(conversation, world))
 
 
 def ask(platform: Platform, request: ModelRequest) -> Reply:
-    """Ask a platform in an event loop of its own."""
+    """Ask a platform in a new event loop."""
     return asyncio.run(platform.ask_async(request))
 
 
 def send(wire: Wire, body: bytes, seconds: float) -> bytes:
-    """Send a request in an event loop of its own."""
+    """Send a request in a new event loop."""
     return asyncio.run(wire.send_async(body, seconds))
 
 
@@ -61,7 +61,7 @@ def slot(gate: Limiter, seconds: float, tokens: int = 0) -> Iterator[RequestPerm
 
 
 def wire_to(url: str, kind: str = "plain") -> Wire:
-    """A wire to a server: the standard library's, or the one that is used outside of tests."""
+    """Return a transport to a server: that of the standard library, or the one that is used in production."""
     if kind == "plain":
         return PlainWire(url)
     if importlib.util.find_spec("openai") is None:
@@ -72,19 +72,19 @@ def wire_to(url: str, kind: str = "plain") -> Wire:
 def platform_of(
     url: str, *, profile: Profile = NATIVE, wire: str = "plain", prices: Prices | None = None
 ) -> Compatible:
-    """A platform that asks a server."""
+    """Return a platform that asks a server."""
     terms = Terms(profile, prices or Prices())
     return Compatible("openai", "scripted", wire=wire_to(url, wire), gate=LocalLimiter(SLOTS), terms=terms)
 
 
 class At(ToolArguments):
-    """Where to look."""
+    """Arguments of the tool `look`."""
 
     at: str = ""
 
 
 def look(seen: list[str], says: Callable[[str], str] = str.upper, **about: Any) -> Tool:
-    """A tool that keeps where it was told to look."""
+    """Return a tool that records its arguments."""
 
     def run(wanted: At) -> ToolOutcome:
         seen.append(wanted.at)
@@ -100,7 +100,7 @@ def agent_of(
     form: ReportForm | None = None,
     **about: Any,
 ) -> Agent:
-    """An agent that has these tools."""
+    """Return an agent with these tools."""
     definition = Definition(system_prompt="Be careful.", **about)
     return Agent(definition, Toolbox(tools), profile=profile, marks=MARKS, form=form, limits=limits)
 
@@ -108,13 +108,13 @@ def agent_of(
 def run(
     agent: Agent, platform: Platform, *, log: Log | None = None, bus: EventBus | None = None, task: str = "Do it."
 ) -> TaskResult:
-    """Lead an agent to its end."""
+    """Run an agent to its end."""
     transcript = Transcript(log, {"agent": agent.name}) if log is not None else None
     return drive(run_task(agent, task), AgentWorld(platform, agent.tools, transcript, bus or EventBus()))
 
 
 class Scripted:
-    """A platform that answers from a list; what is not used fails the test."""
+    """A platform that answers from a list; an unused answer fails the test."""
 
     name, model, profile = "scripted", "scripted", NATIVE
 
@@ -132,19 +132,19 @@ class Scripted:
 
 
 def text(content: str, **about: Any) -> Reply:
-    """An answer in words."""
+    """Return an answer with text only."""
     return Reply(content, **{"finish": "stop", "usage": TokenUsage(100, 20), "seconds": 1.0, **about})
 
 
 def call(name: str, arguments: str = "{}", **about: Any) -> Reply:
-    """An answer that makes one call."""
+    """Return an answer with one tool call."""
     return Reply(
         "", (ToolCall("c1", name, arguments),), **{"finish": "tool_calls", "usage": TokenUsage(100, 20), **about}
     )
 
 
 class Lines:
-    """A log in memory."""
+    """A transcript log in memory."""
 
     def __init__(self, lines: list[bytes] | None = None) -> None:
         self.all = list(lines or [])
@@ -163,7 +163,7 @@ class Lines:
 
 
 class Kept:
-    """Answers in memory."""
+    """An answer cache in memory."""
 
     def __init__(self) -> None:
         self.all: dict[str, str] = {}
@@ -179,7 +179,7 @@ class Kept:
 
 
 def heard(bus: EventBus, *events: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return a list that fills with what is told of these events."""
+    """Return a list to which the payloads of these events are appended."""
     told: list[tuple[str, Mapping[str, Any]]] = []
 
     def listen(event: str) -> None:

@@ -1,4 +1,4 @@
-"""Count tokens as a server would: in a way of its own, which knows nothing of how the program estimates them."""
+"""Count tokens as a server would, independently of the estimates of the program."""
 
 import json
 import math
@@ -11,18 +11,18 @@ LETTERS_PER_TOKEN = 3.3
 
 
 def tokens(text: str) -> int:
-    """Return how many tokens a text is to this server."""
+    """Return the number of tokens of a text on this server."""
     return math.ceil(len(text) / LETTERS_PER_TOKEN)
 
 
 def prompt_tokens(request: Body) -> int:
-    """Return how many tokens a request is: what is said, the calls that were made, and what is told of tools."""
+    """Return the number of tokens of a request: messages, tool calls, and descriptions of tools."""
     said = sum(tokens(message.get("content") or "") + _calls(message) + 4 for message in request["messages"])
     return said + (tokens(json.dumps(request["tools"])) if "tools" in request else 0)
 
 
 def counted(step: Step, request: Body) -> Step:
-    """Return an answer with what it takes."""
+    """Return an answer with its token usage."""
     prompt = prompt_tokens(request)
     answer = tokens((step.content or "") + "".join(name + arguments for name, arguments in step.calls))
     usage = {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}

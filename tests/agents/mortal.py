@@ -1,6 +1,6 @@
 """A conversation whose process is killed just before or after its n-th record: LOG URL EFFECTS MOMENT N.
 
-Its tool `do` leaves a line in the file EFFECTS each time it is run.
+Its tool `do` appends a line to the file EFFECTS on each run.
 """
 
 import os

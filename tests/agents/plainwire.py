@@ -1,4 +1,4 @@
-"""A wire of the standard library's own, so that conversations over real HTTP are tested wherever Python is."""
+"""A transport with the standard library only, so that conversations over real HTTP are tested without packages."""
 
 import asyncio
 import http.client
@@ -8,7 +8,7 @@ from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seco
 
 
 class PlainWire:
-    """A server that speaks chat.completions, asked with http.client."""
+    """A transport to a chat.completions server through http.client."""
 
     def __init__(self, base_url: str) -> None:
         self._parts = urlsplit(base_url)

@@ -1,7 +1,7 @@
 """A model server for tests: real HTTP, chat.completions, following a scenario.
 
-A scenario is a list of steps, one a request, in order. A step may expect something of its request, and answers or
-misbehaves. A step that is not used, a request that no step is left for and an expectation that fails end the test.
+A scenario is a list of steps, one per request, in order. A step may check its request, and answers or misbehaves. An
+unused step, a request without a step and a failed check end the test.
 """
 
 import json
@@ -23,7 +23,7 @@ HELD_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Step:
-    """What the server does with one request."""
+    """The reaction of the server to one request."""
 
     content: str | None = ""
     calls: tuple[tuple[str, str], ...] = ()
@@ -38,7 +38,7 @@ class Step:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def expecting(self, expects: Expect) -> "Step":
-        """The same, for a request of which this holds."""
+        """Return the step with a check of its request."""
         return replace(self, expects=expects)
 
     @property
@@ -67,7 +67,7 @@ def fails(status: int, **headers: str) -> Step:
 
 
 def resets() -> Step:
-    """Cut the connection without a word."""
+    """Close the connection without an answer."""
     return Step(misbehaves="reset")
 
 
@@ -77,7 +77,7 @@ def hangs() -> Step:
 
 
 def garbles() -> Step:
-    """Answer with half a JSON, as if it were all."""
+    """Answer with half of a JSON text, as if it were complete."""
     return Step(content="{", misbehaves="garble")
 
 
@@ -87,7 +87,7 @@ def cuts(content: str = "half of an answer that never comes to its end") -> Step
 
 
 def truncates(content: str = "so far and no") -> Step:
-    """Stop at the longest answer there may be."""
+    """Answer as if the maximum length was reached."""
     return Step(content=content, finish="length")
 
 
@@ -97,7 +97,7 @@ def never_ends(status: int, **headers: str) -> Step:
 
 
 def repeats_headers(status: int) -> Step:
-    """Answer with an error that says what was sent."""
+    """Answer with an error that repeats the headers of the request."""
     return Step(status=status, misbehaves="repeat")
 
 
@@ -118,7 +118,7 @@ FAULTS: dict[str, Step] = {
 
 
 class ModelServer:
-    """A server on a free port of this machine, while the block lasts."""
+    """A server on a free local port during the block."""
 
     def __init__(self, *steps: Step, forever: Step | Callable[[Body], Step] | None = None) -> None:
         self.steps, self.forever = list(steps), forever
@@ -146,7 +146,7 @@ class ModelServer:
             self.check()
 
     def check(self) -> None:
-        """Fail if the scenario was not followed."""
+        """Fail if the requests did not match the scenario."""
         assert not self.problems, self.problems
         assert not self.steps, f"{len(self.steps)} steps were not used; the next is {self.steps[0]}"
 
@@ -169,7 +169,7 @@ class ModelServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Takes many connections at once, and ends without waiting for those that hang."""
+    """A server for many concurrent connections, which ends without waiting for those that hang."""
 
     daemon_threads = True
     block_on_close = False
@@ -177,7 +177,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def completion(step: Step, number: int) -> dict[str, Any]:
-    """Return the body of a whole answer."""
+    """Return the body of a complete answer."""
     message: dict[str, Any] = {"role": "assistant", "content": step.content, **step.extra}
     if step.calls:
         message["tool_calls"] = [_call(place, number, *call) for place, call in enumerate(step.calls)]
@@ -197,7 +197,7 @@ def _call(place: int, number: int, name: str, arguments: str) -> dict[str, Any]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Does what the step for its request says."""
+    """Executes the step for its request."""
 
     script: ModelServer
     protocol_version = "HTTP/1.1"
@@ -250,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(step.status, json.dumps({"error": {"message": message}}), step.headers)
 
     def _send_without_end(self, step: Step) -> None:
-        """Send until the other side has had enough."""
+        """Send until the client closes the connection."""
         self.send_response(step.status)
         for name, value in step.headers.items():
             self.send_header(name, value)
@@ -262,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.script.sent += len(PAGE)
 
     def _cut(self) -> None:
-        """Close so that the other side sees a reset."""
+        """Close with a reset of the connection."""
         self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True

@@ -94,7 +94,7 @@ def test_a_summary_that_does_not_come_leaves_a_placeholder() -> None:
     platform = Scripted(*looks(20), text(""), text("", finish="length"), text("done"))
 
     assert run(agent, platform).compactions == 1
-    assert "there is no summary" in platform.requests[-1].messages[1].content
+    assert "(no summary)" in platform.requests[-1].messages[1].content
 
 
 class Files:
@@ -115,7 +115,7 @@ def test_where_files_are_kept_the_conversation_goes_there() -> None:
     drive(run_task(agent, "Do it."), AgentWorld(platform, agent.tools, files=files))
 
     assert "## user\nDo it." in files.kept
-    assert "kept in the file" in platform.requests[-1].messages[1].content
+    assert "the uploaded file contains it" in platform.requests[-1].messages[1].content
 
 
 def test_an_upload_that_fails_leaves_a_summary() -> None:

@@ -104,13 +104,13 @@ def test_answers_that_cannot_be_used_count_only_in_a_row() -> None:
     ("reply", "says"),
     [
         (text(""), "empty"),
-        (text("so far", finish="length"), "cut off"),
+        (text("so far", finish="length"), "truncated"),
         (call("nothing"), "there is no tool 'nothing'; your tools are: look"),
-        (call("look", "{"), "no JSON"),
+        (call("look", "{"), "not valid JSON"),
         (call("look", "[]"), "JSON object"),
         (call("look", '{"at": 1, "at": 2}'), "twice"),
         (call("look", '{"where": 1}'), "where"),
-        (call("look", f'{{"at": "{MARKS.canary}"}}'), "must not be written"),
+        (call("look", f'{{"at": "{MARKS.canary}"}}'), "forbidden word"),
         (Reply("", (ToolCall("1", "look", "{}"), ToolCall("2", "look", "{}")), finish="tool_calls"), "2 calls"),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_long_output_is_cut() -> None:
     assert (lines[0], lines[29], lines[30], lines[31], lines[-1]) == (
         "line 0",
         "line 29",
-        "[… 8940 lines left out …]",
+        "[… 8940 lines omitted …]",
         "line 8970",
         "line 8999",
     )

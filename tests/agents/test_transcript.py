@@ -120,9 +120,9 @@ def test_another_conversation_does_not_take_up_a_transcript() -> None:
     log = Lines()
     run(agent_of(), Scripted(text("done")), log=log)
 
-    with pytest.raises(UsageError, match="agent was 'Jarvis', and is 'Other'"):
+    with pytest.raises(UsageError, match="agent was 'Jarvis' and is now 'Other'"):
         run(agent_of(name="Other"), Scripted(), log=log)
-    with pytest.raises(UsageError, match="does not fit the conversation"):
+    with pytest.raises(UsageError, match="does not match the conversation"):
         run(agent_of(), Scripted(), log=log, task="Something else.")
 
 

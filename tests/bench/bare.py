@@ -1,4 +1,4 @@
-"""The least that asking costs: the same bodies sent by aiohttp, or by asyncio's own streams where that is missing."""
+"""The minimum cost of requests: the same bodies sent by aiohttp, or by asyncio streams if it is missing."""
 
 import asyncio
 import importlib
@@ -14,7 +14,7 @@ Send = Callable[[bytes], Awaitable[bytes]]
 
 
 async def ask_all(url: str, bodies: Sequence[bytes], count: int) -> None:
-    """Send the bodies one after the other, `count` times at once; the answers are read and forgotten."""
+    """Send the bodies one after the other over `count` concurrent connections; the answers are read and dropped."""
     async with {"aiohttp": _aiohttp, "asyncio": _streams}[CLIENT](f"{url}/chat/completions", count) as send:
 
         async def one() -> None:

@@ -38,7 +38,7 @@ class ObjectCode(NamedTuple):
 
 
 def read_object(symbols: str, disassembly: str) -> ObjectCode:
-    """Read what `readelf -sW` and `objdump -dlrw` print of an object."""
+    """Parse the output of `readelf -sW` and `objdump -dlrw` for an object."""
     entries = [found.groups() for found in map(SYMBOL.match, symbols.splitlines()) if found]
     first, same = dict[tuple[str, str], str](), dict[str, str]()
     # gcc adds names such as f.localalias.
@@ -58,7 +58,7 @@ def read_object(symbols: str, disassembly: str) -> ObjectCode:
 
 
 def calls_of_dump(dump: str) -> frozenset[NamedCall]:
-    """Return what looks like calls in a dump of `-fdump-tree-original`, which has unreachable code, too."""
+    """Return the probable calls in a dump of `-fdump-tree-original`, which has unreachable code, too."""
     parts = FUNCTION.split(dump)
     return frozenset(
         NamedCall(name, callee)

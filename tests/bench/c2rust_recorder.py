@@ -1,4 +1,4 @@
-"""A C compiler that also records its calls, and compiles each C source once more, as the witness wants it.
+"""A C compiler that also records its calls, and compiles each C source again for the comparison.
 
 Each source becomes three files in the directory RECORD: the call as JSON, the object, and a dump of gcc's trees.
 """
@@ -22,7 +22,7 @@ NO_COMPILATION = {"-E", "-M", "-MM", "-S"}
 
 
 def parsed(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the C sources of a compiler call, and the options that matter beside them."""
+    """Return the C sources of a compiler call, and its relevant options."""
     sources, options = [], []
     remaining = iter(words)
     for word in remaining:

@@ -1,4 +1,4 @@
-"""Build C libraries by their own build systems with a compiler that records its calls."""
+"""Build C libraries with their own build systems and a compiler that records its calls."""
 
 import json
 import os
@@ -47,7 +47,7 @@ class Compilation(NamedTuple):
 
 
 def record_build(root: Path, name: str, work: Path) -> list[Compilation]:
-    """Build a library in place and return what it compiled, sorted, each source once per way to compile it."""
+    """Build a library in place and return its compilations, sorted and without duplicates."""
     record, program = work / "record", work / "cc"
     record.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{RECORDER}" "$@"\n')

@@ -1,10 +1,10 @@
-"""Compare the graph of C libraries with a second witness: the symbols and relocations of unoptimized objects.
+"""Compare the graphs of C libraries with a second source: the symbols and relocations of unoptimized objects.
 
     python -m tests.bench.c2rust_witness TREES [NAME …]
 
-TREES has a directory per library of LIBRARIES.  Each is built by its own build system with a compiler that records
-(c2rust_recorder.py); what it compiled is then read by libclang.  Functions are compared by file and name, calls by
-both ends, both among the functions of the project.
+TREES has a directory per library of LIBRARIES.  Each is built with its own build system and a recording compiler
+(c2rust_recorder.py), and libclang parses the recorded compilations. Functions of the project are compared by file and
+name, the calls between them by both ends.
 """
 
 import os
@@ -53,14 +53,17 @@ class CallEdge(NamedTuple):
 
 
 class CodeView(NamedTuple):
-    """The functions of a project and the direct calls between them, as one witness sees them."""
+    """The functions of a project and the direct calls between them, according to one source."""
 
     functions: frozenset[FunctionName]
     calls: frozenset[CallEdge]
 
 
 class Comparison(NamedTuple):
-    """What the graph (`ours`) and the objects (`theirs`) have; `unreachable` are calls that gcc removes."""
+    """The functions and calls of the graph (`ours`) and of the objects (`theirs`);
+
+    `unreachable` are calls that gcc removes.
+    """
 
     library: str
     units: Sequence[Unit]
@@ -71,12 +74,12 @@ class Comparison(NamedTuple):
 
     @property
     def agreements(self) -> tuple[float, float, float, float]:
-        """Percent of our functions that the objects have, of theirs that we have, and the same of calls."""
+        """Percentages of our functions in the objects and of theirs in the graph, and the same for calls."""
         functions, calls = (self.ours.functions, self.theirs.functions), (self.ours.calls, self.theirs.calls)
         return (_share(*functions), _share(*functions[::-1]), _share(*calls), _share(*calls[::-1]))
 
     def reason(self, edge: CallEdge) -> str:
-        """Return why a call is only ours, or ""."""
+        """Return why a call is only in the graph, or ""."""
         if edge in self.unreachable:
             return "unreachable, removed by gcc at -O0"
         if not self.theirs.functions.issuperset(edge):
@@ -113,7 +116,7 @@ def compare(name: str, tree: Path, work: Path) -> Comparison:
 
 
 def read_units(root: Path, compilations: list[Compilation]) -> Iterator[Unit]:
-    """Read what was compiled, once for all compilations that clang parses alike."""
+    """Parse the compilations, once for all that are equal to clang."""
     headers = builtin_headers(None)
     parsed = set[tuple[bytes, tuple[bytes, ...]]]()
     for one in compilations:
@@ -152,7 +155,7 @@ def object_view(root: Path, objects: list[ObjectCode]) -> CodeView:
 def _targets(
     call: NamedCall, names: dict[str, FunctionName], exported: dict[str, set[FunctionName]]
 ) -> list[FunctionName]:
-    """Return the callee: the first by file, as in a graph, since objects do not tell the program."""
+    """Return the callee: the first by file, as in a graph, since objects do not record the program."""
     return [names[call.callee]] if call.callee in names else sorted(exported.get(call.callee, ()))[:1]
 
 

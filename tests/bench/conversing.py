@@ -1,6 +1,6 @@
-"""Conversations in one process, led as a command leads its own: URL COUNT HOME NAME; prints one JSON line.
+"""Run conversations in one process, as a command does: URL COUNT HOME NAME; prints one JSON line.
 
-The first conversation, before memory and CPU are looked at, keeps the bodies that are then sent by the least client.
+The first conversation, before memory and CPU are measured, records the bodies that the minimal client then sends.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ BARE_STEP = 7
 
 
 class Keeping:
-    """A wire that keeps what is sent over another."""
+    """A transport that records the requests over another one."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -53,7 +53,7 @@ class Keeping:
 
 
 class Command:
-    """A command that leads conversations: its store, its blobs, and what it has learnt from them."""
+    """A command that runs conversations: its store, its blobs, and the transcripts so far."""
 
     def __init__(self, home: Path, store_url: str, tree: Path) -> None:
         self.home, self.tree = home, tree
@@ -61,7 +61,7 @@ class Command:
         self.blobs: Blobs = open_blobs(str(home / "blobs"), home / "cache")
 
     def lead(self, means: AgentSetup, names: list[str]) -> list[int]:
-        """Lead a conversation for each name to its end, and save what came of it; return the transcripts' sizes."""
+        """Run a conversation for each name and save the results; return the sizes of the transcripts."""
         executor = f"local:{names[0]}"
         add_runs(self.store, self.blobs, self.tree, names, executor)
         with self.store.write() as session:

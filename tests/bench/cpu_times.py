@@ -2,8 +2,8 @@
 
     python -m pytest -p tests.bench.cpu_times --cpu-times times.txt [-n 2]
 
-Each xdist worker writes a file of its own (times.txt.gw0).  CPU of a child counts where it was waited for; servers
-that are shared by many tests count for none of them.
+Each xdist worker writes a file of its own (times.txt.gw0).  The CPU time of a child counts for the test that waits for
+it; servers shared by many tests are not counted.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""A pipeline of jobs that only take time, to measure what is around them.
+"""A pipeline of jobs that only sleep, to measure the overhead of the product.
 
-The kind "test.doze" is an entry point in tests/plugins. Run as a module it is a worker with two slots and the settings
+The kind "test.doze" is an entry point in tests/plugins. Run as a module, it is a worker with two slots and the settings
 of its environment.
 """
 
@@ -34,18 +34,18 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 
 
 def load(_: "Session", __: Run, job: Claimed) -> float:
-    """Return for how long."""
+    """Return the duration of the job."""
     return float(job.payload)
 
 
 def decide(seconds: float, __: Resources) -> Commit:
-    """Take that long."""
+    """Sleep for the duration."""
     threading.Event().wait(seconds)
     return Commit(files=1)
 
 
 def work() -> None:
-    """Be a worker for this pipeline."""
+    """Run a worker for this pipeline."""
     from jarvis_workers.service import remote, wiring, worker
     from jarvis_workers.settings import load_settings
 

@@ -1,8 +1,8 @@
 """Draw findings of severity high from source trees, with the code around them, to be judged by eye.
 
-`python -m tests.bench.draw SEED TREE…` prints the seed and the draw: the same for the same seed, rules and trees.
-Where there are fewer at high than are drawn, those of severity medium fill it up.  With `--each N` it is N of severity
-high from each tree, or all where there are fewer.  The judgements are in docs/precision.md.
+`python -m tests.bench.draw SEED TREE…` prints the seed and the sample, which is the same for the same seed, rules and
+trees. If there are too few of severity high, the sample is completed with severity medium. `--each N` draws N of
+severity high from each tree, or all if there are fewer.  The judgements are in docs/precision.md.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def places(tree: Path) -> Iterator[Place]:
-    """Yield what is found in a tree, or stands in a report, and is not suppressed, in the order of the paths."""
+    """Yield the findings in a tree or a report that are not suppressed, in the order of the paths."""
     if tree.suffix == ".json":
         yield from reported(json.loads(tree.read_text()))
         return

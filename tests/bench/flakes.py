@@ -1,9 +1,10 @@
-"""Run the tests again and again, quiet and on a busy machine, and name what does not pass each time.
+"""Run the tests repeatedly, on an idle and on a busy machine, and list tests that do not always pass.
 
     python tests/bench/flakes.py [--quiet 5] [--busy 3] [--timing 20] [--load 4] [--workers 2]
 
-`quiet` runs of the quick set, `busy` ones beside so many processes that only count, and `timing` ones of the tests
-marked so, beside the same.  Prints a line a run and all names that failed; ends with 1 if there are any.
+It does `quiet` runs of the quick set, `busy` runs next to `load` busy processes, and `timing` runs of the tests with
+that marker, under the same load. It prints a line per run and all names that failed; the exit code is 1 if there are
+any.
 """
 
 import argparse
@@ -25,7 +26,7 @@ RUN_SECONDS = 3 * 3600
 
 
 def main() -> int:
-    """Run all, and sum up."""
+    """Run all, and print a summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quiet", type=int, default=5, help="runs of the quick set")
     parser.add_argument("--busy", type=int, default=3, help="runs of the quick set under load")
@@ -51,7 +52,7 @@ def main() -> int:
 
 
 def files_with(marks: str) -> list[str]:
-    """Return the test files with tests of these marks: to collect those alone takes a fraction of the time."""
+    """Return the test files with tests of these markers, as collecting only these takes a fraction of the time."""
     listed = pytest(["--collect-only", "-n0", "-m", marks]).stdout
     return sorted({line.partition("::")[0] for line in listed.splitlines() if "::" in line})
 
@@ -79,7 +80,7 @@ def pytest(options: list[str]) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def counting(processes: int) -> Iterator[None]:
-    """Keep processors busy while the block lasts."""
+    """Keep processors busy during the block."""
     started = [subprocess.Popen([sys.executable, "-c", COUNT]) for _ in range(processes)]
     try:
         yield

@@ -1,6 +1,6 @@
-"""A model server that answers after a while, for measurements: PORT SECONDS ROUNDS. It costs little.
+"""A model server for measurements that answers after a delay and uses little CPU: PORT SECONDS ROUNDS.
 
-Each answer calls `read_code` on another line; a conversation that has ROUNDS of them gets an end.
+Each answer calls `read_code` on another line; after ROUNDS of them, the conversation ends.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ USAGE = {"prompt_tokens": 1000, "completion_tokens": 50}
 
 
 def answer(asked: int, rounds: int) -> bytes:
-    """The body of the answer to a request with so many answers in it."""
+    """Return the body of the answer to a request that already contains this many answers."""
     message: dict[str, object] = {"role": "assistant", "content": "done"}
     if asked < rounds:
         arguments = {"path": f"f{asked % FILES}.c", "start_line": asked * 10 + 1, "end_line": asked * 10 + 20}
@@ -29,7 +29,7 @@ def answer(asked: int, rounds: int) -> bytes:
 
 
 async def serve(port: int, seconds: float, rounds: int) -> None:
-    """Answer for ever."""
+    """Serve until killed."""
     bodies = [answer(asked, rounds) for asked in range(rounds + 1)]
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,8 +1,8 @@
-"""Refuse a run of the tests that leaves too many lines of the whole, or of one package, unvisited.
+"""Fail if a test run leaves too many lines of the project, or of one package, uncovered.
 
     sh deploy/test.sh --cov --cov-report= && .venv/bin/python tests/bench/package_coverage.py
 
-Reads what `--cov` has left in the current directory.  Programs that tests start do not count.
+Reads the coverage data in the current directory. Programs that tests start do not count.
 """
 
 import json
@@ -16,7 +16,7 @@ WHOLE_PERCENT, PACKAGE_PERCENT = 85, 70
 
 
 def main() -> int:
-    """Print a line a package; end with 1 when one of them, or the whole, is below its bound."""
+    """Print a line per package; return 1 if one of them, or the project, is below its bound."""
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "coverage.json"
         subprocess.run([sys.executable, "-m", "coverage", "json", "-q", "-o", written], check=True)
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def package_of(name: str) -> str:
-    """Return the package of a file: the directory below jarvis_workers, or what is beside the directories."""
+    """Return the package of a file: the directory below jarvis_workers, or the module if it is in none."""
     parts = PurePosixPath(name).parts
     return parts[1] if len(parts) > 2 else "(top level)"
 

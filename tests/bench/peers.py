@@ -1,4 +1,4 @@
-"""What other processes take, and another scanner to measure beside."""
+"""CPU times of other processes, and another scanner for comparison."""
 
 import resource
 import shutil

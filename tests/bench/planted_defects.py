@@ -1,10 +1,10 @@
-"""Plant one defect a package, and see whether the quick tests find it.
+"""Plant one defect per package, and check whether the quick tests find it.
 
     python tests/bench/planted_defects.py [NAME ...] [--list] [--workers N]
 
-Each is planted alone in a copy of the tree; the tests of its own package run first, then all quick ones, each time up
-to the first failure, of a test that passes without the defect.  Prints what found it, and ends with 1 when fewer than
-ENOUGH of all are found.
+Each is planted alone in a copy of the tree; the tests of its package run first, then all quick ones, up to the first
+failure of a test that passes without the defect. Prints the tests that found defects; the exit code is 1 if fewer than
+ENOUGH are found.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SECONDS, TRIES = 1800, 3
 
 
 class Defect(NamedTuple):
-    """A mutation of one place of the source: what it breaks, where, and which tests are about it."""
+    """A mutation of one place of the source: its effect, its location, and the tests of that code."""
 
     name: str
     breaks: str
@@ -249,7 +249,7 @@ def _is_found(copy: Path, defect: Defect, workers: str, *, own: bool) -> bool:
 
 
 def _finder(copy: Path, workers: str, tests: str) -> str | None:
-    """Return the first test that fails twice: one that fails once and then passes has found a busy machine."""
+    """Return the first test that fails twice, as a single failure may be due to a busy machine."""
     passed_over: list[str] = []
     while len(passed_over) < TRIES and (by := _failing(copy, workers, tests, passed_over)):
         if _failing(copy, "0", by):

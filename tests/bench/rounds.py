@@ -1,7 +1,7 @@
-"""Arrange conversations to be measured: a tree, runs of agents over it, and a callback that notes each round's end.
+"""Prepare conversations for measurement: a tree, runs of agents, and a callback that records the end of each round.
 
-The callback is one as users have them, so that conversations in a command and on a worker are timed alike. What comes
-before a conversation's first note is its ramp.
+The callback is of the kind that users write, so that conversations in a command and on a worker are timed alike. The
+time before the first record of a conversation is its ramp.
 """
 
 import os
@@ -48,7 +48,7 @@ def after_tool_call_cb(agent):
 
 @dataclass(frozen=True)
 class Pace:
-    """How near conversations came to the pace of their model: on average, the slowest, and all together."""
+    """The pace of conversations relative to that of their model: on average, the slowest, and all together."""
 
     mean: float
     worst: float
@@ -57,7 +57,7 @@ class Pace:
 
 @contextmanager
 def slow_server(seconds: float) -> Iterator[str]:
-    """Run a model server that takes so long for each answer; give its address."""
+    """Run a model server with a fixed time per answer; yield its address."""
     port = free_port()
     command = [sys.executable, "-m", "tests.bench.modelserver", str(port), str(seconds), str(CALLS)]
     with subprocess.Popen(command) as process:
@@ -74,7 +74,7 @@ def model_at(url: str) -> Mapping[str, Any]:
 
 
 def make_tree(home: Path) -> Path:
-    """Write files to read."""
+    """Write the files that the agents read."""
     tree = home / "tree"
     tree.mkdir(parents=True)
     for number in range(FILES):
@@ -106,7 +106,7 @@ def add_runs(store: Store, blobs: Blobs, tree: Path, names: list[str], executor:
 
 
 def pace_of(home: Path, count: int, seconds: float) -> Pace:
-    """Return the pace of so many conversations from their notes; fails if one has not made all its calls."""
+    """Return the pace of conversations from their records; fails if one has not made all its calls."""
     notes: dict[str, list[float]] = defaultdict(list)
     for line in (home / NOTES).read_text().splitlines():
         who, at = line.split()

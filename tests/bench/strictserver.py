@@ -1,4 +1,4 @@
-"""A model server that counts what is on and what begins, and refuses for a while: limits as a provider sees them."""
+"""A model server that counts concurrent and new requests, and rejects some: rate limits as seen by a provider."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ REFUSED = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 
 
 
 class StrictServer:
-    """Answers after so many seconds, with a call in all but the last of `answers` answers to a conversation."""
+    """Answers after a fixed time, with a call in all but the last of `answers` answers of a conversation."""
 
     def __init__(self, seconds: float, answers: int, storm: tuple[float, float] = (0.0, 0.0)) -> None:
         self.port = free_port()
@@ -28,7 +28,7 @@ class StrictServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def fullest(self, span: float) -> int:
-        """Return how many requests began within one span at most."""
+        """Return the maximum number of requests that began within one time span."""
         first, most = 0, 0
         for last, at in enumerate(self.began):
             while self.began[first] <= at - span:
@@ -37,12 +37,12 @@ class StrictServer:
         return most
 
     def pace(self) -> float:
-        """Return how many requests a second began, the first and the last tenth left out."""
+        """Return the number of requests per second, without the first and the last tenth."""
         early, late = len(self.began) // 10, len(self.began) * 9 // 10
         return (late - early) / (self.began[late] - self.began[early])
 
     async def run(self, ready: threading.Event) -> None:
-        """Answer for ever."""
+        """Serve until killed."""
         async with await asyncio.start_server(self._speak, "127.0.0.1", self.port, backlog=4096, limit=1 << 22) as here:
             ready.set()
             await here.serve_forever()
@@ -73,7 +73,7 @@ class StrictServer:
 
 @contextmanager
 def strict_server(seconds: float, answers: int, storm: tuple[float, float] = (0.0, 0.0)) -> Iterator[StrictServer]:
-    """Run one in a loop of its own while the block lasts."""
+    """Run a server in a separate event loop during the block."""
     server, loop, ready = StrictServer(seconds, answers, storm), asyncio.new_event_loop(), threading.Event()
 
     def serve() -> None:

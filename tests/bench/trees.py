@@ -1,4 +1,4 @@
-"""Make source trees to measure on: as many small files as asked, no two alike, a finding in every tenth."""
+"""Generate source trees for measurements: different small files, with a finding in every tenth."""
 
 from pathlib import Path
 

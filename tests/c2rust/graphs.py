@@ -14,7 +14,7 @@ WORDS = ("read", "write", "open", "close", "parse", "node", "table", "page", "cu
 def symbol(
     number: int, name: str, *, file: bytes = b"src/main.c", line: int = 0, lines: int = 10, **rest: object
 ) -> Symbol:
-    """Return a function; `rest` are other fields."""
+    """Return a function symbol; `rest` are other fields."""
     first = line or number * 20
     extent = Extent(file, first, 1, first + lines - 1, 1)
     return Symbol(
@@ -36,7 +36,7 @@ def symbol(
 def graph_of(
     names: Sequence[str], calls: Sequence[tuple[int, int]] = (), **fields: Mapping[str, object]
 ) -> SymbolGraph:
-    """Return a graph of functions, numbered from 1, with calls between them; `fields` by name are further fields."""
+    """Return a graph of functions, numbered from 1, with calls between them; `fields` are additional fields by name."""
     symbols = tuple(symbol(number, name, **fields.get(name, {})) for number, name in enumerate(names, start=1))
     return SymbolGraph(symbols, tuple(sorted(Edge(caller, callee, "call") for caller, callee in calls)))
 
@@ -48,7 +48,7 @@ def order_of(graph: SymbolGraph, *cycles: tuple[int, ...]) -> list[OrderStep]:
 
 
 def large_graph(functions: int, edges: int) -> SymbolGraph:
-    """Return a graph with as many functions and edges, in files of 25 functions, and types, globals and macros."""
+    """Return a graph with these numbers of functions and edges, in files of 25 functions, and with other symbols."""
     chance = random.Random(SEED)
     symbols = [_drawn(chance, number, functions) for number in range(1, functions * 3 // 2 + 1)]
     found: set[Edge] = set()

@@ -1,4 +1,4 @@
-"""Units and graphs of small made-up projects."""
+"""Units and graphs of small artificial projects."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -64,5 +64,5 @@ def unit(
 
 
 def declared(definition: UnitSymbol, file: str = "a.h", line: int = 1) -> UnitSymbol:
-    """Return a declaration of what is defined elsewhere."""
+    """Return a declaration of a symbol that is defined elsewhere."""
     return replace(definition, extent=Extent(file.encode(), line, 1, line, 10), is_definition=False)

@@ -180,7 +180,7 @@ def test_other_languages_and_files_outside_of_the_project_are_named() -> None:
     found = read(tree, *rows)
 
     assert [command.file for command in found.commands] == [b"a.c"]
-    assert found.warnings == ("not C or C++: a.S, k.cu", "outside of the project: /usr/src/gtest.c")
+    assert found.warnings == ("not C or C++: a.S, k.cu", "outside the project: /usr/src/gtest.c")
 
 
 def test_a_file_with_other_macros_is_another_unit_but_not_with_other_code_generation() -> None:
@@ -195,7 +195,7 @@ def test_the_units_of_a_file_are_bounded() -> None:
     found = read(FakeTree("a.c"), *(entry(f"cc -DN={number} -c a.c") for number in range(20)))
 
     assert len(found.commands) == 8
-    assert found.warnings == ("compiled in more than 8 ways, the first ones are read: a.c",)
+    assert found.warnings == ("compiled in more than 8 ways; only the first 8 are read: a.c",)
 
 
 @pytest.mark.parametrize(
@@ -207,15 +207,15 @@ def test_the_units_of_a_file_are_bounded() -> None:
         ('{"a": 1}', "db.json: not a list of compile commands"),
         ("[3]", "db.json: entry 1: not an object"),
         ('[{"file": "a.c", "command": "cc a.c"}]', 'db.json: entry 1: "directory" is missing'),
-        ('[{"directory": "/x", "file": 3, "command": "cc"}]', 'db.json: entry 1: "file" is no path'),
+        ('[{"directory": "/x", "file": 3, "command": "cc"}]', 'db.json: entry 1: "file" is not a path'),
         ('[{"directory": "/x", "file": "a.c"}]', 'db.json: entry 1: neither "command" nor "arguments"'),
         (
             '[{"directory": "/x", "file": "a.c", "arguments": "cc"}]',
-            'db.json: entry 1: "arguments" is no list of words',
+            'db.json: entry 1: "arguments" is not a list of strings',
         ),
         (
             '[{"directory": "/x", "file": "a.c", "command": "cc \'a.c"}]',
-            "db.json: entry 1: no closing quotation: 'a.c",
+            "db.json: entry 1: no closing quotation mark: 'a.c",
         ),
     ],
 )

@@ -167,15 +167,18 @@ def test_unknown_fields_and_removed_symbols_are_named() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not a line of JSON"),
-        ("[" * 100_000, "not a line of JSON"),
-        ("[1]", "not an object of JSON"),
+        ("{", "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ("[1]", "not a JSON object"),
         ('{"name": "f"}', "id: Field required"),
         ('{"id": 2}', "name: Field required"),
-        ('{"id": 1, "name": "f"}', "the id 1 is that of line 1 as well"),
+        ('{"id": 1, "name": "f"}', "id 1 is already used in line 1"),
         ('{"id": 2, "name": "f", "category": "class"}', "category: "),
         ('{"id": 2, "name": "f", "start_line": -4}', "start_line: "),
-        ('{"id": 2, "name": "f", "file": "../../etc/passwd"}', "file: '../../etc/passwd' is not below the root"),
+        (
+            '{"id": 2, "name": "f", "file": "../../etc/passwd"}',
+            "file: '../../etc/passwd' is not below the project root",
+        ),
     ],
 )
 def test_a_broken_line_is_one_error_with_its_number(line: str, message: str) -> None:
@@ -188,12 +191,12 @@ def test_a_broken_line_is_one_error_with_its_number(line: str, message: str) -> 
     [
         (None, "is missing"),
         (["", "\n"], "is empty"),
-        (['{"step": 1, "ids": [1, 2], "group": true, "roots": [1]}'], 'is of the older form, without "items" (line 1)'),
-        (['{"ids": [1, 2, 9], "items": []}'], "names what is not among the symbols, such as id 9"),
-        (['{"ids": [1, 2], "items": []}', '{"ids": [2], "items": []}'], "names id 2 more than once"),
+        (['{"step": 1, "ids": [1, 2], "group": true, "roots": [1]}'], 'has an older format, without "items" (line 1)'),
+        (['{"ids": [1, 2, 9], "items": []}'], "contains ids of unknown symbols, such as 9"),
+        (['{"ids": [1, 2], "items": []}', '{"ids": [2], "items": []}'], "contains id 2 more than once"),
         (['{"ids": [1], "items": []}'], "lacks functions, such as g (id 2)"),
-        (['{"ids": [1], "items": []}', "{"], "has a line that is no step: 2"),
-        (['{"ids": [], "items": []}'], "has a line that is no step: 1"),
+        (['{"ids": [1], "items": []}', "{"], "has an invalid step in line 2"),
+        (['{"ids": [], "items": []}'], "has an invalid step in line 1"),
     ],
 )
 def test_an_order_that_cannot_be_used_is_computed_anew(lines: list[str] | None, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Start the product's own command, and do to its processes what the world does."""
+"""Start commands of the product, and inject faults into their processes."""
 
 import json
 import os
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def until(happens: Callable[[], T | None], seconds: float = PATIENCE_SECONDS) -> T:
-    """Return what `happens` returns as soon as it is something; fail when patience is at its end."""
+    """Return the first true result of `happens`; fail after a timeout."""
     began = time.monotonic()
     while not (found := happens()):
         assert time.monotonic() < began + seconds * crowd(), f"waited {seconds:.0f} s in vain, times {crowd():.1f}"
@@ -34,12 +34,12 @@ def until(happens: Callable[[], T | None], seconds: float = PATIENCE_SECONDS) ->
 
 
 def crowd() -> float:
-    """Return by how much all takes longer than on a machine with nothing else to do and no coverage to count."""
+    """Return the slowdown compared with an idle machine without coverage measurement."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * (2.0 if sys.gettrace() else 1.0)
 
 
 def is_scanner(process: psutil.Process) -> bool:
-    """Say whether a process runs the module that scans."""
+    """Return whether a process runs the module that scans."""
     try:
         return CHILD_MODULE in process.cmdline()
     except psutil.Error:
@@ -62,7 +62,7 @@ class Command:
         )
 
     def children(self) -> list[psutil.Process]:
-        """The children that scan: one that is still on its way to its program would hold up its parent if stopped."""
+        """The children that scan; stopping one before its `exec` would block its parent."""
         try:
             found = psutil.Process(self.process.pid).children()
         except psutil.NoSuchProcess:
@@ -70,30 +70,30 @@ class Command:
         return [child for child in found if is_scanner(child)]
 
     def frozen_child(self) -> psutil.Process:
-        """Wait for a child, stop it where it is, and return it."""
+        """Wait for a child, stop it, and return it."""
         child = until(lambda: next(iter(self.children()), None))
         child.send_signal(signal.SIGSTOP)
         return child
 
     def ends(self) -> tuple[int, str]:
-        """Wait for the end; return the exit code and standard error."""
+        """Wait for the command to end; return the exit code and standard error."""
         _, said = self.process.communicate(timeout=PATIENCE_SECONDS * crowd())
         return self.process.returncode, said
 
     def body(self) -> Any:
-        """The report but for its `run` part."""
+        """The report without its `run` part."""
         report = json.loads(self.report.read_text())
         del report["run"]
         return report
 
     def run_part(self) -> Any:
-        """What the report says of the run itself."""
+        """The `run` part of the report."""
         return json.loads(self.report.read_text())["run"]
 
 
 @contextmanager
 def command(home: Path, *arguments: str, **settings: str) -> Iterator[Command]:
-    """Run a command; whatever is left of it at the end is killed."""
+    """Run a command; remaining processes are killed at the end."""
     started = Command(home, *arguments, **settings)
     family = psutil.Process(started.process.pid)
     try:
@@ -106,6 +106,6 @@ def command(home: Path, *arguments: str, **settings: str) -> Iterator[Command]:
 
 
 def scan_of(store: Store) -> StageProgress:
-    """How far the scan of the newest run is."""
+    """Return the progress of the scan of the newest run."""
     with store.read() as session:
         return progress(session, newest(session, 1)[0].id)[0]

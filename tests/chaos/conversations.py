@@ -1,4 +1,4 @@
-"""A conversation of a known length with a model that takes its time, and what that model was asked how often."""
+"""Conversations of known length with a slow model, and counts of its requests."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ TASK, ANSWER = "Where is it?", "It is in a.c."
 
 
 def slow_model(seconds: float, *others: Step) -> ModelServer:
-    """Look for something ROUNDS times and answer; `others` are what it does instead in the first rounds."""
+    """Return a model that searches ROUNDS times and then answers; `others` replace its first rounds."""
 
     def step(request: Body) -> Step:
         said = rounds(request)
@@ -22,29 +22,29 @@ def slow_model(seconds: float, *others: Step) -> ModelServer:
 
 
 def rounds(request: Body) -> int:
-    """How often the model has spoken before."""
+    """Return the number of previous answers of the model."""
     return sum(message["role"] == "assistant" for message in request["messages"])
 
 
 def asked_again(server: ModelServer) -> int:
-    """How many requests said nothing that had not been asked before."""
+    """Return the number of repeated requests."""
     return len(server.requests) - len({json.dumps(request, sort_keys=True) for request in server.requests})
 
 
 def has_heard(server: ModelServer, many: int) -> Callable[[], bool]:
-    """Whether so many requests have come."""
+    """Return whether the server has received this many requests."""
     return lambda: len(server.requests) >= many
 
 
 def set_model(directory: Path, server: ModelServer, name: str = "local") -> None:
-    """Make the server the only model that is set there."""
+    """Configure the server as the only model."""
     directory.mkdir(exist_ok=True)
     group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
     (directory / "jarvis.yaml").write_text(json.dumps({"models": {name: group}}))
 
 
 def make_sources(root: Path) -> Path:
-    """Write a tree to look into."""
+    """Write a source tree."""
     root.mkdir()
     (root / "a.c").write_text("int it;\n")
     return root

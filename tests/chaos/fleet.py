@@ -1,7 +1,7 @@
-"""A fleet of real workers over Redis and PostgreSQL, and what the world does to it.
+"""A fleet of real workers over Redis and PostgreSQL, and faults to inject into it.
 
-Workers share nothing but the three servers: each has a data directory of its own.  A fault is a
-function of the fleet and the dice; it returns when it is over, not when the fleet has recovered.
+Workers share nothing but the three servers: each has a separate data directory. A fault is a function of the fleet and
+a random generator; it returns when the fault is over, not when the fleet has recovered.
 """
 
 import os
@@ -36,7 +36,7 @@ STARTING_LOOKS = 10
 
 
 class Worker:
-    """A `jarvis worker start` with a data directory of its own."""
+    """A `jarvis worker start` with a separate data directory."""
 
     def __init__(self, home: Path, environ: Mapping[str, str], queues: str = SCANNING) -> None:
         home.mkdir(exist_ok=True)
@@ -55,7 +55,7 @@ class Worker:
         return _children(self.process.pid)
 
     def slots(self) -> list[psutil.Process]:
-        """The processes that do jobs."""
+        """The processes that execute jobs."""
         return [child for pool in self.pools() for child in _children(pool.pid)]
 
     def family(self) -> list[psutil.Process]:
@@ -64,19 +64,19 @@ class Worker:
         return own + self.pools() + self.slots()
 
     def kill(self) -> list[psutil.Process]:
-        """Kill the parent alone; return who should die with it."""
+        """Kill only the parent; return the processes that should end with it."""
         left = self.family()[1:]
         self.process.kill()
         self.process.wait()
         return left
 
     def heartbeats(self) -> list[Path]:
-        """What says that it is alive."""
+        """The heartbeats of the worker."""
         return sorted((self.home / "data").glob("*.alive"))
 
 
 class Hit(NamedTuple):
-    """Which job a fault took from its process, and when by the database's clock."""
+    """The job that a fault interrupted, and the time by the database clock."""
 
     fault: str
     at: float
@@ -85,16 +85,16 @@ class Hit(NamedTuple):
 
 
 class Proxies(NamedTuple):
-    """What stands between the fleet and its servers."""
+    """The proxies between the fleet and its servers."""
 
     database: Proxy
     broker: Proxy
 
 
 class Fleet:
-    """Some workers, their servers, and whoever waits for the run.
+    """Workers, their servers, and the command that waits for the run.
 
-    Workers and commands reach the servers through proxies, `store` is on the way past them.
+    Workers and commands reach the servers through proxies, `store` is connected without a proxy.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Fleet:
         self.hits: list[Hit] = []
 
     def command(self, *arguments: str, **settings: str) -> "subprocess.Popen[bytes]":
-        """Start a command of the product beside the workers."""
+        """Start a command of the product next to the workers."""
         (self.home / "desk").mkdir(exist_ok=True)
         with (self.home / "desk" / "stderr").open("ab") as stderr:
             return subprocess.Popen(
@@ -127,7 +127,7 @@ class Fleet:
             )
 
     def said(self) -> str:
-        """What commands and workers have written to standard error."""
+        """Return the text that commands and workers have written to standard error."""
         places = [self.home / "desk" / "stderr", *(worker.said for worker in self.workers)]
         return "\n".join(f"{place}:\n{place.read_text()}" for place in places if place.exists())
 
@@ -137,7 +137,7 @@ class Fleet:
         assert self.waiting.wait(PATIENCE_SECONDS * crowd()) == code, self.said()
 
     def catch(self, fault: str) -> list[psutil.Process]:
-        """Stop a process in the middle of a job; return its worker's parent, its pool and itself."""
+        """Stop a process in the middle of a job; return the parent of its worker, its pool and the process."""
         return until(lambda: self._catch(fault))
 
     def _catch(self, fault: str) -> list[psutil.Process] | None:
@@ -152,23 +152,23 @@ class Fleet:
         return None
 
     def _at_work(self) -> dict[int, tuple[int, int]]:
-        """The process ids that the store says do a job, each with the job and its fence."""
+        """Return the ids of processes that execute a job according to the store, each with the job and its fence."""
         with self.store.read() as session:
             running = session.execute(select(JOB.c.process, JOB.c.id, JOB.c.fence).where(JOB.c.state == "running"))
             return {int(row.process.rpartition("/")[2]): (row.id, row.fence) for row in running}
 
     def everybody(self) -> list[psutil.Process]:
-        """Every process of every worker."""
+        """Return all processes of all workers."""
         return [process for worker in self.workers for process in worker.family()]
 
     def stop(self) -> list[int]:
-        """Ask the workers to end; return their exit codes."""
+        """Terminate the workers; return their exit codes."""
         for worker in self.workers:
             worker.process.send_signal(signal.SIGTERM)
         return [worker.process.wait(PATIENCE_SECONDS * crowd()) for worker in self.workers]
 
     def end(self) -> None:
-        """Kill whatever is left."""
+        """Kill all remaining processes."""
         left = [*self.everybody(), *self.doomed]
         for process in left:
             with suppress(psutil.NoSuchProcess):
@@ -189,7 +189,7 @@ def fleet_of(
     workers: int = 2,
     **settings: str,
 ) -> Iterator[Fleet]:
-    """Start workers that see nothing of each other's files; nothing of them is left at the end."""
+    """Start workers without shared files; all their processes are killed at the end."""
     with proxy_to(database.socket) as to_database, proxy_to(bell.port) as to_broker:
         environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")} | {
             "JARVIS_BROKER_URL": f"redis://127.0.0.1:{to_broker.port}/0",
@@ -213,12 +213,12 @@ def kill_pool_child(fleet: Fleet, dice: random.Random) -> None:
 
 
 def kill_pool(fleet: Fleet, dice: random.Random) -> None:
-    """Kill the main process of a pool while a process of it does a job."""
+    """Kill the main process of a pool while one of its processes executes a job."""
     fleet.catch("kill_pool")[1].kill()
 
 
 def kill_worker(fleet: Fleet, dice: random.Random) -> None:
-    """Kill a worker's parent while a process of it does a job, and start another in its place."""
+    """Kill the parent of a worker while one of its processes executes a job, and start a new worker."""
     parent = fleet.catch("kill_worker")[0].pid
     place = next(n for n, worker in enumerate(fleet.workers) if worker.process.pid == parent)
     gone = fleet.workers[place]
@@ -229,7 +229,7 @@ def kill_worker(fleet: Fleet, dice: random.Random) -> None:
 
 
 def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
-    """Kill who waits for the run, and wait for it anew."""
+    """Kill the command that waits for the run, and start another one."""
     assert fleet.waiting is not None
     fleet.waiting.kill()
     fleet.waiting.wait()
@@ -261,25 +261,25 @@ def freeze_worker(fleet: Fleet, dice: random.Random) -> None:
 
 
 def flush_redis(fleet: Fleet, dice: random.Random) -> None:
-    """Make Redis forget everything."""
+    """Delete all data of Redis."""
     fleet.bell.flush()
 
 
 def restart_redis(fleet: Fleet, dice: random.Random) -> None:
-    """Kill Redis, and start it empty."""
+    """Kill Redis, and start it without data."""
     fleet.bell.kill()
     fleet.bell.start()
 
 
 def restart_postgres(fleet: Fleet, dice: random.Random) -> None:
-    """Take the database away in the middle of whatever it does."""
+    """Restart the database without waiting for its clients."""
     fleet.database.stop()
     fleet.database.start()
     fleet.store.engine.dispose()
 
 
 def duplicate_messages(fleet: Fleet, dice: random.Random) -> None:
-    """Put every message on its queue once more."""
+    """Duplicate every message on its queue."""
     with redis.Redis(port=fleet.bell.port) as client:
         for queue in map(queue_key, ("scan", "control")):
             if messages := client.lrange(queue, 0, -1):
@@ -287,7 +287,7 @@ def duplicate_messages(fleet: Fleet, dice: random.Random) -> None:
 
 
 def reorder_messages(fleet: Fleet, dice: random.Random) -> None:
-    """Shuffle what is queued."""
+    """Shuffle the queued messages."""
     with redis.Redis(port=fleet.bell.port) as client:
         queue = queue_key("scan")
         messages = client.lrange(queue, 0, -1)
@@ -296,7 +296,7 @@ def reorder_messages(fleet: Fleet, dice: random.Random) -> None:
 
 
 def kill_worker_while_pools_start(fleet: Fleet, dice: random.Random) -> None:
-    """Stop a worker, start another in its place, and kill that one's parent as soon as it has started a pool."""
+    """Replace a worker by a new one, and kill the parent of the new one as soon as it has started a pool."""
     place = dice.randrange(len(fleet.workers))
     old = fleet.workers[place]
     fleet.doomed += old.kill()
@@ -308,17 +308,17 @@ def kill_worker_while_pools_start(fleet: Fleet, dice: random.Random) -> None:
 
 
 def silence_database(fleet: Fleet, dice: random.Random) -> None:
-    """Let every connection to the database fall silent for good, while new ones work."""
+    """Stall all open connections to the database permanently, while new ones work."""
     fleet.proxies.database.stall()
 
 
 def silence_broker(fleet: Fleet, dice: random.Random) -> None:
-    """Let every connection to Redis fall silent for good, while new ones work."""
+    """Stall all open connections to Redis permanently, while new ones work."""
     fleet.proxies.broker.stall()
 
 
 def silence_all(fleet: Fleet, dice: random.Random) -> None:
-    """Let both servers be reached and not answer for a while; connections of that time stay silent."""
+    """Stall all connections to both servers for a while; those opened in that time stay stalled."""
     for proxy in fleet.proxies:
         proxy.stall(new=True)
     let_pass(SILENCE_SECONDS)
@@ -348,14 +348,14 @@ def cut_within_messages(fleet: Fleet, dice: random.Random) -> None:
 
 
 def lose_answers_to_commits(fleet: Fleet, dice: random.Random) -> None:
-    """Reset connections when the answer to a COMMIT is on its way, several times."""
+    """Reset connections before the answer to a COMMIT arrives, several times."""
     for _ in range(LOST_ANSWERS):
         fleet.proxies.database.lose_answer(b"COMMIT")
         until(lambda: not fleet.proxies.database.loses_answer)
 
 
 def delay_messages(fleet: Fleet, dice: random.Random) -> None:
-    """Make the way to both servers slow for a while."""
+    """Delay the messages to both servers for a while."""
     for proxy in fleet.proxies:
         proxy.delay(DELAY_SECONDS)
     let_pass(SILENCE_SECONDS / 2)
@@ -364,14 +364,14 @@ def delay_messages(fleet: Fleet, dice: random.Random) -> None:
 
 
 def make_database_read_only(fleet: Fleet, dice: random.Random) -> None:
-    """Let the database refuse to write for a while, as a standby does."""
+    """Make the database read-only for a while, as a standby is."""
     with read_only(fleet.database):
         let_pass(SILENCE_SECONDS / 2)
 
 
 @contextmanager
 def read_only(database: Postgres) -> Iterator[None]:
-    """Let a server refuse to write while the block lasts, also in sessions that are open."""
+    """Make a server read-only during the block, also in open sessions."""
     setting, reload = "ALTER SYSTEM {} default_transaction_read_only {}", "SELECT pg_reload_conf()"
     for statement in (setting.format("SET", "= on"), reload):
         database.sql(statement)
@@ -382,7 +382,7 @@ def read_only(database: Postgres) -> Iterator[None]:
 
 
 def let_pass(seconds: float) -> None:
-    """Return after so long."""
+    """Wait for some time."""
     PAUSE.wait(seconds)
 
 
@@ -412,7 +412,7 @@ FAULTS: tuple[Fault, ...] = (
 
 
 def draw(dice: random.Random, many: int) -> list[Fault]:
-    """Return that many different faults, in some order."""
+    """Return this many different faults in random order."""
     return dice.sample(FAULTS, many)
 
 

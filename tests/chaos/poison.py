@@ -1,4 +1,4 @@
-"""Do to the process that looks at a file what the file says: what it does, some rule or library may do."""
+"""Inject the fault that a scanned file names into its process, such as a rule or a library may cause."""
 
 import os
 from pathlib import Path
@@ -57,7 +57,7 @@ PLACES = {
 def poisoned_path(home: Path, stage: str = "scan", gate: Path | None = None) -> str:
     """Return a PYTHONPATH by which Python runs POISON in every process, before anything else.
 
-    The stage "flow" waits at each file as long as `gate` is there; "full" has no room for models so long.
+    While `gate` exists, the stage "flow" waits at each file, and "full" has no disk space for models.
     """
     (home / "poison").mkdir()
     text = POISON.replace("GATE", repr(str(gate))).replace("WHERE", PLACES[stage])

@@ -1,4 +1,4 @@
-"""Run `jarvis` as a user does: in this process or as one of its own, in a directory and with a store of its own."""
+"""Run `jarvis` as a user does, in this process or in a child, with a separate directory and store."""
 
 import ctypes
 import os
@@ -46,7 +46,7 @@ def scanned_data(place: Path, tree: str, template: Path) -> Path:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, and what it wrote."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -54,7 +54,7 @@ class Ended:
 
     @property
     def line(self) -> str:
-        """The one line that it has said; there is no other, and no trace."""
+        """The only line of its output, which is not a traceback."""
         assert self.err.count("\n") == 1, self.err
         assert "Traceback" not in self.err
         assert "internal error" not in self.err
@@ -75,21 +75,21 @@ class Jarvis:
         return Ended(code, out, err)
 
     def sec(self, *args: object, **options: Any) -> Ended:
-        """Be `jarvis-sec`."""
+        """Run `jarvis-sec`."""
         return self(*args, command="sec", prog="jarvis-sec", frame=Frame(default_output=Path("report.md")), **options)
 
     def spawn(self, *args: object, **options: Any) -> Ended:
-        """Run as a process; `preexec_fn` and the like are as subprocess knows them."""
+        """Run in a child process; other arguments are those of `subprocess`."""
         command = [sys.executable, "-m", "jarvis_cli", *map(str, args)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, **_with_a_child(options))
         return Ended(done.returncode, done.stdout, done.stderr)
 
     def start(self, *args: object, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start as a process, and do not wait for it."""
+        """Start in a child process without waiting for it."""
         return subprocess.Popen([sys.executable, "-m", "jarvis_cli", *map(str, args)], **_with_a_child(options))
 
     def tree(self, name: str, files: dict[str, str | bytes]) -> Path:
-        """Make a tree of files."""
+        """Write a tree of files."""
         for path, content in files.items():
             file = self.place / name / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ class Jarvis:
         return load_settings(directory=self.place)
 
     def submit(self, tree: Path, *, paused: bool = False, alive: bool = False) -> str:
-        """Submit a run that nobody carries out: its command is gone, unless `alive`, or it is paused."""
+        """Submit a run that is not executed: its command has ended, unless `alive`, or it is paused."""
         worker = this_worker("test", 1)
         settings = self.settings
         with wiring.store_of(settings) as store:
@@ -123,12 +123,12 @@ class Jarvis:
 
 
 def _with_a_child(options: dict[str, Any]) -> dict[str, Any]:
-    """Let a command that is a process of its own scan as users' commands do."""
+    """Let a command in a child process scan as users' commands do."""
     return {**options, "env": {**(options.get("env") or os.environ), "JARVIS_PROCESSES": "1"}}
 
 
 def obey_modes() -> Callable[[], None] | None:
-    """Return what makes a process, and those that it starts, obey files' modes: root does not. Skips if it cannot."""
+    """Return a `preexec_fn` that makes a process respect file modes, even for root. Skips the test if that fails."""
     if os.geteuid() != 0:
         return None
     libc = ctypes.CDLL(None, use_errno=True)

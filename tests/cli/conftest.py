@@ -1,4 +1,4 @@
-"""What tests of commands share: `jarvis`, in a directory of the test's own."""
+"""Fixtures of command tests: `jarvis`, in a directory for each test."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from tests.cli.commands import Jarvis
 def jarvis(
     tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Jarvis:
-    """Run commands in an empty directory, with a store of their own, in English, with no settings but the test's."""
+    """Run commands in an empty directory, with a separate store, in English, with only the settings of the test."""
     for name in [name for name in os.environ if name.startswith(("JARVIS_", "GITHUB_", "CI_"))]:
         monkeypatch.delenv(name)
     place = tmp_path / "place"

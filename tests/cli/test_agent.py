@@ -155,7 +155,7 @@ def test_the_settings_say_how_far_an_agent_may_go(jarvis: Jarvis) -> None:
 
     _, offered, cut = server.requests
     assert [tool["function"]["name"] for tool in offered["tools"]] == ["read_code"]
-    assert "left out" in cut["messages"][-1]["content"]
+    assert "omitted" in cut["messages"][-1]["content"]
     assert (code, "stopped (rounds)" in err) == (3, True)
 
 
@@ -320,7 +320,10 @@ def test_a_run_pauses_before_it_takes_more_than_its_budget_and_goes_on_with_more
     ("asked", "says_why"),
     [
         ("5eur", "command line: \"agent.budget\" is '5eur', should be an amount and a unit (usd, tok, ktok"),
-        ("5usd", '--budget: the model group "local" has no prices, so that dollars cannot be counted; set them in'),
+        (
+            "5usd",
+            '--budget: the model group "local" has no prices, so its cost in dollars cannot be computed; set them in',
+        ),
     ],
 )
 def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_done(

@@ -25,7 +25,7 @@ def test_a_key_that_the_server_repeats_is_nowhere_to_be_read(jarvis: Jarvis, sta
 
     (jarvis.place / "jarvis.yaml").unlink()
     said = [ended, *others, jarvis("runs", "show", "last"), jarvis("runs", "transcript", "last")]
-    assert f"said {status}" in ended.out
+    assert f"responded with {status}" in ended.out
     assert "Bearer ***" in ended.out
     assert all(KEY not in one.out + one.err for one in said)
     assert (tree / ".jarvis" / "sec" / "agent_issues.jsonl").exists()

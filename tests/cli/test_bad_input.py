@@ -297,7 +297,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(jarvis):
     ended = jarvis.spawn("sec", "fast", "-p", tree, "-o", "shut/r.md", preexec_fn=obey_modes())
 
     assert ended.code == 2
-    assert ended.line == "jarvis: -o shut/r.md: no permission to write it; name a file, or - for stdout"
+    assert ended.line == "jarvis: -o shut/r.md: no permission to write to it; name a file, or - for stdout"
     assert not (tree / ".jarvis").exists()
 
 

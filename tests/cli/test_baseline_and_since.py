@@ -207,7 +207,10 @@ def test_changed_files_and_a_baseline_go_together(jarvis, repository):
         (["--since", "nosuch"], '--since: "nosuch" is not a revision of'),
         (["--since", "v" * 9_999], f'--since: "{"v" * 9_999}" is not a revision of'),
         (["--since=-x"], '--since: "-x" is not a revision'),
-        (["--baseline", "nosuch"], '--baseline nosuch: is not a report file, and as a revision: "nosuch" is not'),
+        (
+            ["--baseline", "nosuch"],
+            '--baseline nosuch is not a report file, and cannot be used as a revision: "nosuch" is not',
+        ),
         (["--baseline=-x"], '"-x" is not a revision'),
         (["--baseline", "gone.json"], "--baseline gone.json: cannot be read: No such file or directory"),
         (["--baseline", "repo/a.c"], "--baseline repo/a.c: cannot be read as JSON"),

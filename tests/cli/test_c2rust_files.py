@@ -59,7 +59,7 @@ def test_a_symbol_is_shown_with_callers_and_callees(jarvis: Jarvis, project: Pat
         "    call     put_bits  lib/bits.c:2\n"
         "    type     state  lib/pack.h:5\n"
     )
-    assert "  calls outside of the project: printf\n" in jarvis("c2rust", "symbols", "main").out
+    assert "  calls outside the project: printf\n" in jarvis("c2rust", "symbols", "main").out
     (row,) = json.loads(jarvis("c2rust", "symbols", "pack", "--json").out)
     assert [one["name"] for one in row["users"]] == ["main"]
     assert [(one["name"], one["reference"]) for one in row["uses"]] == [("put_bits", "call"), ("state", "type")]
@@ -106,7 +106,7 @@ def test_an_order_that_names_what_is_not_there_is_told_and_computed_anew(jarvis:
     done = jarvis("c2rust", "order")
 
     assert done.code == 0
-    assert done.line.endswith("names what is not among the symbols, such as id 77: the order was computed anew")
+    assert done.line.endswith("contains ids of unknown symbols, such as 77: the order was recomputed")
     assert len(done.out.splitlines()) == 4
 
 
@@ -116,7 +116,7 @@ def test_a_broken_line_of_symbols_is_one_error(jarvis: Jarvis, project: Path) ->
     done = jarvis("c2rust", "symbols")
 
     assert (done.code, done.out) == (2, "")
-    assert "symbols.jsonl:5: not a line of JSON: " in done.line
+    assert "symbols.jsonl:5: not valid JSON: " in done.line
 
 
 def test_without_a_scan_the_command_to_run_is_named(jarvis: Jarvis) -> None:
@@ -164,7 +164,7 @@ def test_a_picture_of_too_many_symbols_is_refused_with_what_to_do(jarvis: Jarvis
     done = jarvis("c2rust", "graph", "-o", "graph.svg")
 
     assert done.code == 2
-    assert "301 symbols are too many for a picture, at most 300: narrow it by --root" in done.line
+    assert "301 symbols are too many for a picture, at most 300: narrow the graph with --root" in done.line
 
 
 def test_a_picture_without_graphviz_is_refused(
@@ -181,7 +181,7 @@ def test_a_graph_in_an_unknown_format_is_refused(jarvis: Jarvis, project: Path) 
     done = jarvis("c2rust", "graph", "-o", "graph.jpeg")
 
     assert done.code == 2
-    assert done.line.startswith('jarvis: no graph is written as ".jpeg"; use one of .dot, ')
+    assert done.line.startswith('jarvis: unknown graph format ".jpeg"; use one of .dot, ')
     assert not (project / "graph.jpeg").exists()
 
 
@@ -231,5 +231,5 @@ def test_a_run_of_the_store_is_read_instead_of_the_files(jarvis: Jarvis) -> None
 def test_a_run_of_another_kind_has_no_symbols(jarvis: Jarvis) -> None:
     run = jarvis.submit(jarvis.tree("tree", {"a.c": "int a;\n"}))
 
-    assert jarvis("c2rust", "symbols", "--run", run).line.endswith("symbols have the runs of: jarvis c2rust scan")
+    assert jarvis("c2rust", "symbols", "--run", run).line.endswith("only runs of jarvis c2rust scan have symbols")
     assert jarvis("c2rust", "graph", "--run", "zzz").code == 2

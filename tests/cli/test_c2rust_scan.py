@@ -49,7 +49,7 @@ def test_symbols_that_a_person_has_edited_survive_another_scan(jarvis: Jarvis, p
 
     first, second = (jarvis("c2rust", "scan", "-p", project) for _ in range(2))
 
-    assert f"{path} was edited after the last scan: it is now symbols.jsonl.orig" in first.err
+    assert f"{path} was edited after the last scan: renamed to symbols.jsonl.orig" in first.err
     assert "edited" not in second.err
     assert path.with_name("symbols.jsonl.orig").read_text() == edited
     assert symbols(project) == symbols(project, "symbols_raw.jsonl")

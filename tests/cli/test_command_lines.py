@@ -87,7 +87,7 @@ CASES = (
         "sec fast --json --format sarif",
         2,
         "",
-        "--json: is the same as --format json, and cannot be combined with --format sarif\n",
+        "--json is the same as --format json, and cannot be combined with --format sarif\n",
     ),
     Case("config show scan.languges", 2, "", '(did you mean "scan.languages"?)'),
     # Paths.

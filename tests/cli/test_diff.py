@@ -68,8 +68,8 @@ def test_what_the_second_scan_was_not_to_look_at_is_not_fixed(jarvis, tree):
         assert found["summary"]["fixed"] == 0
         return {one["reason"] for one in found["not_checked"] if one["file"] == "lib/b.c"}
 
-    assert reasons("--exclude", "lib/b.c") == {"may be left out: excluded by --exclude"}
-    assert reasons("--exclude-rules", "command_execution,scanf_no_width") == {"its rule is off"}
+    assert reasons("--exclude", "lib/b.c") == {"may be omitted: excluded by --exclude"}
+    assert reasons("--exclude-rules", "command_execution,scanf_no_width") == {"its rule is disabled"}
 
 
 def test_a_run_that_is_not_over_has_fixed_nothing(jarvis, tree):
@@ -128,7 +128,7 @@ def test_it_is_written_to_a_file_or_the_terminal_and_what_makes_no_sense_is_refu
     shown = jarvis("runs", "diff", run, "last")
     jarvis("runs", "diff", run, "last", "--format", "markdown", "-o", "d.md")
 
-    assert shown.out.splitlines()[1].startswith("0 new, 0 with another verdict, 0 fixed, 0 not checked, ")
+    assert shown.out.splitlines()[1].startswith("0 new, 0 with a different verdict, 0 fixed, 0 not checked, ")
     assert (jarvis.place / "d.md").read_text().startswith("# Two scans compared\n")
     for options, says in (
         (("--format", "xml"), '--format: "xml" is not one of text, json, markdown, html'),
@@ -223,12 +223,12 @@ def test_the_difference_is_a_page_that_loads_nothing(jarvis, files):
     [
         (None, "x.json: cannot be read: No such file or directory"),
         ("{", "x.json: cannot be read as JSON"),
-        ("[]", "x.json: is not a JSON or SARIF report of jarvis"),
-        ("{}", "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
-        ('{"issues": [7], "summary": {}, "run": {}}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
-        ('{"issues": [], "summary": {}, "run": {"baseline": "main"}}', "x.json: lists only findings new"),
-        ('{"runs": [{"results": []}]}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
-        ('{"runs": [], "\\u001b[2J": 1}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
+        ("[]", "x.json is not a JSON or SARIF report of jarvis"),
+        ("{}", "x.json is not a JSON or SARIF report of jarvis, or damaged"),
+        ('{"issues": [7], "summary": {}, "run": {}}', "x.json is not a JSON or SARIF report of jarvis, or damaged"),
+        ('{"issues": [], "summary": {}, "run": {"baseline": "main"}}', "x.json lists only findings new"),
+        ('{"runs": [{"results": []}]}', "x.json is not a JSON or SARIF report of jarvis, or damaged"),
+        ('{"runs": [], "\\u001b[2J": 1}', "x.json is not a JSON or SARIF report of jarvis, or damaged"),
     ],
 )
 def test_a_missing_or_damaged_report_file_gets_one_line(jarvis, content, says):

@@ -22,10 +22,10 @@ verify           40          0            104         1,234,567               31
 total            43          1            106         1,238,767               31,700       1.3656
 
 candidates: 120; cluster jobs that need no model: 17; model group: fast
-clustering a batch: 1.0 questions, 0 tokens added on the way, 250 an answer (assumed, until more jobs have run here)
-verifying a cluster: 2.6 questions, 86 tokens added on the way, 300 an answer (the mean of 310 jobs)
+clustering a batch: 1.0 questions, 0 tokens added per conversation, 250 per answer (assumed until more jobs have run)
+verifying a cluster: 2.6 questions, 86 tokens added per conversation, 300 per answer (the mean of 310 jobs)
 tokens counted by the server per estimated token: 0.93
-known: the answer is cached and costs nothing
+known: answers that are cached and cost nothing
 answers are 9% of the cost; the estimate ignores the provider's prompt cache"""
     )
 

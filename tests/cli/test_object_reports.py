@@ -26,7 +26,7 @@ def test_report_is_written_to_an_object_in_the_format_of_its_suffix(jarvis: Jarv
     [
         ("gs://bucket/a.json", "gcsfs is not installed; install it with: pip install"),
         ("s3://bucket", "no object is named; expected s3://BUCKET/NAME"),
-        ("s3://user:password@bucket/a.json", "credentials do not belong into the URL"),
+        ("s3://user:password@bucket/a.json", "do not put credentials in the URL"),
         ("s3://bucket/a.docx", "unknown suffix; use one of"),
         ("nothing://bucket/a.json", "Protocol not known"),
     ],

@@ -216,7 +216,7 @@ def test_what_failed_is_tried_again_and_only_that(jarvis, tree):
     shards = hide_blobs(jarvis)
     broken = jarvis("runs", "resume", run, "-q")
     assert broken.code == 2
-    assert broken.line.endswith("unless JARVIS_BLOBS_URL differs from where it was submitted")
+    assert broken.line.endswith("set JARVIS_BLOBS_URL to the value used at submission, or submit the tree again")
     assert state(jarvis, run) == "failed"
     for shard, hidden in shards.items():
         hidden.rename(shard)

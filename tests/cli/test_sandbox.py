@@ -56,4 +56,4 @@ def test_the_selftest_says_of_each_group_what_held(jarvis: Jarvis) -> None:
     assert "escaped" not in ended.out
     rows = [line for line in ended.out.splitlines() if line.startswith("B ")]
     assert len(rows) == 7
-    assert all(" held" in row for row in rows)
+    assert all(" blocked" in row for row in rows)

@@ -264,7 +264,7 @@ def test_an_export_does_not_lose_what_the_file_says(jarvis, scanned):
     ended = jarvis("sec", "triage", "last", "--export", "team.yaml")
 
     assert ended.code == 2
-    assert "team.yaml: holds 1 judgement that the new file would lose; import it with --import" in ended.line
+    assert "team.yaml: holds 1 judgement that would be missing from the new file; import it with --import" in ended.line
     jarvis("sec", "triage", "--import", "team.yaml")
     assert jarvis("sec", "triage", "--export", "team.yaml").code == 0
     assert "ffffffffffffffff" in Path("team.yaml").read_text()

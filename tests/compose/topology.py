@@ -62,7 +62,7 @@ class Topology:
         return (self.home / f"{name}.log").read_text(errors="replace")
 
     def start(self) -> None:
-        """Start each service when those that it depends on are as it wants them, and wait until all are healthy."""
+        """Start each service when the conditions on its dependencies are met, and wait until all are healthy."""
         for name in self._order():
             for other, condition in self.chosen[name].conditions.items():
                 self._await(other, condition)
@@ -105,7 +105,7 @@ class Topology:
         return f"{command}: {done.returncode} {done.stdout}{done.stderr}" if done.returncode else ""
 
     def translate(self, service: Service, text: str) -> str:
-        """Return a text of a container as one of this machine."""
+        """Translate a text of a container to this machine."""
         for (name, port), own in self.ports.items():
             text = re.sub(rf"(?<![\w.-]){re.escape(name)}:{port}(?!\d)", f"127.0.0.1:{own}", text)
         for port in service.ports:
@@ -115,7 +115,7 @@ class Topology:
         return text.replace("0.0.0.0", "127.0.0.1")
 
     def _places(self, service: Service) -> Iterator[tuple[str, Path]]:
-        """Yield the paths of a container and what they are here, the longest first."""
+        """Yield the paths of a container and those on this machine, the longest first."""
         own = self.home / "containers" / service.name
         places = [*service.scratch, *(place for _, place in service.mounts)]
         found = {place: own / place.strip("/").replace("/", "_") for place in places if place != "/tmp"}
@@ -227,7 +227,7 @@ class Topology:
 
 @contextmanager
 def topology(profiles: set[str], **variables: str) -> Iterator[Topology]:
-    """Run the services of some profiles while the block lasts."""
+    """Run the services of some profiles during the block."""
     if postgres_binaries() is None or redis_binary() is None:
         missing("PostgreSQL or redis-server")
     # Not below pytest's directories, which PostgreSQL, as another user, cannot enter.

@@ -276,7 +276,7 @@ def test_ten_conversations_outlast_storms_of_too_many_requests(
 def test_a_group_that_is_not_here_is_named_with_those_that_are(store: Store, open_talks: Open) -> None:
     with (
         ModelServer() as server,
-        pytest.raises(StepFailed, match='no model group "fast" here; available: local'),
+        pytest.raises(StepFailed, match='no model group "fast"; available: local'),
         open_talks(server).open(talking(store), "fast", "about"),
     ):
         pass

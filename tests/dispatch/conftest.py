@@ -1,4 +1,4 @@
-"""A Redis server and a doorbell on it, and what waits on its queues."""
+"""Fixtures: Redis servers, and a store with an adjustable clock."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,7 +19,7 @@ def redis_of_all() -> Iterator[Redis]:
 
 @pytest.fixture
 def redis_here(redis_of_all: Redis) -> Redis:
-    """A server that has forgotten what other tests did."""
+    """An empty Redis server."""
     redis_of_all.flush()
     return redis_of_all
 
@@ -33,5 +33,5 @@ def notifier(redis_here: Redis) -> Iterator[Notifier]:
 
 @pytest.fixture
 def timed_store(sqlite_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
-    """An empty store whose time a test moves."""
+    """An empty store whose clock the test advances."""
     return open_stores(sqlite_url, clock=clock)

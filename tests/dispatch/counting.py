@@ -1,4 +1,4 @@
-"""A pool process for tests: counts one of everything in a directory, says so, and waits for the end of its input."""
+"""A pool process for tests: increments each counter in a directory, reports it, and waits for the end of its input."""
 
 import sys
 

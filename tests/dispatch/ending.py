@@ -1,4 +1,4 @@
-"""The last stage of the tests' own pipeline: one job that does nothing."""
+"""The last stage of the test pipeline: one job that does nothing."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -18,9 +18,9 @@ def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
 
 
 def load(_: "Session", __: Run, ___: Claimed) -> None:
-    """Nothing is needed."""
+    """Return no input."""
 
 
 def decide(_: None, __: Resources) -> Commit:
-    """Nothing is done."""
+    """Do nothing."""
     return Commit()

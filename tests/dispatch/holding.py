@@ -1,4 +1,4 @@
-"""A process that waits for so many slots of a model and keeps them until it is killed: URL HOLDER MOST WANTED LEASE.
+"""A process that acquires slots of a model and holds them until it is killed: URL HOLDER MOST WANTED LEASE.
 
 It prints a line for each slot that it gets.
 """
@@ -16,7 +16,7 @@ PATIENCE = 60.0
 
 
 def main(url: str, holder: str, most: int, wanted: int, lease: float) -> None:
-    """Hold until killed."""
+    """Hold the slots until killed."""
     limits = SharedLimits(url, holder, lease_seconds=lease)
     gate = limits.limiter(MODEL, RateLimitPolicy(most))
     threading.Thread(target=limits.run, daemon=True).start()

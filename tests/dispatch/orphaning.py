@@ -1,4 +1,4 @@
-"""A worker's parent that is killed as soon as it has sent orders to its pool; it prints the pool's pid before."""
+"""A worker's parent that is killed as soon as it has sent orders to its pool; it first prints the pool's pid."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
-"""The tests' own pipeline: conversations that sleep on a server, and no model in sight.
+"""A test pipeline of conversations that wait for a server instead of a model.
 
-The kind "test.sleep" (an entry point in tests/plugins): first `talk` in the agent pool, then `end`.
-Run as a module it is a worker, with the settings of its environment.
+The kind "test.sleep" (an entry point in tests/plugins): first `talk` in the agent pool, then `end`. Run as a module, it
+is a worker with the settings of its environment.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ STAGES = (
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
-    """Yield `jobs` conversations of `rounds` rounds; what the `poison`th does, if any, is of the kind `evil`."""
+    """Yield `jobs` conversations of `rounds` rounds; conversation number `poison` misbehaves as `evil` names."""
     for number in range(run.options["jobs"]):
         evil = run.options.get("evil") if number == run.options.get("poison") else None
         work = {name: run.options[name] for name in ("port", "rounds", "seconds")} | {"evil": evil}
@@ -42,13 +42,13 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
-    """Return what was planned."""
+    """Return the planned input."""
     work: dict[str, Any] = json.loads(job.payload)
     return work
 
 
 async def converse(work: dict[str, Any], __: Blobs, ___: AgentRuntime) -> Commit:
-    """Ask the server round after round, each of which it answers after a while."""
+    """Ask the server repeatedly; each answer takes some time."""
     reader, writer = await asyncio.open_connection("127.0.0.1", work["port"])
     try:
         for _ in range(work["rounds"]):
@@ -61,7 +61,7 @@ async def converse(work: dict[str, Any], __: Blobs, ___: AgentRuntime) -> Commit
 
 
 def turn(evil: str | None) -> None:
-    """Do what a broken conversation does."""
+    """Misbehave as a broken conversation does."""
     match evil:
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -78,7 +78,10 @@ def turn(evil: str | None) -> None:
 
 
 class Sleeper:
-    """A server that answers a line of seconds after so many seconds. `most` is how many it had at once."""
+    """A server that reads a number of seconds and answers after that time.
+
+    `most` is the maximum of concurrent requests.
+    """
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -105,7 +108,7 @@ class Sleeper:
 
 @contextmanager
 def sleeper() -> Iterator[Sleeper]:
-    """Run the server in a thread while the block lasts."""
+    """Run the server in a thread during the block."""
     here = Sleeper()
     server = here.loop.run_until_complete(here.listen())
     thread = threading.Thread(target=here.loop.run_forever)
@@ -128,7 +131,7 @@ async def _close(server: asyncio.Server) -> None:
 
 
 def work() -> None:
-    """Be a worker for this pipeline."""
+    """Run a worker for this pipeline."""
     from jarvis_workers.service import remote, wiring, worker
     from jarvis_workers.settings import load_settings
 

@@ -1,4 +1,4 @@
-"""A pipeline of the tests' own, whose one job never ends: the kind "test.stuck", an entry point in tests/plugins."""
+"""A test pipeline with one job that never ends: the kind "test.stuck", an entry point in tests/plugins."""
 
 import threading
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
 
 
 def load(_: "Session", __: Run, ___: Claimed) -> None:
-    """Nothing is needed."""
+    """Return no input."""
 
 
 def decide(_: None, __: Resources) -> Commit:
-    """Wait for what never comes."""
+    """Wait forever."""
     threading.Event().wait()
     return Commit()

@@ -1,4 +1,4 @@
-"""Arrange runs of sleeping conversations, and the processes that hold them."""
+"""Insert runs of sleeping conversations, and start the processes that run them."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class Place:
-    """Where everything is: the store, its address, the broker, and a directory."""
+    """The environment of a test: the store, its address, the broker, and a directory."""
 
     store: Store
     store_url: str
@@ -55,7 +55,7 @@ class Place:
         return run_id
 
     def submit_planned(self, **options: Any) -> str:
-        """Insert a run whose conversations wait already."""
+        """Insert a planned run, whose conversations are waiting."""
         run_id = self.submit(**options)
         with self.store.write() as session:
             run = runs.get(session, run_id)
@@ -82,7 +82,7 @@ class Place:
         return run.state
 
     def ring(self) -> None:
-        """Ring for what waits, as if there were a worker with many slots."""
+        """Notify about waiting jobs, as if a worker had many free slots."""
         with self.store.write() as session:
             workers.touch(session, WorkerFacts("t", "t", 1, "t", "agent", 200, "0"))
         notifier = Notifier(self.broker.url)
@@ -93,7 +93,7 @@ class Place:
 
     @contextmanager
     def pool(self, **orders: Any) -> Iterator[Child]:
-        """Run an agent process that no parent looks after."""
+        """Run an agent process without a parent that supervises it."""
         told: dict[str, Any] = {
             "broker_url": self.broker.url,
             "store_url": self.store_url,

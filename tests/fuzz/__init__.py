@@ -1,1 +1,1 @@
-"""Feed damaged code to what reads it, and look for faults and for what takes too long."""
+"""Fuzz the parsers with damaged code, and look for faults and for inputs that take too long."""

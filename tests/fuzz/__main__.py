@@ -1,7 +1,7 @@
-"""Fuzz one target, led by the code that it reaches: `python -m tests.fuzz flow --seconds 180`.
+"""Fuzz one target, guided by coverage: `python -m tests.fuzz flow --seconds 180`.
 
-What it looks for are faults and inputs that take longer than LIMIT; either ends it, with an exit code that is not 0 and
-the input in the directory of `--found`.  It begins with the files in tests/data.  Needs the extra `fuzz` (atheris).
+It looks for faults and inputs that take longer than LIMIT; either one ends it with an exit code other than 0, and the
+input is stored in the directory of `--found`. The initial corpus is tests/data.  Needs the extra `fuzz` (atheris).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What is fuzzed: each target takes any bytes, and raises when what must hold of them does not."""
+"""Fuzz targets: each one accepts any bytes, and raises if a property is violated."""
 
 import json
 from collections.abc import Callable

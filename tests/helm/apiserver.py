@@ -58,7 +58,7 @@ class ApiServer:
         return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
     def apply(self, written: str, *options: str) -> str:
-        """Apply manifests on the server's side; return what it says, fail if it refuses."""
+        """Apply manifests with server-side apply; return the output, fail on an error."""
         done = self.kubectl("apply", "--server-side", *options, "-f", "-", given=written)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr

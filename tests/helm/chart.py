@@ -34,7 +34,7 @@ YamlLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def helm_binary() -> str:
-    """Return the path of helm, also where `go install` puts it."""
+    """Return the path of helm, also if installed by `go install`."""
     found = shutil.which("helm") or shutil.which("helm", path=str(Path.home() / "go" / "bin"))
     if found is None:
         missing("helm")
@@ -53,7 +53,7 @@ def helm(*arguments: str, values: Mapping[str, Any] | None = None) -> "subproces
 def render(
     values: Mapping[str, Any], version: str = VERSIONS[-1], *, chart: Path = CHART, only: str | None = None
 ) -> str:
-    """Return what `helm template` prints, of one template if `only` is given. Fails if helm does."""
+    """Return the output of `helm template`, of one template if `only` is given. Fails if helm does."""
     where = ["--kube-version", f"{version}.0", "--namespace", "scans", *(("--show-only", only) if only else ())]
     done = helm("template", "test", str(chart), *where, values=values)
     assert done.returncode == 0, done.stderr
@@ -87,7 +87,7 @@ def of_kind(rendered: list[Manifest], kind: str) -> dict[str, Manifest]:
 
 
 def pod_specs(rendered: list[Manifest]) -> Iterator[tuple[str, Manifest]]:
-    """Yield the name and the pod specification of everything that starts pods."""
+    """Yield the name and the pod specification of every resource that creates pods."""
     for one in rendered:
         name = f"{one['kind']}/{one['metadata']['name']}"
         if one["kind"] == "Pod":
@@ -97,7 +97,7 @@ def pod_specs(rendered: list[Manifest]) -> Iterator[tuple[str, Manifest]]:
 
 
 def problems(manifest: Manifest, version: str) -> list[str]:
-    """Return what the strict schema of a Kubernetes version has against a manifest."""
+    """Return the violations of the strict schema of a Kubernetes version by a manifest."""
     group, _, revision = manifest["apiVersion"].rpartition("/")
     prefix = f"{group.partition('.')[0]}-" if group else ""
     name = f"{manifest['kind'].lower()}-{prefix}{revision}.json"

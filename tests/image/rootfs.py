@@ -1,9 +1,8 @@
 """Build the image's targets without a container engine: run the instructions of deploy/Dockerfile in a Debian root.
 
-By hand, as root: python -m tests.image.rootfs DIRECTORY [BASE]
-debootstrap makes the base, unless BASE is a root that it has made already. Each stage is a directory, and each RUN a
-chroot in a mount namespace of its own. What this machine needs to reach package registries is mounted for the time of
-a RUN, and in no layer.
+By hand, as root: python -m tests.image.rootfs DIRECTORY [BASE] debootstrap creates the base, unless BASE is an existing
+one. Each stage is a directory, and each RUN a chroot in a separate mount namespace. Files that this machine needs to
+reach package registries are mounted during a RUN, and are not part of a layer.
 """
 
 import os
@@ -62,7 +61,7 @@ exec chroot --userspec="+$uid:+0" --groups= "$root" setpriv --no-new-privs --inh
 
 @dataclass
 class Image:
-    """A built stage: its root, and the settings that its instructions left."""
+    """A built stage: its root, and the settings from its instructions."""
 
     root: Path
     environ: dict[str, str] = field(default_factory=lambda: {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})

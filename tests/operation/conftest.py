@@ -1,3 +1,3 @@
-"""What tests of operation share: `jarvis`, in a directory of the test's own."""
+"""Fixtures of operation tests: `jarvis`, in a directory for each test."""
 
 from tests.cli.conftest import jarvis as jarvis

@@ -44,7 +44,7 @@ def test_a_stage_on_a_queue_without_a_pool_is_refused() -> None:
 
 
 def test_a_pipeline_cannot_be_replaced() -> None:
-    with pytest.raises(ValueError, match="there is another pipeline"):
+    with pytest.raises(ValueError, match="two pipelines are registered"):
         register_pipeline("sec.fast", stages_of("sec.agent"))
 
 
@@ -52,7 +52,7 @@ def test_a_user_may_leave_out_an_optional_stage_and_no_other() -> None:
     assert [stage.name for stage in stages_without(toy.KIND, ["total"])] == ["count"]
     with pytest.raises(UsageError, match='cannot leave out the stage "count": choose among: total'):
         stages_without(toy.KIND, ["count", "total"])
-    with pytest.raises(UsageError, match='cannot leave out the stage "nothing": it has no optional stage'):
+    with pytest.raises(UsageError, match='cannot leave out the stage "nothing": it has no optional stages'):
         stages_without("sec.fast", ["nothing"])
 
 

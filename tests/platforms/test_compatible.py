@@ -187,7 +187,7 @@ def test_a_reply_knows_its_cost() -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
 def test_a_refusal_is_no_reason_to_retry(status: int) -> None:
-    with ModelServer(fails(status)) as server, pytest.raises(ModelRefused, match=f"said {status}"):
+    with ModelServer(fails(status)) as server, pytest.raises(ModelRefused, match=f"responded with {status}"):
         ask(platform_of(server.url), ONE)
 
 

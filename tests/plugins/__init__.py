@@ -1,4 +1,4 @@
-"""The tests' own pipelines, as a package installs them: as entry points, of which `jarvis_tests-1.0.dist-info` tells.
+"""The test pipelines, installed like those of a package: as entry points in `jarvis_tests-1.0.dist-info`.
 
 This directory is on the path of pytest (pyproject.toml); processes that a test starts get `PYTHONPATH`.
 """

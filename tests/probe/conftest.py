@@ -12,7 +12,7 @@ from tests.probe.unprivileged import Prober
 
 @pytest.fixture(scope="session")
 def prober() -> Iterator[Prober]:
-    """One for all tests: for root it copies the code."""
+    """One prober for all tests, as it copies the code if run by root."""
     place = Path(tempfile.mkdtemp())
     yield Prober(place)
     shutil.rmtree(place)

@@ -1,4 +1,4 @@
-"""Ask the probe from a process without privileges, which is what attackers are at best."""
+"""Run the probe in a process without privileges, like that of an attacker."""
 
 import json
 import os
@@ -32,7 +32,7 @@ print(json.dumps(said))
 
 
 class Prober:
-    """Asks as who runs the tests; for root as nobody, with a copy of the code and a Python that nobody can read."""
+    """Runs the probe as the current user; for root as `nobody`, with a readable copy of the code and of Python."""
 
     def __init__(self, place: Path) -> None:
         self._options: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What tests of the sandbox share: a process that starts commands."""
+"""Fixtures of sandbox tests: a process that starts commands."""
 
 import os
 from collections.abc import Iterator
@@ -11,6 +11,6 @@ from tests.sandbox.counted import CountedStarter, is_counted
 
 @pytest.fixture(scope="session")
 def starter() -> Iterator[Starter]:
-    """One process for all tests, as a worker has it."""
+    """One process for all tests, like that of a worker."""
     with CountedStarter(environ=os.environ) if is_counted() else Starter() as started:
         yield started

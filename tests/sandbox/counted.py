@@ -1,4 +1,4 @@
-"""A process that starts commands, whose lines coverage counts: it starts as others do, with all that sites add."""
+"""A process that starts commands, with coverage measurement: it loads the site packages."""
 
 import json
 import os
@@ -10,12 +10,12 @@ BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jarvis_workers.san
 
 
 def is_counted() -> bool:
-    """Say whether coverage asks child processes to count."""
+    """Return whether coverage is measured in child processes."""
     return any(name.startswith("COVERAGE_PROCESS") for name in os.environ)
 
 
 class CountedStarter(Starter):
-    """Its cell is no different but for that; what is inside bubblewrap sees no coverage."""
+    """The sandbox is otherwise the same; coverage is not measured inside bubblewrap."""
 
     def outer_command(self, control: int) -> list[str]:
         return [sys.executable, "-c", BOOT, str(PACKAGES), str(control), json.dumps(self.kind)]

@@ -1,6 +1,6 @@
-"""Make C files for properties: functions with declarations, allocations, branches, loops, jumps and calls.
+"""Generate C files for property tests: functions with declarations, allocations, branches, loops, jumps and calls.
 
-A program is text with variables in braces, so that it can be written with any names.
+A program is text with variables in braces, so that it can be rendered with any names.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ CALLEES = (
 
 
 class Program(NamedTuple):
-    """The functions of a file, each with its variables in braces, and its own braces as `«` and `»`."""
+    """The functions of a file, each with its variables in braces, and the braces of C as `«` and `»`."""
 
     functions: tuple[str, ...]
 

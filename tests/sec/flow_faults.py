@@ -1,8 +1,8 @@
-"""What the flow engine is known to get wrong, each with its reason: the one list of it.
+"""The only list of known errors of the flow engine, each with its reason.
 
-A test that is in the list has to fail: what is mended must leave it.  Names are those of the functions in
-tests/data/flow; `others:` is what a rule finds in an example of another, `snippet:` what a rule shows its reader,
-`contract:` what it promises, `growing:` and `extreme:` are about time.
+A listed test must fail: a corrected error must be removed from the list.  Names are those of the functions in
+tests/data/flow; `others:` marks findings in the example of another rule, `snippet:` the excerpts of a rule, `contract:`
+its specification, `growing:` and `extreme:` execution times.
 """
 
 import pytest
@@ -108,6 +108,6 @@ FAULTS: dict[str, str] = {
 
 
 def expected(name: str, case: object) -> object:
-    """Return a case as a parameter of a test, which has to fail if the case is in the list."""
+    """Return a case as a test parameter that must fail if it is in the list."""
     reason = FAULTS.get(name)
     return pytest.param(case, id=name, marks=[pytest.mark.xfail(strict=True, reason=reason)] if reason else [])

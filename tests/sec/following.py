@@ -1,4 +1,4 @@
-"""Drive the flow engine over a few files as a run does: summarize each, store the models, look up exports."""
+"""Run the flow engine over a few files as a run does: summarize each, store the models, look up exports."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +16,14 @@ def look_nowhere(_: str) -> Sequence[tuple[str, Any]]:
 
 
 def model_of(content: bytes, name: str = "a.c") -> dict[str, Any] | None:
-    """Return the model of a file as `summarize` makes it."""
+    """Return the model of a file built by `summarize`."""
     known = name.encode()
     language = language_of(known) or "c/cpp"
     return summarize(as_utf8(content), language=language, header=is_header(known), test=False, path=name)
 
 
 def stored(model: dict[str, Any]) -> dict[str, Any]:
-    """Return what is left of a model after it was written down and read."""
+    """Return a model after encoding and decoding."""
     again: dict[str, Any] = json.loads(json.dumps(model))
     return again
 
@@ -31,7 +31,7 @@ def stored(model: dict[str, Any]) -> dict[str, Any]:
 def follow(
     files: Mapping[str, bytes], through: Callable[[dict[str, Any]], dict[str, Any]] = stored
 ) -> dict[str, list[FlowHit]]:
-    """Return the hits of each file; models pass `through` before anyone reads them."""
+    """Return the hits of each file; models are passed to `through` before they are used."""
     models = {name: model_of(content, name) for name, content in sorted(files.items())}
     kept = {name: through(model) for name, model in models.items() if model is not None}
     return {
@@ -50,5 +50,5 @@ def _others(models: Mapping[str, dict[str, Any]], asking: str) -> Lookup:
 
 
 def tell(content: bytes, name: str = "a.c") -> list[FlowHit]:
-    """Return the hits of a file that stands alone."""
+    """Return the hits of a single file."""
     return follow({name: content}).get(name, [])

@@ -1,4 +1,4 @@
-"""A small program in memory, for what cuts and verifies code."""
+"""A small program in memory, for tests of slices and verification."""
 
 from collections.abc import Iterator, Mapping
 

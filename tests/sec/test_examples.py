@@ -70,7 +70,9 @@ def test_examples_that_do_not_hold_are_told():
     rule = RULES_BY_PATTERN["unsafe_api"]
 
     assert try_own(rule._replace(bad="int i;")) == [
-        "its bad example does not fire",
+        "the rule does not fire on its bad example",
     ]
-    assert try_own(rule._replace(good=rule.bad)) == ["its good example fires as surely as the bad one"]
+    assert try_own(rule._replace(good=rule.bad)) == [
+        "the rule fires on its good example with at least the confidence of the bad one"
+    ]
     assert try_own(rule._replace(bad="", good="")) == []

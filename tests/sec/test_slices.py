@@ -191,7 +191,7 @@ def test_a_long_function_is_shown_around_the_line() -> None:
     shown = part.text().split("\n")
     assert (shown[0], shown[3]) == ("a.c#big: 2004 lines", "    3|     gets(s);")
     assert " 1500|     step(1496);" in shown
-    assert sum("lines left out" in line for line in shown) == 2
+    assert sum("lines omitted" in line for line in shown) == 2
     assert len(shown) < 120
 
 

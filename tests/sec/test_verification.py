@@ -271,8 +271,8 @@ def test_who_dismisses_without_a_reason_is_asked_for_it() -> None:
     (verdict,) = verify(platform)
 
     assert (verdict.status, verdict.preconditions) == ("dismissed", SAFE["preconditions"])
-    assert "no reason in preconditions: 1." in platform.requests[1].messages[-1].content
-    assert "say in preconditions why" in platform.requests[0].messages[0].content.replace("\n  ", " ")
+    assert "without a reason in preconditions: 1." in platform.requests[1].messages[-1].content
+    assert "state in preconditions why" in platform.requests[0].messages[0].content.replace("\n  ", " ")
 
 
 def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
@@ -281,8 +281,8 @@ def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
 
     told = platform.requests[1].messages[-1].content
     assert "There is no verdict for: 2." in told
-    assert "Candidate 1 is said to be a risk, and has nothing in: consequences." in told
-    assert "Candidate 1: of its evidence, 1 (counted from 1) does not stand" in told
+    assert "Candidate 1 is reported as a risk, but these fields are empty: consequences." in told
+    assert "Candidate 1: evidence 1 (counted from 1) was not found" in told
     assert "report on these candidates alone: 1, 2." in told
 
 
@@ -489,4 +489,4 @@ def test_a_candidate_whose_file_is_gone_is_asked_about_all_the_same() -> None:
     platform = Scripted(report(item(1, SAFE, evidence=[])), report(item(1, SAFE, evidence=[])))
 
     assert verify(platform, prepared(found("gone.c")))[0].status == "review"
-    assert "it cannot be read" in platform.requests[0].messages[1].content
+    assert "(the line cannot be read)" in platform.requests[0].messages[1].content

@@ -1,4 +1,4 @@
-"""The body of a report of a run that asked a model: a finding of every status, with all that a verdict holds."""
+"""The body of a report of a run with a model: a finding of every status, with all fields of a verdict."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -118,7 +118,7 @@ EVERY: tuple[Decided, ...] = (
 
 
 def judged_body(*decided: Decided, scanned_files: int = 3, **rest: Any) -> ReportBody:
-    """Return a body in which each candidate has the verdict that stands beside it."""
+    """Return a body in which each candidate has the verdict paired with it."""
     told = [NOTHING | verdict for _, verdict in decided]
     numbered = list(enumerate((found for found, _ in decided), start=1))
     issues = [row | told[row["gid"] - 1] for row in map(issue_to_json, gather(numbered).issues)]
@@ -136,7 +136,7 @@ def judged_body(*decided: Decided, scanned_files: int = 3, **rest: Any) -> Repor
 
 
 def hostile(text: str) -> tuple[Decided, ...]:
-    """Candidates of every status whose every text, of code and of model, is this."""
+    """Return candidates of every status in which all texts of code and model are this one."""
     step = trail_of([(text, 1, text)], text)
     found = like(COPY, file=text, evidence=text, description=text, suggestion=text, trail=step)
     said = {name: text for name in ("preconditions", "trigger_path", "consequences", "suggestions", "verification")}

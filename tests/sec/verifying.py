@@ -1,4 +1,4 @@
-"""What the tests of verification share: a tree in memory, candidates in it, a scripted model."""
+"""Shared parts of verification tests: a tree in memory, candidates in it, a scripted model."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -61,14 +61,14 @@ def found(
 def prepared(
     *candidates: Candidate, files: Mapping[str, str | bytes] = FILES, first_gid: int = 71, **about: Any
 ) -> VerificationQuestion:
-    """A cluster over a tree, ready to be asked about."""
+    """Return a prepared cluster over a tree."""
     numbered = tuple(enumerate(candidates or (found(),), first_gid))
     cluster = ClusterQuestion(about.pop("verification", "Does s fit into d?"), numbered, **about)
     return prepare(cluster, CodeIndex(Files(files)))
 
 
 def toolbox(ready: VerificationQuestion) -> Toolbox:
-    """The tools of a verification; a script prints the file that it names last."""
+    """Return the tools of a verification; a script prints the file that it names last."""
 
     def run(_: str, script: str) -> ToolOutcome:
         return ToolOutcome(stdout=ready.index.tree.read(script.split()[-1]).decode("utf-8", "backslashreplace"))
@@ -85,17 +85,17 @@ def verify(
     limits: AgentLimits | None = None,
     tools: Toolbox | None = None,
 ) -> list[Verdict]:
-    """Lead a verification to its end."""
+    """Run a verification to its end."""
     ready = ready or prepared()
     verification = Verification(ready, tools or toolbox(ready), profiles=(profile, profile), marks=marks, limits=limits)
     return drive(verification.run(), AgentWorld(platform, verification.agent.tools))
 
 
 def report(*items: Mapping[str, Any]) -> Reply:
-    """An answer that hands in a report."""
+    """Return an answer that submits a report."""
     return call("submit_report", json.dumps({"report": [dict(item) for item in items]}))
 
 
 def item(number: int, of: Mapping[str, Any] = RISK, **about: Any) -> dict[str, Any]:
-    """A report's item, with some of it changed."""
+    """Return an item of a report with some changed fields."""
     return {**of, "gid": number, **about}

@@ -1,4 +1,4 @@
-"""A step whose work is what its conversation does."""
+"""A step that only runs its conversation."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""What these tests share with those of the store."""
+"""Fixtures shared with the tests of the store."""
 
 from tests.store.conftest import pair, walk
 

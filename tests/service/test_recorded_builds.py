@@ -231,7 +231,7 @@ def test_without_a_sandbox_there_is_no_build(tree: Path) -> None:
     with pytest.raises(UsageError) as raised:
         record_build(tree, BuildCommands(build="touch ran"), tree.parent / "data", LIMITS, tier=Tier.C)
 
-    assert str(raised.value) == "--build: a build runs in the sandbox only: no command is run in tier C"
+    assert str(raised.value) == "--build: builds run only in the sandbox: no command is run in tier C"
     assert not (tree.parent / "data").exists()
 
 
@@ -244,7 +244,7 @@ def test_a_tool_chain_outside_of_the_system_is_recorded_too(tree: Path, tmp_path
     plan = plan_of(tree, "arm-none-eabi-gcc -DX=1 -c a.c", limits=LIMITS._replace(tool_chains=(tmp_path / "chain",)))
 
     assert units(plan) == [("a.c", ("-DX=1",))]
-    with pytest.raises(UsageError, match=r"c2rust\.tool_chains: chain: not an absolute path"):
+    with pytest.raises(UsageError, match=r"c2rust\.tool_chains: chain: not the absolute path"):
         plan_of(tree, "make", limits=LIMITS._replace(tool_chains=(Path("chain"),)))
 
 
@@ -271,11 +271,11 @@ def test_a_build_that_compiles_nothing_is_one_clear_line(tree: Path) -> None:
         plan_of(tree, "echo nop > x.s; gcc -c x.s")
 
     assert str(nothing.value) == (
-        "--build true: compiled nothing: no call of cc, gcc, clang or the like by its name in PATH"
+        "--build true: compiled nothing: no compiler (cc, gcc, clang, …) was called by name through PATH"
     )
     with pytest.raises(UsageError, match=r"compiled nothing: .*; add --build CMD"):
         compile_commands_of(tree, CompileOptions(configure="true", data_dir=tree.parent / "data", limits=LIMITS))
-    assert str(no_source.value).endswith("compiled nothing: 1 calls of compilers, none for a C or C++ file of the tree")
+    assert str(no_source.value).endswith("compiled nothing: 1 compiler calls, none for a C or C++ file of the tree")
 
 
 @pytest.mark.parametrize(("command", "message"), [("", "--build: give a command"), ("make 'x", "--build .*No closing")])

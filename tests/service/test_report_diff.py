@@ -47,14 +47,14 @@ def test_what_is_gone_from_a_file_of_the_snapshot_is_fixed_and_of_one_left_out_i
 
     found = difference(store, blobs, before, after).found
 
-    assert left(found) == ({"src/other.c": "may be left out: excluded"}, ["src/list.c"])
+    assert left(found) == ({"src/other.c": "may be omitted: excluded"}, ["src/list.c"])
 
 
 def test_a_snapshot_that_is_gone_says_nothing_of_its_files(store, blobs, ended):
     before, after = ended("one", judged_body((COPY, PLAIN))), ended("two", judged_body(left_out={"excluded": 1}))
     assert blobs.delete(after.snapshot_id, unless_wanted_since=time.time() + 1)
 
-    assert left(difference(store, blobs, before, after).found) == ({"src/list.c": "may be left out: excluded"}, [])
+    assert left(difference(store, blobs, before, after).found) == ({"src/list.c": "may be omitted: excluded"}, [])
 
 
 def test_what_a_report_does_not_list_is_noted(store, blobs, ended):

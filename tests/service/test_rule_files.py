@@ -77,7 +77,7 @@ def test_what_is_left_out_and_what_is_short_is_filled_in(tmp_path):
         ({"cwe": None}, ': rule "own": "cwe" is missing'),
         ({"id": None}, ': rule 1: "id" is missing'),
         ({"id": "Own-Rule"}, ': rule "Own-Rule": "id" is \'Own-Rule\': should match [a-z][a-z0-9_]{1,63}'),
-        ({"id": "unsafe_api"}, ': rule "unsafe_api": is the id of a built-in rule; choose another'),
+        ({"id": "unsafe_api"}, ': rule "unsafe_api" is the id of a built-in rule; choose another'),
         ({"confidence": "0.99"}, ': rule "own": "confidence" is 0.99: should be less than or equal to 0.95'),
         ({"confidence": "high"}, ': rule "own": "confidence" is \'high\': should be a valid number'),
         ({"language": "cobol"}, ": rule \"own\": \"language\" is 'cobol': should be 'c/cpp' or 'rust'"),
@@ -101,8 +101,8 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("3", ": is 3; expected a list of rules under the name rules"),
-        ("rules: {}", ": is {'rules': {}}; expected a list"),
+        ("3", ' is 3; expected a list of rules under the key "rules"'),
+        ("rules: {}", " is {'rules': {}}; expected a list"),
         ("- 3", ": rule 1: should be a valid dictionary"),
         ("a: [b", ":1: expected ',' or ']'"),
         ("!!python/object/apply:os.system [ls]", ":1: could not determine a constructor"),

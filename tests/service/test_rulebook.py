@@ -61,5 +61,5 @@ def test_an_example_is_small_and_can_be_read(tmp_path):
     example = tmp_path / "a.c"
     example.write_bytes(b"\n" * 4_000_001)
 
-    with pytest.raises(UsageError, match=r"a\.c: is larger than 4 MB"):
+    with pytest.raises(UsageError, match=r"a\.c is larger than 4 MB"):
         try_files(Rulebook(RULES), example)

@@ -67,10 +67,10 @@ def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Sto
     def retry(budget: RunBudget | None = None) -> str:
         return refusal(lambda: requests.retry(store, run_now(store, ended), "local:next", budget=budget))
 
-    assert f"100 of 100 tokens; raise it: jarvis runs retry {ended} --budget" in retry()
+    assert f"100 of 100 tokens; raise the budget: jarvis runs retry {ended} --budget" in retry()
     assert "no job failed" in retry(RunBudget("tok", 101))
     said = refusal(lambda: requests.resume(store, run_now(store, gone), "local:next", LEASE))
-    assert f"raise it: jarvis runs resume {gone} --budget" in said
+    assert f"raise the budget: jarvis runs resume {gone} --budget" in said
     assert requests.resume(store, run_now(store, gone), "local:next", LEASE, budget=RunBudget("tok", 101)).state
 
 

@@ -137,7 +137,7 @@ def test_what_is_no_such_file_is_one_line(file: Path, content: bytes, says: str)
 
 
 def test_a_device_is_no_such_file() -> None:
-    with pytest.raises(UsageError, match="/dev/null: is not a regular file"):
+    with pytest.raises(UsageError, match="/dev/null is not a regular file"):
         read_triage(Path("/dev/null"))
 
 

@@ -1,4 +1,4 @@
-"""Trees and stores of blobs that the tests of this directory share."""
+"""Trees and blob stores shared by the tests of this directory."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def grow() -> Callable[[Path, Mapping[str, str | bytes]], Path]:
 
 @pytest.fixture
 def public_path() -> Iterator[Path]:
-    """Like tmp_path, but one that any user may enter."""
+    """A temporary directory that every user may enter."""
     path = Path(tempfile.mkdtemp())
     path.chmod(0o755)
     yield path
@@ -44,7 +44,7 @@ def public_path() -> Iterator[Path]:
 
 @pytest.fixture
 def as_nobody() -> Callable[[], AbstractContextManager[None]]:
-    """Root may read everything: step down to somebody who may not."""
+    """Run as `nobody` if the user is root, who may read everything."""
 
     @contextmanager
     def step_down() -> Iterator[None]:

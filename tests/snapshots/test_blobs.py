@@ -59,9 +59,9 @@ def test_a_blob_cut_short_by_a_power_cut_is_written_again(blobs: DirectoryBlobs)
 
 
 def test_damaged_and_missing_blobs_are_said_so(blobs: DirectoryBlobs) -> None:
-    with pytest.raises(SnapshotDamaged, match="missing; submit"):
+    with pytest.raises(SnapshotDamaged, match="missing; set JARVIS_BLOBS_URL"):
         blobs.path(NAME)
-    with pytest.raises(SnapshotDamaged, match="missing; submit"):
+    with pytest.raises(SnapshotDamaged, match="missing; set JARVIS_BLOBS_URL"):
         blobs.open(NAME)
     blobs.path(blobs.put(b"hello")).write_bytes(b"jello")
     with pytest.raises(SnapshotDamaged, match="damaged"):

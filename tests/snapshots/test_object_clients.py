@@ -64,11 +64,11 @@ def use(monkeypatch: pytest.MonkeyPatch, server: S3) -> None:
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
-        (f"s3://{KEY}:{SECRET}@bucket/x", "credentials do not belong into the URL"),
-        (f"gs://{SECRET}@bucket/x", "credentials do not belong into the URL"),
+        (f"s3://{KEY}:{SECRET}@bucket/x", "do not put credentials in the URL"),
+        (f"gs://{SECRET}@bucket/x", "do not put credentials in the URL"),
         ("s3:///x", "no bucket"),
         ("s3://bucket/x?secret_key=abcdefgh", 'unknown parameter "secret_key"; expected endpoint_url, region'),
-        ("s3://bucket/x?endpoint_url", "its part after [?] should be NAME=VALUE"),
+        ("s3://bucket/x?endpoint_url", "its query string should be NAME=VALUE"),
         ("s3://bucket/x?endpoint_url=host:9000", "the endpoint URL should be https://HOST"),
         (f"s3://bucket/x?endpoint_url=http://u:{SECRET}@host", "without credentials"),
         ("s3://bucket/x?addressing_style=dns", "addressing_style should be auto, path, virtual"),

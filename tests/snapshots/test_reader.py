@@ -117,7 +117,7 @@ def test_a_damaged_manifest_is_noticed_by_the_plan_and_by_the_job(
             list(reader.batches(1, 1))
         with pytest.raises(SnapshotDamaged, match="manifest"):
             reader.entries(0, 10)
-        with pytest.raises(SnapshotError, match="has no bytes"):
+        with pytest.raises(SnapshotError, match="does not contain bytes"):
             reader.entries(0, 10_000)
 
 

@@ -1,4 +1,4 @@
-"""Carry a run out in this process, job by job, and look at what came of it."""
+"""Execute a run in this process, job by job, and inspect its results."""
 
 import asyncio
 import random
@@ -36,14 +36,14 @@ STAGES = ("scan", "summarize", "flow", "cluster", "verify", "symbols", "graph", 
 
 
 def given(**options: Any) -> ScanInput:
-    """Return what a scan is asked for; where a model group is named, agents verify what it finds."""
+    """Return the options of a scan; if a model group is named, agents verify its findings."""
     own = {name: options.pop(name) for name in ("rules", "baseline", "triage") if name in options}
     return ScanInput(JudgeOptions(**options) if "model_group" in options else SecOptions(**options), **own)
 
 
 @dataclass
 class Pipeline:
-    """A store and blobs, with runs over trees in them; `talks` is what conversations share, if there are any."""
+    """A store and blobs, with runs over trees in them; `talks` is the runtime of conversations, if there are any."""
 
     store: Store
     blobs: Blobs
@@ -52,7 +52,7 @@ class Pipeline:
     loop: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def start(self, tree: Path, *, files: int = 100, **options: Any) -> str:
-        """Submit a run that nobody has begun."""
+        """Submit a run that is not started."""
         request = RunRequest(
             run_id=f"r{random.getrandbits(40)}",
             kind=options.pop("kind", "sec.fast"),
@@ -66,7 +66,7 @@ class Pipeline:
         return submit(self.store, self.blobs, request)
 
     def go_on(self, run: str, *, until: str = "", seed: int = 0) -> None:
-        """Do what waits, in any order, until the run has ended or the stage `until` has jobs."""
+        """Execute waiting jobs, in any order, until the run has ended or the stage `until` has jobs."""
         workman = PreforkRunner("w", 60.0, lambda: (self.store, Resources(self.blobs, self.cache), lambda: None), 30.0)
         enrol(self.store, "w", seconds=3600)
         while not run_now(self.store, run).ended and not (until and job_rows(self.store, run, until)):
@@ -82,14 +82,14 @@ class Pipeline:
                     workman.do(row.id)
 
     def converse(self, job_id: int) -> None:
-        """Lead the conversation of a job, alone."""
+        """Run only the conversation of a job."""
         job, commit = self._lead(job_id)
         save(self.store, self.blobs, [(job, commit)])
         with self.store.write() as session:
             advance(session, job.run_id)
 
     def lose(self, job_id: int) -> None:
-        """Lead the conversation of a job, and put it back before anything of it is saved."""
+        """Run the conversation of a job, and release the job before results are saved."""
         job, _ = self._lead(job_id)
         with self.store.write() as session:
             jobs.release(session, [job])
@@ -105,7 +105,7 @@ class Pipeline:
         return await step.converse(work, self.blobs, self.talks)
 
     def do(self, tree: Path, *, seed: int = 0, **options: Any) -> str:
-        """Carry a run out, and return its id."""
+        """Execute a run, and return its id."""
         run = self.start(tree, **options)
         self.go_on(run, seed=seed)
         return run
@@ -118,7 +118,7 @@ class Pipeline:
         return run_now(self.store, run)
 
     def body(self, run: str) -> dict[str, Any]:
-        """Return the report but for its `run` part."""
+        """Return the report without its `run` part."""
         return body_to_json(read_body(self.store, self.blobs, self.run(run)))
 
     def stage(self, run: str, name: str) -> StageProgress:
@@ -126,11 +126,11 @@ class Pipeline:
             return next(stage for stage in stages.progress(session, run) if stage.name == name)
 
     def analysed(self, run: str) -> int:
-        """Return how many files of a run the flow rules went through anew."""
+        """Return the number of files of a run that the flow rules analysed without the cache."""
         flow = self.stage(run, "flow")
         return flow.files - flow.cached
 
 
 def places(body: dict[str, Any], pattern: str = "flow_double_free") -> list[tuple[str, int]]:
-    """Return where a rule has fired."""
+    """Return the locations at which a rule has fired."""
     return [(issue["file"], issue["line"]) for issue in body["issues"] if issue["pattern"] == pattern]

@@ -265,7 +265,7 @@ def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tm
 def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
     run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, model_group="other")
 
-    with pytest.raises(StepFailed, match='there is no model group "other" here; available: m'):
+    with pytest.raises(StepFailed, match='this machine has no model group "other"; available: m'):
         pipeline.go_on(run)
 
 

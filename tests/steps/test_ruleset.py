@@ -86,11 +86,11 @@ def test_the_fingerprint_changes_with_rows_and_with_code(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("value", "code", "says"),
     [
-        ("no_such_module:RULES", "", "does not load: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("house_rules:RULES", "", "does not load: AttributeError: "),
-        ("house_rules:RULES", "raise ValueError('out of\\norder')", "does not load: ValueError: out of order;"),
-        ("house_rules:RULES", "RULES = 3", "does not load: TypeError: "),
-        ("house_rules:RULES", "RULES = ('x',)", "gives a str, should give rows of jarvis_workers.sec.rules.Rule"),
+        ("no_such_module:RULES", "", "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("house_rules:RULES", "", "cannot be loaded: AttributeError: "),
+        ("house_rules:RULES", "raise ValueError('out of\\norder')", "cannot be loaded: ValueError: out of order;"),
+        ("house_rules:RULES", "RULES = 3", "cannot be loaded: TypeError: "),
+        ("house_rules:RULES", "RULES = ('x',)", "gives a str, expected rows of jarvis_workers.sec.rules.Rule"),
         ("house_rules:RULES", "from jarvis_workers.sec.rules import RULES", "is the id of a built-in rule"),
     ],
 )

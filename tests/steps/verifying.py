@@ -1,4 +1,4 @@
-"""A pipeline that clusters, and confirms everything: the kind "test.cluster", an entry point in tests/plugins."""
+"""A pipeline that clusters and confirms all candidates: the kind "test.cluster", an entry point in tests/plugins."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stag
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
-    """Return what was planned."""
+    """Return the planned input."""
     work: dict[str, Any] = json.loads(job.payload)
     return work
 

@@ -1,4 +1,4 @@
-"""Make runs in a state that a test starts from, and look at what became of them."""
+"""Create runs in the initial state of a test, and inspect their state."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -24,7 +24,7 @@ _numbers = count(1)
 def add_run(
     store: Store, *, run_id: str = "", snapshot: SnapshotFacts = NO_SNAPSHOT, executor: str | None = None
 ) -> str:
-    """Insert a run that waits to be planned; return its id."""
+    """Insert a run that is waiting to be planned; return its id."""
     run_id = run_id or f"r{next(_numbers):05d}"
     run = Run(
         id=run_id,
@@ -43,7 +43,7 @@ def add_run(
 
 
 def add_planned_run(store: Store, scans: int, **options: Any) -> str:
-    """Insert a run with scan jobs that wait; return its id."""
+    """Insert a run with waiting scan jobs; return its id."""
     run_id = add_run(store, **options)
     (planner,) = claim(store, run_id, queue="control")
     with store.write() as session:
@@ -55,7 +55,7 @@ def add_planned_run(store: Store, scans: int, **options: Any) -> str:
 
 
 def batches(scans: int, start: int = 0) -> list[NewJob]:
-    """Return scan jobs; the same numbers are the same jobs."""
+    """Return scan jobs; equal numbers give equal jobs."""
     return [
         NewJob("scan", "scan", label=f"batch {n}", input_hash=f"{n:064d}", weight=n + 1)
         for n in range(start, start + scans)
@@ -65,7 +65,7 @@ def batches(scans: int, start: int = 0) -> list[NewJob]:
 def claim(
     store: Store, run_id: str, *, queue: str = "scan", limit: int = 1, lease: float = 60.0, process: str | None = None
 ) -> list[Claimed]:
-    """Claim jobs of a run by its own executor; a lease below 0 has run out."""
+    """Claim jobs of a run by its executor; a negative lease has expired."""
     with store.write() as session:
         run = runs.get(session, run_id)
         assert run is not None
@@ -89,14 +89,14 @@ def talking(store: Store) -> Claimed:
 
 
 def taken_up(store: Store, lost: Claimed) -> Claimed:
-    """Return the claim of who takes up a conversation that its process has given back."""
+    """Return the claim of a conversation that its process has released."""
     with store.write() as session:
         jobs.release(session, [lost])
     return claim(store, lost.run_id, queue=AGENT_QUEUE)[0]
 
 
 def commit(store: Store, job: Claimed, *spots: Spot) -> bool:
-    """Commit what a job did; False when it was refused."""
+    """Commit the results of a job; return False if the commit was rejected."""
     with store.write() as session:
         return job.id in jobs.commit_many(session, [Finished(job, Commit(files=1, results=(CandidateResult(spots),)))])
 
@@ -108,7 +108,7 @@ def tick(store: Store, run_id: str) -> None:
 
 
 def run_to_its_end(store: Store, run_id: str) -> Run:
-    """Do every job of a run, one after another."""
+    """Execute all jobs of a run, one after another."""
     while not (run := run_now(store, run_id)).ended:
         for job in [*claim(store, run_id, queue="control"), *claim(store, run_id)]:
             if job.step == "plan":
@@ -121,7 +121,7 @@ def run_to_its_end(store: Store, run_id: str) -> Run:
 
 
 def run_now(store: Store, run_id: str) -> Run:
-    """Return the run as it is now."""
+    """Return the current row of the run."""
     with store.read() as session:
         run = runs.get(session, run_id)
     assert run is not None
@@ -129,7 +129,7 @@ def run_now(store: Store, run_id: str) -> Run:
 
 
 def job_rows(store: Store, run_id: str, stage: str | None = "scan", *, plan: bool = False) -> Sequence[Any]:
-    """Return the rows of a stage's jobs, either those that plan or the others."""
+    """Return the rows of a stage's jobs, either the planning jobs or the others."""
     chosen = select(JOB).where(JOB.c.run_id == run_id, JOB.c.stage == stage, (JOB.c.step == "plan") == plan)
     with store.read() as session:
         return session.execute(chosen.order_by(JOB.c.id)).all()
@@ -149,7 +149,7 @@ def stage_states(store: Store, run_id: str) -> list[str]:
 
 
 def candidate_count(store: Store, run_id: str) -> int:
-    """Return how many candidates a run has."""
+    """Return the number of candidates of a run."""
     with store.read() as session:
         return int(
             session.execute(
@@ -159,13 +159,13 @@ def candidate_count(store: Store, run_id: str) -> int:
 
 
 def event_names(store: Store, run_id: str) -> list[str]:
-    """Return what happened to a run, in order."""
+    """Return the names of the events of a run, in order."""
     with store.read() as session:
         return [event["name"] for event in events.read(session, run_id)]
 
 
 def enrol(store: Store, worker_id: str, host: str = "elsewhere", *, seconds: float = 0.0) -> None:
-    """Say that a worker is there, and will be for as many seconds and a lease without saying so again."""
+    """Register a worker whose heartbeat is valid for this many seconds plus a lease."""
     with store.write() as session:
         workers.touch(session, WorkerFacts(worker_id, host, pid=1, birth="", queues="scan", slots=1, version="0"))
         seen = update(WORKER).where(WORKER.c.id == worker_id)

@@ -1,10 +1,10 @@
-"""A clock that stands still until a test moves it."""
+"""A clock that advances only when a test sets it."""
 
 from sqlalchemy import ColumnElement, Float, literal
 
 
 class FakeClock:
-    """Stands in for the database's clock, and for the machine's."""
+    """Replaces the clock of the database and of the machine."""
 
     def __init__(self, now: float = 1_000_000.0) -> None:
         self.now = now

@@ -1,4 +1,4 @@
-"""Two stores on one database, and the ways in which two transactions can meet on them."""
+"""Two stores on one database, and the interleavings of two transactions on them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ DEPTHS = [pytest.param(False, id="one stop"), pytest.param(True, id="two stops",
 
 @pytest.fixture(scope="module", params=DATABASES)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Two stores that stop at each statement, once on each database: one for all tests of a file, to save time."""
+    """Two stores that stop at each statement, for each database; the tests of a file share them to save time."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('pair')}/jarvis.db"
     else:
@@ -29,11 +29,11 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def own_pair(store_url: str, open_stores: Callable[..., Store]) -> Pair:
-    """Such stores for a test that looks at all runs."""
+    """Two such stores for a test that reads all runs."""
     return pair_of(lambda: open_stores(store_url))
 
 
 @pytest.fixture(params=DEPTHS)
 def walk(request: pytest.FixtureRequest, pair: Pair) -> Callable[..., Iterator[Any]]:
-    """Yield every interleaving: with the first side stopped once, and, slowly, with both."""
+    """Yield every interleaving with the first side stopped once and, in slow tests, with both."""
     return lambda arrange: every_interleaving(pair, arrange, deep=request.param)

@@ -1,8 +1,9 @@
-"""Run two callables side by side in every order that a lock and a stop allow.
+"""Run two callables concurrently in every order that locks and stops allow.
 
-A thread that takes part passes a stop before each of its statements and commits.  One side goes up to its n-th stop;
-the other then runs until it has ended or waits for a lock; then the first goes on.  That for every n until there is
-no n-th stop, and with the sides exchanged.  A deep walk stops the other side as well, before each of its statements.
+A participating thread passes a stop before each of its statements and commits. One side runs to its n-th stop; the
+other then runs until it has ended or waits for a lock; then the first continues. This is repeated for every n until
+there is no n-th stop, and with the sides exchanged. A deep walk stops the other side as well, before each of its
+statements.
 """
 
 import threading
@@ -29,7 +30,7 @@ _here = threading.local()
 
 @dataclass(frozen=True)
 class Scene(Generic[Left, Right]):
-    """A fresh state, and what the two sides do to it."""
+    """A fresh state, and the operations of the two sides."""
 
     run_id: str
     left: Callable[[Store], Left]
@@ -38,7 +39,7 @@ class Scene(Generic[Left, Right]):
 
 @dataclass(frozen=True)
 class Seen(Generic[Left, Right]):
-    """What came of one order; `where` says before what the first side stopped, and then the other."""
+    """The result of one order; `where` names the statements before which the first and the other side stopped."""
 
     run_id: str
     left: Left
@@ -48,7 +49,7 @@ class Seen(Generic[Left, Right]):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two stores on one database, and a third that looks on."""
+    """Two stores on one database, and a third one for observation."""
 
     left: Store
     right: Store
@@ -67,7 +68,7 @@ def pair_of(open_one: Callable[[], Store]) -> Pair:
 
 
 def arrive(what: str) -> None:
-    """Pass a stop, in a thread that takes part; elsewhere, nothing."""
+    """Pass a stop in a participating thread; do nothing in others."""
     side: Side | None = getattr(_here, "side", None)
     if side is not None:
         side.arrive(what)
@@ -76,7 +77,7 @@ def arrive(what: str) -> None:
 def every_interleaving(
     pair: Pair, arrange: Callable[[], Scene[Left, Right]], *, deep: bool = False
 ) -> Iterator[Seen[Left, Right]]:
-    """Yield what came of each order; `arrange` makes a fresh state for each."""
+    """Yield the result of each order; `arrange` creates a fresh state for each."""
     for turned in (False, True):
         for stop in count(1):
             stopped = False
@@ -91,7 +92,7 @@ def every_interleaving(
 
 
 class Side:
-    """A callable in a thread of its own, that stops once: `where` is before what, empty if it did not come so far."""
+    """A callable in a separate thread that stops once; `where` is the statement before which it stopped, or empty."""
 
     def __init__(self, stop: int) -> None:
         self.where = ""
@@ -126,7 +127,7 @@ class Side:
             self._now_at = ""
 
     def settle(self, waits: Callable[[], bool]) -> None:
-        """Wait until it has ended, has stopped, or waits for the other."""
+        """Wait until the thread has ended, has stopped, or waits for the other."""
         for _ in range(int(PATIENCE_SECONDS / LOOK_SECONDS)):
             if self._still.wait(LOOK_SECONDS) or waits():
                 return
@@ -139,12 +140,12 @@ class Side:
 
     @property
     def wants_lock(self) -> bool:
-        """It is about to take SQLite's one lock."""
+        """Whether the thread is about to acquire the lock of SQLite."""
         return self._now_at == SQLITE_LOCK
 
     @property
     def stands_still(self) -> bool:
-        """It has stopped or ended."""
+        """Whether the thread has stopped or ended."""
         return self._still.is_set()
 
 
@@ -178,7 +179,7 @@ def _play(pair: Pair, scene: Scene[Left, Right], sides: tuple[Side, Side], *, tu
 
 
 def _waits(pair: Pair, side: Side, other: Side) -> bool:
-    """Say whether one waits for the other, who stands still: only one can be waiting then."""
+    """Return whether one side waits for the other, which has stopped: only one can be waiting then."""
     if not other.stands_still:
         return False
     if pair.onlooker.dialect == "sqlite":

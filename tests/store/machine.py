@@ -1,7 +1,7 @@
-"""What the store ought to hold: runs and jobs in plain Python, and the laws that every change obeys.
+"""A model of the store: runs and jobs in plain Python, and the invariants of every change.
 
-`Model` foretells each operation exactly. `obey` does not trust it: it looks at two states of the
-store, one operation apart, and knows only the design.
+`Model` predicts each operation exactly. `obey` is independent of it: it compares two states of the store, one operation
+apart, with the design.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ Key = tuple[str, str, str]
 
 
 class SeenJob(NamedTuple):
-    """A job's row, but for what only people read."""
+    """The row of a job, without fields that are only displayed."""
 
     id: int
     state: str
@@ -57,7 +57,7 @@ class SeenJob(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the store holds: runs with state and executor, stages, jobs by (run, stage, input), evidence by job id."""
+    """The contents of the store: runs with state and executor, stages, jobs by (run, stage, input), evidence by job."""
 
     runs: dict[str, tuple[str, str]]
     stages: dict[tuple[str, str], str]
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
 
 
 def observe(store: Store) -> Seen:
-    """Read everything that the laws speak of, by the driver: it is read after every step."""
+    """Read all rows that the invariants concern, directly through the driver, as this is done after every step."""
     with closing(store.engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
 
         def ask(query: str) -> list[Any]:
@@ -91,7 +91,7 @@ def observe(store: Store) -> Seen:
 
 @dataclass
 class Job:
-    """What a row of the job table ought to say."""
+    """The expected row of a job."""
 
     not_before: float
     id: int | None = None
@@ -111,7 +111,7 @@ class Job:
 
 @dataclass
 class Run:
-    """What a row of the run table ought to say; `keys` are the inputs of its scan jobs."""
+    """The expected row of a run; `keys` are the inputs of its scan jobs."""
 
     keys: tuple[str, ...]
     executor: str
@@ -120,7 +120,7 @@ class Run:
 
 
 class Model:
-    """The store in plain Python; a method for each of its operations."""
+    """The model of the store, with a method for each of its operations."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
@@ -135,7 +135,7 @@ class Model:
         return {key: job for key, job in self.jobs.items() if key[0] == run and stage in (None, key[1])}
 
     def holds(self, claim: Claimed) -> Job | None:
-        """Return the job if the claim is still good."""
+        """Return the job if the claim is still valid."""
         found = (job for job in self.jobs.values() if job.id == claim.id)
         return next((job for job in found if job.state == "running" and job.fence == claim.fence), None)
 
@@ -161,7 +161,7 @@ class Model:
         job.not_before = now + 4.0**claim.attempts
 
     def crash(self, dead: list[Job]) -> None:
-        """Blame the dead: at the fourth time, or at the third with nobody else in the process."""
+        """Attribute a crash: the job fails at the fourth, or at the third if no other job was in the process."""
         company = Counter(job.process for job in self.jobs.values() if job.state == "running")
         for job, beside in [(job, company[job.process] - 1) for job in dead]:
             job.crashes += 1
@@ -220,7 +220,7 @@ class Model:
         return "done" if whole else "incomplete"
 
     def learn_ids(self, seen: Seen) -> None:
-        """Take over the ids that the store has given; they never change."""
+        """Record the ids assigned by the store; they never change."""
         for key, job in self.jobs.items():
             if job.id is None and key in seen.jobs:
                 job.id = seen.jobs[key].id
@@ -244,7 +244,7 @@ def queue_of(stage: str, key: str) -> str:
 
 
 def obey(before: Seen, after: Seen) -> None:
-    """Hold two states of the store, one operation apart, against the design."""
+    """Check two states of the store, one operation apart, against the design."""
     for run, (state, _) in after.runs.items():
         was = before.runs.get(run, (state, ""))[0]
         assert state == was or state in RUN_MOVES[was], f"run {run}: {was} -> {state}"

@@ -1,4 +1,4 @@
-"""What the store's functions send on their hot paths, and how the database means to carry it out."""
+"""The statements of the store on its hot paths, and their query plans."""
 
 import re
 import time
@@ -40,7 +40,7 @@ Do = Callable[[Session], Any]
 
 @dataclass
 class Watched:
-    """A store whose plans are written down while `plans` is a list: statement and plan."""
+    """A store that records pairs of statement and plan while `plans` is a list."""
 
     store: Store
     plans: list[tuple[str, str]] | None = None
@@ -49,7 +49,7 @@ class Watched:
         event.listen(self.store.engine, "before_cursor_execute", self._explain)
 
     def plans_of(self, do: Do) -> list[tuple[str, str]]:
-        """Do something; return each statement and how it was to be carried out, as things stood just before it."""
+        """Run a function; return each statement and its plan at that time."""
         self.plans = []
         with self.store.write() as session:
             do(session)
@@ -57,7 +57,7 @@ class Watched:
         return plans
 
     def seconds(self, do: Do, times: int) -> float:
-        """Return how long the best of the last took: the plan may change when a statement has been sent ten times."""
+        """Return the shortest time of the last executions, as the plan may change after ten executions."""
         taken = []
         for _ in range(times):
             begun = time.perf_counter()
@@ -75,14 +75,14 @@ class Watched:
         beside.close()
 
     def full_scans(self, plans: Sequence[tuple[str, str]]) -> list[str]:
-        """Return those that go through the whole job table."""
+        """Return the plans that scan the whole job table."""
         pattern = FULL_SCANS[self.store.dialect]
         return [f"{statement}\n{plan}" for statement, plan in plans if re.search(pattern, plan)]
 
 
 @dataclass
 class Jobs:
-    """Ids of jobs that were rung for, each to be claimed once."""
+    """Ids of jobs that were notified, each to be claimed once."""
 
     store: Store
     _ids: Iterator[int] = field(init=False)
@@ -105,7 +105,7 @@ class Jobs:
 
 
 def hot_paths(store: Store) -> dict[str, Do]:
-    """Return what is done often, by name."""
+    """Return frequent operations by name."""
     rung = Jobs(store)
     with store.write() as session:
         (planner,) = rung.claimed(session, 1)
@@ -142,12 +142,12 @@ def hot_paths(store: Store) -> dict[str, Do]:
 
 
 def fill(store: Store, many: int) -> None:
-    """Insert that many jobs in RUNS runs on a cluster, a part of them done, running and sent; PostgreSQL only."""
+    """Insert this many jobs in RUNS runs on a cluster, some of them done, running or sent; PostgreSQL only."""
     with store.write() as session:
         session.execute(text(FILL.format(runs=RUNS, many=many)))
 
 
 def analyze(store: Store) -> None:
-    """Let the planner know what is there."""
+    """Update the statistics of the query planner."""
     with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         connection.execute(text("VACUUM ANALYZE job"))

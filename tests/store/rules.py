@@ -41,7 +41,7 @@ some_claims = precondition(lambda self: self.claims)
 
 
 class Nowhere(DirectoryBlobs):
-    """Blobs that nobody reads."""
+    """A blob store that is never read."""
 
     def put(self, content: bytes) -> str:
         return hashlib.sha256(content).hexdigest()
@@ -81,13 +81,13 @@ class JobsAndRuns(RuleBasedStateMachine):
         self.sound = True
 
     def _run(self, pick: int, *states: str) -> str:
-        """Mostly one in these states, if there is any."""
+        """Draw a run, mostly one in these states, if there is any."""
         fitting = [name for name, run in self.model.runs.items() if run.state in states]
         chosen = fitting if fitting and pick < OFTEN else list(self.model.runs)
         return chosen[-1 - pick % len(chosen)]
 
     def _claimed(self, pick: int) -> Claimed:
-        """Mostly one that is still good; else one that may be old, lost or of a run that is gone."""
+        """Draw a claim, mostly a valid one, else one that may be old, lost or of a removed run."""
         held = [claim for claim in self.claims if self.model.holds(claim)]
         chosen = held if held and pick < OFTEN else self.claims
         return chosen[-1 - pick % len(chosen)]
@@ -385,7 +385,7 @@ class JobsAndRuns(RuleBasedStateMachine):
     @some_runs
     @rule(pick=picks, process=processes, rounds=st.integers(1, 7), fail=st.booleans())
     def run_through(self, pick: int, process: str, rounds: int, fail: bool) -> None:
-        """Do what a worker does, undisturbed, so that later stages and the end are reached."""
+        """Act as an undisturbed worker, so that later stages and the end are reached."""
         name = self._run(pick, *ACTIVE)
         for _ in range(rounds):
             if self.model.runs[name].state not in ACTIVE:
@@ -403,7 +403,7 @@ class JobsAndRuns(RuleBasedStateMachine):
                 self._commit(mine, unread=False, child=False)
 
     def teardown(self) -> None:
-        """Drive everything to its end, twice, as what failed is tried again: nothing is lost."""
+        """Execute all runs to their end, twice, as failed jobs are retried: nothing is lost."""
         if self.sound:
             self._drive_to_the_end()
             for name, run in self.model.runs.items():
@@ -436,7 +436,7 @@ def new_job(stage: str, key: str) -> NewJob:
 
 
 def outcome(claim: Claimed, unread: bool, child: bool) -> Commit:
-    """Return what a job did; its evidence tells which claim did it."""
+    """Return the result of a job; its evidence identifies the claim."""
     if claim.step == PLAN:
         return Commit()
     if claim.stage == "report":

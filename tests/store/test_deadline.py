@@ -143,7 +143,7 @@ def test_a_read_only_database_is_unavailable_until_it_can_be_written_again(
     switch = f"ALTER DATABASE {database} SET default_transaction_read_only"
     postgres_server.sql(f"{switch} = on")
     store.engine.dispose()
-    with pytest.raises(StoreUnavailable, match=r"the database is read-only, like a standby; see JARVIS_STORE_URL"):
+    with pytest.raises(StoreUnavailable, match=r"the database is read-only, possibly a standby; see JARVIS_STORE_URL"):
         take(store)
     postgres_server.sql(f"{switch} = off")
 

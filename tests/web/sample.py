@@ -59,7 +59,7 @@ def summary_of(issues: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def add_report(store: Store, blobs: DirectoryBlobs, run_id: str, issues: Sequence[dict[str, Any]], **parts: Any) -> Run:
-    """End a run with a report."""
+    """Complete a run with a report."""
     body = {
         "summary": summary_of(issues) | parts.pop("summary", {}),
         "issues": issues,
@@ -82,14 +82,14 @@ def submitted(store: Store, blobs: DirectoryBlobs, tree: Path, run_id: str = "on
 
 
 def application(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> Flask:
-    """The application, with the settings of its access."""
+    """Return the application with these access settings."""
     app = create_app(world_of(store, blobs, web, **changes))
     app.jinja_env.bytecode_cache = COMPILED
     return app
 
 
 def world_of(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None, **changes: Any) -> WebContext:
-    """The parts of the application."""
+    """Return the parts of the application."""
     web = web or WebSettings()
     sign_in, api_tokens = sign_in_of(web, TOKEN, "ann")
     settings = Settings(web=web, data_dir=blobs.root.parent, processes=1)
@@ -105,7 +105,7 @@ def world_of(store: Store, blobs: DirectoryBlobs, web: WebSettings | None = None
 
 
 def signed_in(app: Flask) -> FlaskClient:
-    """A client that has opened the printed address."""
+    """Return a client that has opened the printed address."""
     client = app.test_client()
     answer = client.get(f"/?token={TOKEN}")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")

@@ -19,7 +19,7 @@ TOP = 20
 
 @dataclass(frozen=True, slots=True)
 class UncheckedUnit:
-    """A translation unit whose symbols and edges are missing from the graph; `file` is in its form for display."""
+    """A translation unit whose symbols and edges are missing from the graph; `file` is escaped for display."""
 
     file: str
     reason: str
@@ -39,7 +39,7 @@ class SymbolEntry:
 
 @dataclass(frozen=True, slots=True)
 class ScanBody:
-    """What a report says of a graph.
+    """The content of a report on a graph.
 
     `symbols` counts by category, `edges` by kind, `facts` the functions with each fact.  `lines` is the sum of the
     lengths of functions.  A cycle is a step of the translation order with more than one symbol; `recursive` counts

@@ -64,7 +64,7 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
                 f"| `{_cell(suite.command)}` | {suite_text(suite.passed)} | {suite.c_seconds:.1f} | "
                 f"{suite.rust_seconds:.1f} |\n"
             )
-    yield "\n## Functions\n\n| function | place | state | proof | reason |\n|---|---|---|---|---|\n"
+    yield "\n## Functions\n\n| function | location | state | proof | reason |\n|---|---|---|---|---|\n"
     for one in conversion.functions:
         place = f"{_cell(one.file)}:{one.line}"
         yield f"| `{_cell(one.name)}` | {place} | {one.state} | {one.proof} | {_cell(one.reason)} |\n"

@@ -9,5 +9,5 @@ from jarvis_workers.c2rust.report.body import ScanBody
 
 
 def render_json(body: ScanBody, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield {"run": …, "graph": …} and a newline; all but ASCII is escaped, so that no terminal obeys a name."""
+    """Yield {"run": …, "graph": …} and a newline; non-ASCII characters are escaped to protect terminals."""
     yield json.dumps({"run": run, "graph": asdict(body)}, indent=2) + "\n"

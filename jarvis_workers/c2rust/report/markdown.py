@@ -51,7 +51,7 @@ def _symbols(title: str, entries: Sequence[SymbolEntry]) -> Iterator[str]:
         (code_cell(entry.name), code_cell(f"{entry.file}:{entry.line}"), f"{entry.lines:,}", f"{entry.users:,}")
         for entry in entries[:ROWS]
     ]
-    yield _table(("Symbol", "Place", "Lines", "Users"), rows)
+    yield _table(("Symbol", "Location", "Lines", "Users"), rows)
     yield from _more(len(entries))
 
 
@@ -59,7 +59,7 @@ def _cycles(cycles: Sequence[Sequence[SymbolEntry]]) -> Iterator[str]:
     if not cycles:
         return
     yield "## Cycles"
-    yield "Each is one step of the translation order."
+    yield "Each cycle is one step of the translation order."
     yield "\n".join(f"- {_cycle(cycle)}" for cycle in cycles[:ROWS])
     yield from _more(len(cycles))
 

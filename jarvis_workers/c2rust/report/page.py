@@ -1,7 +1,8 @@
 """Render a symbol graph as one HTML file: search, neighbourhood of a symbol, files, cycles, roots, translation order.
 
 The page loads nothing and works without a server.  Its own style and script are allowed by their hashes, so that a
-browser runs nothing else, whatever the names in the graph contain.  What was not checked stands at its top.
+browser runs nothing else, whatever the names in the graph contain.  A notice at the top lists units that were not
+checked.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

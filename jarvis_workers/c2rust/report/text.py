@@ -12,13 +12,13 @@ CYCLE_MEMBERS = 8
 
 
 def render_text(body: ScanBody, _: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the report: first what was not checked, then the numbers, last the lists."""
+    """Yield the lines of the report: first the units that were not checked, then the counts, then the lists."""
     for line in _lines(body):
         yield plain(line) + "\n"
 
 
 def summary_line(body: ScanBody) -> str:
-    """Return the numbers of the graph in one line."""
+    """Return the counts of the graph in one line."""
     symbols, edges = body.symbols, body.edges
     counted = ", ".join(_counted(symbols.get(category, 0), category) for category in ("type", "global", "macro"))
     return (
@@ -29,7 +29,7 @@ def summary_line(body: ScanBody) -> str:
 
 
 def not_checked_line(body: ScanBody) -> str:
-    """Return how many units are missing from the graph, and what that means."""
+    """Return a line with the number of units that are missing from the graph, and the effect."""
     return (
         f"NOT CHECKED: {len(body.not_checked):,} of {body.units:,} translation units could not be read; "
         "their symbols and edges are missing from this graph"
@@ -37,7 +37,7 @@ def not_checked_line(body: ScanBody) -> str:
 
 
 def incomplete_line(body: ScanBody) -> str:
-    """Return how many symbols have no definition, or one that was read with errors (`--allow-errors`)."""
+    """Return a line with the number of symbols without a definition that was read without errors (`--allow-errors`)."""
     symbols = "1 symbol has" if body.incomplete == 1 else f"{body.incomplete:,} symbols have"
     return f"{symbols} no definition read without errors: edges may be missing"
 

@@ -5,7 +5,7 @@ const KINDS = ["call", "address", "global", "type", "macro"];
 const KIND_TITLES = { call: "calls", address: "addresses", global: "globals", type: "types", macro: "macros" };
 const OUTSIDE_SHOWN = 60;
 const BARS_SHOWN = 200;
-const COLUMNS = { name: "Name", file: "Place", lines: "Lines", users: "Users" };
+const COLUMNS = { name: "Name", file: "Location", lines: "Lines", users: "Users" };
 /* Kinds of edges that are not shown, of functions and of all other symbols. */
 const hidden = { function: new Set([3, 4]), other: new Set() };
 let pictures = [];
@@ -172,7 +172,7 @@ function outside(one) {
   const names = (data.outside[one] || []).map((name) => data.outsideNames[name]);
   if (!names.length) return "";
   const more = names.length > OUTSIDE_SHOWN ? ` and ${number(names.length - OUTSIDE_SHOWN)} more` : "";
-  return make("p", { className: "aside" }, "Calls outside of the project: ",
+  return make("p", { className: "aside" }, "Calls outside the project: ",
     ...names.slice(0, OUTSIDE_SHOWN).flatMap((name, place) => [place ? ", " : "", make("code", { textContent: name })]), more);
 }
 
@@ -295,7 +295,7 @@ function rootsView() {
     return [name, marks, where, lines, used];
   };
   view.append(heading("Roots", small(number(data.roots.length))),
-    make("p", { className: "aside", textContent: "Functions that no other one calls; all, if there is none." }),
+    make("p", { className: "aside", textContent: "Functions without callers; all functions, if every one has a caller." }),
     data.roots.length ? virtualList(data.roots.length, row, { label: "Roots", captions: ["lines", "reaches"], seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
   return "Roots";
 }
@@ -309,7 +309,7 @@ function orderView() {
     return [name, marks, where, lines, used];
   };
   view.append(heading("Translation order", small(plural(steps.length, "step"))),
-    make("p", { className: "aside", textContent: "What is used stands before what uses it; a cycle is one step." }),
+    make("p", { className: "aside", textContent: "Callees come before their callers; a cycle is one step." }),
     steps.length ? virtualList(steps.length, row, { label: "Translation order", seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
   return "Translation order";
 }

@@ -22,7 +22,7 @@ def _printf(call: LibraryCall) -> Value:
     step = taint_of(path, call.value(place))
     call.prove("harmless_format", holds=call.is_own_text(place))
     if step is not None:
-        call.report("flow_format_string", "uses untrusted input as its format", since=step, sure=SURE)
+        call.report("flow_format_string", "uses untrusted input as its format string", since=step, sure=SURE)
     if "fprintf" in call.name or call.name == "fwprintf":
         call.use(0)
     if place == 2:

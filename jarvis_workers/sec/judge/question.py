@@ -38,7 +38,7 @@ class ClusterQuestion:
 class VerificationQuestion:
     """A cluster with the material for the model: the code, and a text for each candidate by its number.
 
-    `suspicions` are prompt injections found in that code, including those not shown.
+    `suspicions` are prompt injections found in that code, even if they are not shown.
     """
 
     cluster: ClusterQuestion
@@ -49,7 +49,7 @@ class VerificationQuestion:
 
     @property
     def about(self) -> str:
-        """Hash of the question, independent of the run, the location and the time."""
+        """Hash of the question, independent of run, place and time."""
         cluster = self.cluster
         asked = [
             cluster.verification,
@@ -61,7 +61,7 @@ class VerificationQuestion:
 
 
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
-    """Collect the material for the question; call this in a separate thread, because it reads files."""
+    """Collect the material for the question; this reads files, and should run in a thread of its own."""
     texts = {
         number: _candidate_text(found, index, cluster.severity(found))
         for number, (_, found) in enumerate(cluster.candidates, 1)
@@ -80,12 +80,12 @@ def _candidate_text(found: Candidate, index: CodeIndex, severity: str) -> str:
     lines = [
         f"at {_called(index, found.file, found.line)}",
         f"rule: {found.pattern} ({found.category}, CWE-{found.cwe}, {severity})",
-        f"it says: {found.description}",
+        f"description: {found.description}",
         f"line: {_line(index, found)}",
     ]
     steps = read_trail(found.trail) if found.trail else ()
     if steps:
-        lines.append("the way that the scanner found:")
+        lines.append("the data-flow path that the scanner found:")
     lines += [f"  {_called(index, step.file, step.line)} {step.note}" for step in steps]
     return "\n".join(lines)
 
@@ -98,4 +98,4 @@ def _called(index: CodeIndex, path: str, line: int) -> str:
 def _line(index: CodeIndex, found: Candidate) -> str:
     file = index.file(found.file)
     decided = file.decided if file else []
-    return decided[found.line - 1].strip() if 0 < found.line <= len(decided) else "(it cannot be read)"
+    return decided[found.line - 1].strip() if 0 < found.line <= len(decided) else "(the line cannot be read)"

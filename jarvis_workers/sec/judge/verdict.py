@@ -1,4 +1,4 @@
-"""Validation of an agent's verdicts: candidate numbers must be known, and quoted evidence must be in the files.
+"""Validation of an agent's verdicts: known candidate numbers, and evidence that is in the files.
 
 A report with an unknown number is rejected as a whole, since its numbers may be mixed up. Missing or empty fields and
 evidence that is not found are requested again; if still wrong, a verdict goes to human review. A missing verdict is
@@ -113,7 +113,7 @@ class Verdict:
         return replace(self, status="review", reason=reason)
 
 
-# Locates a quote, or returns None; the flag marks a dismissal, which is checked more strictly.
+# Locates a quote, returns None if it is not found; the flag marks a dismissal, which is checked more strictly.
 Find = Callable[[Quote, bool], Evidence | None]
 
 
@@ -133,7 +133,7 @@ class _QuotedItem:
 
     @property
     def problem(self) -> str | None:
-        """The defect in the evidence, None if there is none."""
+        """The defect of the evidence, None if there is none."""
         if self.lost:
             return "its evidence is not at the quoted location, or is too short"
         return None if self.found else "it has no evidence"
@@ -143,8 +143,8 @@ class _QuotedItem:
 class AskAgain:
     """A follow-up request: unknown or missing numbers, empty fields, dismissals without a reason, lost evidence.
 
-    `groundless` lists the candidates dismissed without a reason. `lost` maps a candidate number to the quotes that were
-    not found, counted from 1; the list is empty for an item without quotes.
+    `groundless` are dismissed without a reason. `lost` lists the quotes that were not found, counted from 1, by number;
+    it is empty for an item without quotes.
     """
 
     unknown: tuple[int, ...]
@@ -216,26 +216,28 @@ class VerdictCollector:
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         given = self._given.get(number)
         if number in self._two:
-            return Verdict(number, "undecided", reason="it was given two verdicts, and they differ")
+            return Verdict(number, "undecided", reason="the report contains two different verdicts for it")
         if given is None:
             unknown = ", ".join(map(str, self._unknown))
             missing = (
-                f"the report names candidates that there are not ({unknown})" if unknown else "no verdict was given"
+                f"the report names candidates that do not exist ({unknown})" if unknown else "no verdict was given"
             )
-            return Verdict(number, "undecided", reason=stopped or f"{missing}, though asked for again")
+            return Verdict(number, "undecided", reason=stopped or f"{missing}, even after a second request")
         item = given.item
         texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
         status: Status = "confirmed" if item.has_risk else "dismissed"
         verdict = Verdict(number, status, item.has_risk, **texts, evidence=given.found)
         if given.empty and not item.has_risk:
-            return verdict.for_review("no risk is claimed without a reason")
+            return verdict.for_review("the verdict is no risk, but no reason is given")
         if given.empty:
-            return verdict.for_review(f"a risk is claimed without an explanation: {', '.join(given.empty)} empty")
+            return verdict.for_review(
+                f"a risk is reported, but the explanation is incomplete: {', '.join(given.empty)} empty"
+            )
         return verdict.for_review(given.problem) if given.problem else verdict
 
 
 def short(text: str, most: int) -> str:
-    """Return a model's text for storage, with invisible characters escaped and truncated to `most` characters."""
+    """Return a model's text for storage: invisible characters escaped, and truncated to `most` characters."""
     text = escape(text.strip())
     return text if len(text) <= most else f"{text[:most]}…"
 

@@ -1,4 +1,4 @@
-"""Reasons why a run may not report an existing finding: rule disabled, file not scanned, score too low.
+"""Reasons why a run may not report an existing finding: rule off, file not scanned, score too low.
 
 A finding that a later run lacks counts as fixed only if none of these applies.
 """
@@ -11,14 +11,14 @@ from jarvis_workers.sec.report_document import Issue, ReportBody
 
 # The states of a run that has checked everything, or lists what was not checked.
 WHOLE = ("done", "incomplete")
-DISMISSED = "may be dismissed: not all that are dismissed are listed"
+DISMISSED = "may be dismissed: not all dismissed findings are listed"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The scope of a run; `scanned` returns the given files that are in its snapshot.
+    """The scope of a run; `scanned` returns which of some files are in its snapshot.
 
-    `paths` are the files and directories to which the run was limited; empty for the whole tree.
+    `paths` are the files and directories that were named; empty: the whole tree.
     """
 
     state: str
@@ -31,8 +31,8 @@ class Looked:
         return not self.paths or file in self.paths or any(above in self.paths for above in _above(file))
 
 
-def unlooked(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[Issue], str | None]:
-    """Return a function from a finding of `before` to the reason why `after` may lack it, None if it is gone."""
+def absence_reasons(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[Issue], str | None]:
+    """Return a function with the reason why `after` may lack a finding of `before`, or None if the finding is gone."""
     summary = after.summary
     gaps = {gap.file: gap.reason for gap in summary.not_checked}
     excluded = {tree.path: tree.reason for tree in summary.excluded}
@@ -44,9 +44,9 @@ def unlooked(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[
         if looked.state not in WHOLE:
             return f"the run is {looked.state}"
         if issue.pattern in looked.off:
-            return "its rule is off"
+            return "its rule is disabled"
         if not looked.covers(issue.file):
-            return "its file was not among those to scan"
+            return "its file was not selected for the scan"
         if issue.confidence < looked.min_confidence:
             return "below --min-confidence"
         if issue.score <= least:
@@ -68,9 +68,9 @@ def _above(file: str) -> Iterator[str]:
 def _left_out(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[str], str | None]:
     """Return a function from a file to the reason why it may be left out.
 
-    A file may be left out if it is not in the snapshot and if more files than before are left out for some reason.
+    That is, it is not in the snapshot, and for some reason more files are left out than before.
     """
     olds, news = (Counter(body.summary.left_out) for body in (before, after))
     reasons = "; ".join(news - olds)
     scanned = looked.scanned({issue.file for issue in before.issues}) if reasons else ()
-    return lambda file: f"may be left out: {reasons}" if reasons and file not in scanned else None
+    return lambda file: f"may be omitted: {reasons}" if reasons and file not in scanned else None

@@ -18,7 +18,7 @@ ASIDE = ("dismissed", SUPPRESSED)
 
 
 class Changed(NamedTuple):
-    """A finding of both runs, in the form of the later one, with its status in each."""
+    """A finding of both runs, as in the later one, with its status in each."""
 
     issue: Issue
     was: str
@@ -39,7 +39,7 @@ class Missing(NamedTuple):
 
 @dataclass(slots=True)
 class Difference:
-    """The result of a comparison; lists begin with the worst, `unchanged` counts findings with equal verdicts."""
+    """The result of a comparison; lists have the worst first, `unchanged` counts findings with equal verdicts."""
 
     new: list[Issue] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
@@ -53,16 +53,16 @@ class Difference:
         return lists | {"unchanged": self.unchanged}
 
     def added(self, level: str) -> list[Issue]:
-        """Return the new findings of at least this severity, including those no longer set aside."""
+        """Return the new findings of this severity or above, including those no longer set aside."""
         added = [*self.new, *(one.issue for one in self.changed if one.is_back)]
         return [issue for issue in added if is_at_least(issue.severity, level)]
 
 
-def compare(before: ReportBody, after: ReportBody, unlooked: Callable[[Issue], str | None]) -> Difference:
-    """Compare two bodies; `unlooked` returns why the later run may not report a finding, None if it is gone."""
+def compare(before: ReportBody, after: ReportBody, absence_reasons: Callable[[Issue], str | None]) -> Difference:
+    """Compare two bodies; `absence_reasons` returns why the later run may not report a finding, None if it is gone."""
     found, olds, news = Difference(), _by_fingerprint(before), _by_fingerprint(after)
     for fingerprint in dict.fromkeys([*news, *olds]):
-        _pair(found, olds.get(fingerprint, []), news.get(fingerprint, []), unlooked)
+        _pair(found, olds.get(fingerprint, []), news.get(fingerprint, []), absence_reasons)
     found.new.sort(key=_worst_first)
     found.fixed.sort(key=_worst_first)
     found.changed.sort(key=lambda one: _worst_first(one.issue))
@@ -82,7 +82,9 @@ def _by_fingerprint(body: ReportBody) -> dict[str, list[Issue]]:
     return found
 
 
-def _pair(into: Difference, olds: list[Issue], news: list[Issue], unlooked: Callable[[Issue], str | None]) -> None:
+def _pair(
+    into: Difference, olds: list[Issue], news: list[Issue], absence_reasons: Callable[[Issue], str | None]
+) -> None:
     """Pair findings with equal status, then with different status; those without a partner are new or gone."""
     common = Counter(map(status_of, olds)) & Counter(map(status_of, news))
     into.unchanged += sum(number for status, number in common.items() if status not in ASIDE)
@@ -94,7 +96,7 @@ def _pair(into: Difference, olds: list[Issue], news: list[Issue], unlooked: Call
     for issue in left[pairs:]:
         if status_of(issue) in ASIDE:
             continue
-        if reason := unlooked(issue):
+        if reason := absence_reasons(issue):
             into.not_checked.append(Missing(issue, reason))
         else:
             into.fixed.append(issue)

@@ -127,7 +127,7 @@ def _aside(said: str) -> str:
 
 
 def _counts(found: Difference) -> str:
-    names = {"changed": "with another verdict", "not_checked": "not checked"}
+    names = {"changed": "with a different verdict", "not_checked": "not checked"}
     return ", ".join(f"{number:,} {names.get(name, name)}" for name, number in found.counts.items())
 
 

@@ -1,7 +1,6 @@
 """Render a short report as Markdown for the job summary of GitHub Actions, which is limited to 1 MiB.
 
-The summary contains the numbers, the worst findings and the files that were not checked; its size is bounded for any
-tree.
+The summary has the numbers, the worst findings and what was not checked; its size is bounded for any tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +38,7 @@ def _findings(body: ReportBody) -> Iterator[str]:
     if not body.issues:
         return
     rules = rules_by_name(body.issues)
-    yield "\n| severity | place | finding | rule |\n| --- | --- | --- | --- |\n"
+    yield "\n| severity | location | finding | rule |\n| --- | --- | --- | --- |\n"
     for issue in worst_first(body.issues)[:FINDINGS_MAX]:
         yield _row(issue, rules[issue.pattern].title)
     more = body.summary.total - FINDINGS_MAX
@@ -53,5 +52,5 @@ def _row(issue: Issue, title: str) -> str:
 
 
 def _short(text: str) -> str:
-    """Return the end of a long text, the part that distinguishes files."""
+    """Return the end of a long text, which tells files apart."""
     return text if len(text) <= TEXT_MAX else f"…{text[-TEXT_MAX:]}"

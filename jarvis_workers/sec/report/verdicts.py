@@ -43,7 +43,7 @@ def has_verdicts(summary: Summary) -> bool:
 
 
 def rank(issue: Issue) -> int:
-    """Return the position of findings with this status in a report."""
+    """Return the position of findings of this status in a report."""
     return OPEN.index(issue.status) if issue.status in OPEN else len(OPEN)
 
 
@@ -75,7 +75,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
-    """Yield warnings to show beside the confirmed findings: a number, and its meaning."""
+    """Yield warnings beside the confirmed findings: the number, and its meaning."""
     yield from missed_canary(summary, say)
     for status, number in counts(summary).items():
         if status in ("review", "undecided", "heuristic"):
@@ -89,7 +89,7 @@ def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str,
     if canary and canary.status != "confirmed":
         status = say(WORDS.get(canary.status, canary.status))
         why = f" ({canary.reason})" if canary.reason else ""
-        means = say("It is {status}{why}: do not trust the verdicts of this run.", status=status, why=why)
+        means = say("Its status is {status}{why}: do not trust the verdicts of this run.", status=status, why=why)
         yield say("The known bug was missed."), means
 
 

@@ -1,7 +1,8 @@
-"""Functions over C projects, with the names of the original scanner: read units, and work with the files of a scan.
+"""Functions for C projects, with the names of the original scanner: read units, and work with the files of a scan.
 
 The argument `db_path` is the file of the symbols, its directory, or the root of a project.  The settings of the command
-line hold, such as c2rust.args.  Units are read in forks: call these functions in processes with one thread.
+line apply, such as c2rust.args.  Units are read in forked processes: call these functions only from single-threaded
+processes.
 """
 
 import os
@@ -50,7 +51,7 @@ def find_compile_commands(start: StrPath) -> Path | None:
 
 
 def load_compile_commands(path: StrPath, root: StrPath | None = None) -> tuple[CompileCommand, ...]:
-    """Return how the units of a project are compiled; `root` is its directory, by default that of the file.
+    """Return the compile commands of the units of a project; `root` is its directory, by default that of the file.
 
     Raises UsageError for a broken file.
     """
@@ -67,9 +68,9 @@ def iter_source_files(root: StrPath) -> Iterator[Path]:
 
 
 def scan_file(file: StrPath, root: StrPath = ".", arguments: Iterable[str] = ()) -> Unit:
-    """Read one source below `root` with the arguments of the compiler, in a process of its own.
+    """Read one source below `root` with the arguments of the compiler, in a separate process.
 
-    The unit is incomplete if `errors` of it exist.  Raises UsageError if it cannot be read.
+    A unit with `errors` is incomplete.  Raises UsageError if it cannot be read.
     """
     top, path = Path(root).resolve(), Path(file).resolve()
     if not path.is_relative_to(top):
@@ -82,7 +83,7 @@ def scan_file(file: StrPath, root: StrPath = ".", arguments: Iterable[str] = ())
 
 
 def scan_directory(root: StrPath, compile_commands: StrPath | None = None, *, allow_errors: bool = False) -> Path:
-    """Read all units of a project one after the other, and write its files; return the path of symbols.jsonl.
+    """Read all units of a project one after the other, and write the project's files; return the path of symbols.jsonl.
 
     For large projects use run_scan, which uses all processors.  Raises UsageError if a unit cannot be read or, without
     `allow_errors`, if it has errors: nothing is written then.
@@ -97,7 +98,7 @@ def scan_directory(root: StrPath, compile_commands: StrPath | None = None, *, al
 def collect_function_names(
     files: Iterable[StrPath], out_path: StrPath, compile_commands_root: StrPath | None = None
 ) -> Path:
-    """Write the unique names of the functions that headers declare, one a line; raises UsageError.
+    """Write the unique names of the functions that headers declare, one per line; raises UsageError.
 
     Other files, and headers that cannot be parsed, are left out.
     """
@@ -110,12 +111,12 @@ def collect_function_names(
 
 
 def find_root_function_ids(db_path: StrPath) -> list[int]:
-    """Return the ids of the functions that no other function calls, or of all functions if there is none."""
+    """Return the ids of the functions that no other function calls, or of all functions if there are none."""
     return list(find_roots(_symbols(db_path)[1].graph))
 
 
 def compute_translation_order_jsonl(db_path: StrPath, out_path: StrPath | None = None) -> Path:
-    """Write the translation order, by default beside the symbols; entries of the environment come last."""
+    """Write the translation order, by default next to the symbols; entry points named by the environment come last."""
     path, symbols = _symbols(db_path)
     steps = compute_order(symbols, delayed_entries())
     return _written(Path(out_path) if out_path else path.parent / ORDER, order_lines(symbols.graph, steps))
@@ -127,7 +128,7 @@ def generate_dot_from_db(db_path: StrPath, out_path: StrPath) -> Path:
 
 
 def export_root_subgraphs_to_dir(db_path: StrPath, out_dir: StrPath) -> list[Path]:
-    """Write what each root reaches as DOT, a file per root."""
+    """Write the functions that each root reaches as DOT, one file per root."""
     return write_subgraphs(_symbols(db_path)[1].graph, Path(out_dir))
 
 

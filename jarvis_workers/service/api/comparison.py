@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.report.comparability import Looked, unlooked
+from jarvis_workers.sec.report.comparability import Looked, absence_reasons
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.service.api.findings import Finding
 from jarvis_workers.service.api.report import Report
@@ -43,7 +43,7 @@ def diff(before: Report, after: Report) -> ReportDiff:
         if report.summary.known is not None:
             raise UsageError(f"the {which} report lists only what was new to its baseline; scan without one to compare")
     olds, news = before.document.body, after.document.body
-    found = compare(olds, news, unlooked(olds, news, _looked(after)))
+    found = compare(olds, news, absence_reasons(olds, news, _looked(after)))
     earlier, later = _by_gid(before), _by_gid(after)
     return ReportDiff(
         new=tuple(later[issue.gid] for issue in found.new),

@@ -79,7 +79,7 @@ class ScanOptions:
                 object.__setattr__(self, name, tuple(value))
         for name in ("rules", "exclude_rules", "only"):
             if "" in getattr(self, name):
-                raise UsageError(f"{name} holds an empty name; see all with: jarvis sec rules")
+                raise UsageError(f"{name} contains an empty name; see all with: jarvis sec rules")
         check_choice("languages", self.languages, get_args(Language))
         check_choice("severity", self.severity.values(), get_args(Severity))
         check_choice("lang", [self.lang], ("en", "zh"))

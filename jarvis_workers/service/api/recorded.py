@@ -157,7 +157,9 @@ def _baseline(
                 ),
             )
     except UsageError as problem:
-        raise UsageError(f"baseline {plain(named)}: is not a report file, and as a revision: {problem}") from problem
+        raise UsageError(
+            f"baseline {plain(named)} is not a report file, and cannot be used as a revision: {problem}"
+        ) from problem
     return of_run(store, run, revision.says, revision.renamed)
 
 

@@ -194,7 +194,7 @@ def _write(tree: Path, name: str, source: str | bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source)
     except UnicodeEncodeError as error:
-        raise UsageError(f'filename: "{plain(name)}": its text holds half of a surrogate pair; give bytes') from error
+        raise UsageError(f'filename: "{plain(name)}": its text contains a lone surrogate; give bytes') from error
     except OSError as error:
         raise UsageError(f'filename: "{plain(name)}": {error.strerror}') from error
 

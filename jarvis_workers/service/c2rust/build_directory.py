@@ -1,6 +1,8 @@
-"""Directories in which builds of projects run: DATA/builds/NAME, the same for the same tree, so that paths stay.
+"""Directories in which builds of projects run:
 
-Each one is locked as long as its BuildDirectory is referenced.  Of those without a lock the KEEP newest remain.
+DATA/builds/NAME, with the same name for the same tree, so that paths are stable.
+
+A directory is locked while its BuildDirectory is referenced; only the KEEP newest unlocked directories are retained.
 """
 
 import fcntl

@@ -29,7 +29,7 @@ class CollectedNames:
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """The root that paths in arguments begin with, and how sources below it are compiled."""
+    """The root that paths in arguments begin with, and the compile commands of the sources below it."""
 
     root: Path
     commands: tuple[CompileCommand, ...] = ()
@@ -39,10 +39,10 @@ class _Project:
 def collect_names(
     files: Iterable[Path], root: Path, options: CompileOptions, clang_headers: str | None = None
 ) -> CollectedNames:
-    """Return the functions that the headers among the files declare; one that cannot be parsed is a warning.
+    """Return the functions that the headers among the files declare; a header that cannot be parsed causes a warning.
 
-    A header is parsed with the arguments of a source near to it, below `root`.  `clang_headers` is the
-    setting.  Raises UsageError if no file is a header, or none can be parsed.
+    A header is parsed with the arguments of a nearby source below `root`.  `clang_headers` is the setting.  Raises
+    UsageError if no file is a header, or none can be parsed.
     """
     chosen = list(files)
     skipped = [file for file in chosen if file.suffix not in HEADER_SUFFIXES]
@@ -72,12 +72,12 @@ def write_names(collected: CollectedNames, root: Path, out: Path | None = None, 
 
 
 def compile_options(settings: Settings, cc_root: Path | None = None) -> CompileOptions:
-    """Return the options for a compile_commands.json in a directory, or for one that is found, as in a scan."""
+    """Return the options for a compile_commands.json in a directory, or for the one that a scan would find."""
     return CompileOptions.from_settings(settings, compile_commands=cc_root, configure=None, build=None)
 
 
 def _project(root: Path, options: CompileOptions) -> _Project:
-    """Return how the sources are compiled; headers without sources are parsed with the root as include directory."""
+    """Return the compile commands of the sources; without sources, the root is the include directory."""
     try:
         plan = compile_commands_of(root, options)
     except UsageError as problem:

@@ -1,4 +1,4 @@
-"""Find out how the sources of a C project are compiled.
+"""Determine the compile commands of the sources of a C project.
 
 In this order: a build that is recorded (`--configure`, `--build`), the compile_commands.json that the user names or
 that lies at the root or in `build*/`, the setting `c2rust.args`, guessed include directories.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 DATABASE = "compile_commands.json"
 DATABASE_BYTES = 512_000_000
-NO_SOURCES = "no C or C++ file; give the root of a C project by --path"
+NO_SOURCES = "no C or C++ file; give the root of a C project with --path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class CompileOptions:
 
 @dataclass(frozen=True, slots=True)
 class CompilePlan:
-    """The units of a project, ordered by file; one file may have several.
+    """The units of a project, ordered by file; a file may have several units.
 
-    `tree` is the directory to pack, which is not that of the user if a build was recorded; `files` are the paths below
-    it that the units may read, in order.  Each warning is one line.  A recorded build's `directory` remains at
-    least as long as the plan.
+    `tree` is the directory to pack: a copy of the user's directory if a build was recorded; `files` are the paths below
+    it that the units may read, in order.  Each warning is one line.  A recorded build's `directory` remains at least as
+    long as the plan.
     """
 
     commands: tuple[CompileCommand, ...]
@@ -99,7 +99,8 @@ def compile_commands_of(
     commands = BuildCommands(options.configure, options.build)
     if commands.given and options.compile_commands is not None:
         raise UsageError(
-            f"--compile-commands and {commands.given[-1][0]} exclude each other: a build is recorded itself"
+            f"--compile-commands cannot be combined with {commands.given[-1][0]},"
+            " which records its own compile commands"
         )
     if commands.given:
         recorded = record_build(tree, commands, options.data_dir, options.limits, on_command=on_command)
@@ -141,7 +142,7 @@ def _database(local: LocalTree, options: CompileOptions) -> tuple[Path | None, t
     if not found:
         return None, ()
     others = ", ".join(plain(str(path.relative_to(root))) for path in found[1:])
-    return found[0], (f"not read: {others}; choose one by --compile-commands",) if others else ()
+    return found[0], (f"not read: {others}; choose one with --compile-commands",) if others else ()
 
 
 def _read(database: Path, local: LocalTree) -> CompileCommands:

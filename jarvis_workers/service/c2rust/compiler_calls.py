@@ -1,4 +1,4 @@
-"""Record the calls of a compiler by hand: `CC="jarvis c2rust cc" make`.
+"""Record the compiler calls of a build that the user runs: `CC="jarvis c2rust cc" make`.
 
 compile_commands.json is valid JSON after each call: an entry replaces the closing bracket, under a lock, so that
 parallel builds lose nothing and a call costs the same in a file of any size.
@@ -24,7 +24,7 @@ OPEN, CLOSE = b"[\n", b"\n]\n"
 
 
 def record_and_compile(arguments: Sequence[str], environ: Mapping[str, str], directory: Path) -> int:
-    """Record a call of the compiler named by COMPILER (`cc`) in RECORD, then become the compiler.
+    """Record a call of the compiler named by COMPILER (`cc`) in RECORD, then replace this process by the compiler.
 
     `directory` is the current one.  Returns an exit code if there is no such compiler; raises UsageError if the call
     cannot be recorded.

@@ -18,7 +18,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def read_records(parent: Path, name: str) -> list[Invocation]:
     """Return the recorded calls in the directory `name` of `parent`, in the order in which they were made.
 
-    Raises UsageError if they cannot be read, which only a build that writes to the directory brings about.
+    Raises UsageError if they cannot be read, which happens only if the build has written to the directory.
     """
     try:
         above = os.open(parent, _DIRECTORY)
@@ -29,7 +29,7 @@ def read_records(parent: Path, name: str) -> list[Invocation]:
         try:
             names = sorted(file for file in os.listdir(directory) if file.endswith(".json"))  # noqa: PTH208
             if len(names) > MOST_RECORDS:
-                raise UsageError(f"{parent / name}: more than {MOST_RECORDS} calls of compilers")
+                raise UsageError(f"{parent / name}: more than {MOST_RECORDS} compiler calls")
             return [_read(directory, file) for file in names]
         finally:
             os.close(directory)
@@ -44,7 +44,9 @@ def _read(directory: int, file: str) -> Invocation:
     try:
         return _invocation(json.loads(content), file)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise UsageError(f"{file}: not a recorded compiler call; the build has written to the records") from error
+        raise UsageError(
+            f"{file}: not a recorded compiler call; the build has written to the record directory"
+        ) from error
 
 
 def _invocation(record: dict[str, Any], file: str) -> Invocation:

@@ -24,7 +24,10 @@ PICTURES: Mapping[str, Form] = {".png": "png", ".svg": "svg"}
 
 @dataclass(frozen=True, slots=True)
 class GraphSelection:
-    """What of a graph is written: all, or what the functions `roots` reach; in DOT with types, clustered by file."""
+    """The part of a graph to write: all, or the functions that `roots` reach;
+
+    DOT may include types and cluster by file.
+    """
 
     roots: tuple[str, ...] = ()
     clustered: bool = False
@@ -38,12 +41,12 @@ class GraphSelection:
 def graph_text(project: ProjectSymbols, selection: GraphSelection, suffix: str = ".dot") -> Pieces:
     """Yield the graph in the format of a suffix; raises UsageError for an unknown suffix or root."""
     if suffix not in _FORMATS:
-        raise UsageError(f'no graph is written as "{suffix}"; use one of {", ".join((*_FORMATS, *PICTURES))}')
+        raise UsageError(f'unknown graph format "{suffix}"; use one of {", ".join((*_FORMATS, *PICTURES))}')
     return _FORMATS[suffix](project, selected_graph(project.graph, selection.roots), selection)
 
 
 def write_graph(project: ProjectSymbols, selection: GraphSelection, output: Path) -> Path:
-    """Write the graph as a whole or not at all; raises UsageError, also for a picture that graphviz cannot draw."""
+    """Write the graph atomically; raises UsageError, also for a picture that graphviz cannot draw."""
     try:
         if output.suffix in PICTURES:
             return _draw(project, selection, output)
@@ -66,7 +69,7 @@ def write_subgraphs(graph: SymbolGraph, directory: Path) -> list[Path]:
 
 
 def selected_graph(graph: SymbolGraph, roots: tuple[str, ...]) -> SymbolGraph:
-    """Return what the functions with these names reach, or the graph itself without names."""
+    """Return the graph that the functions with these names reach, or the whole graph if there are no names."""
     if not roots:
         return graph
     symbols: dict[int, Symbol] = {}
@@ -81,10 +84,10 @@ def selected_graph(graph: SymbolGraph, roots: tuple[str, ...]) -> SymbolGraph:
 def _draw(project: ProjectSymbols, selection: GraphSelection, output: Path) -> Path:
     program = dot_program()
     if program is None:
-        raise UsageError("graphviz is not installed (apt install graphviz); -o FILE.dot and FILE.html need none")
+        raise UsageError("graphviz is not installed (apt install graphviz); -o FILE.dot and FILE.html do not need it")
     graph = selected_graph(project.graph, selection.roots)
     nodes = sum(symbol.category in selection.categories for symbol in graph.symbols)
-    advice = "narrow it by --root, or use -o FILE.html"
+    advice = "narrow the graph with --root, or use -o FILE.html"
     if nodes > NODES_MAX:
         raise UsageError(f"{nodes:,} symbols are too many for a picture, at most {NODES_MAX}: {advice}")
     with TemporaryDirectory(prefix="jarvis-graph-") as directory:

@@ -1,4 +1,4 @@
-"""The files of a C project: what compile commands name, and what its units may read.
+"""The files of a C project: those that compile commands name, and those that its units may read.
 
 A unit may include a file of any name, so files are found by their suffix or because some file includes their name.
 """
@@ -47,7 +47,7 @@ class LocalTree(NamedTuple):
         if not self.exists(path):
             return None
         if below(self.resolve(path), self.root) is None:
-            raise ValueError(f"{path}: a response file outside of the project")
+            raise ValueError(f"{path}: a response file outside the project")
         with Path(path).open("rb") as file:
             content = file.read(RESPONSE_BYTES + 1)
         if len(content) > RESPONSE_BYTES:
@@ -56,7 +56,7 @@ class LocalTree(NamedTuple):
 
 
 def local_tree(tree: Path) -> LocalTree:
-    """Return the tree at a path. Raises UsageError if it is no directory."""
+    """Return the tree at a path. Raises UsageError if it is not a directory."""
     if not tree.is_dir():
         raise UsageError(f"{tree}: not a directory")
     return LocalTree(os.path.realpath(tree))
@@ -99,7 +99,7 @@ def _walk(root: str) -> Iterator[str]:
 
 
 def _content(path: str) -> bytes:
-    """Return a file; what cannot be read or is no regular file has no includes."""
+    """Return the content of a file; one that is unreadable or not a regular file has no includes."""
     try:
         if not Path(path).is_file() or Path(path).stat().st_size > FILE_BYTES:
             return b""

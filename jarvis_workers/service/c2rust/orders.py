@@ -1,4 +1,4 @@
-"""Compute the translation order of a project anew and write its file."""
+"""Recompute the translation order of a project and write its file."""
 
 from collections.abc import Collection
 from pathlib import Path

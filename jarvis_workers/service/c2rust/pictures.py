@@ -1,7 +1,7 @@
-"""Pictures of a call graph by graphviz, beside its files in DOT.
+"""Pictures of a call graph, drawn by graphviz and written next to its DOT files.
 
-Graphviz is optional: without it, or where it is too slow, a remark says so and the DOT stays.  A graph of more than
-NODES_MAX functions is no picture to look at: each file of the project gets one instead, with the direct neighbours of
+Graphviz is optional: if it is missing or too slow, a remark is added and the DOT file remains.  A graph of more than
+NODES_MAX functions is too large for a picture: each file of the project gets one instead, with the direct neighbours of
 its functions.
 """
 
@@ -70,12 +70,14 @@ def draw_project(graph: SymbolGraph, dot: Path, program: str | None, limits: Dra
     folder = dot.with_name(f"{dot.stem}_files")
     folder.mkdir(exist_ok=True)
     pictures = draw_files(_dots_by_file(graph, functions, folder), "svg", program, limits)
-    pictures.remarks.insert(0, f"{len(functions):,} functions are too many for one picture: one a file in {folder}")
+    pictures.remarks.insert(
+        0, f"{len(functions):,} functions are too many for one picture: one picture per source file is in {folder}"
+    )
     return pictures
 
 
 def draw_files(dots: Iterable[DotFile], form: Form, program: str | None, limits: DrawingLimits = WITHIN) -> Pictures:
-    """Draw each graph beside its file; a graph of more than NODES_MAX nodes has a remark only."""
+    """Draw each graph beside its file; a graph of more than NODES_MAX nodes only gets a remark."""
     pictures = Pictures()
     if program is None:
         pictures.remarks.append(MISSING)
@@ -90,7 +92,9 @@ def draw_files(dots: Iterable[DotFile], form: Form, program: str | None, limits:
         else:
             _draw(dot.path, form, program, min(limits.seconds, left), pictures)
     if skipped:
-        pictures.remarks.append(f"{skipped:,} more graphs have no picture: limit of time or number")
+        pictures.remarks.append(
+            f"{skipped:,} more graphs have no picture: the time limit or the maximum number of pictures was reached"
+        )
     return pictures
 
 
@@ -118,7 +122,7 @@ def _dots_by_file(graph: SymbolGraph, functions: Iterable[Symbol], folder: Path)
 
 
 def _incident_edges(graph: SymbolGraph) -> Mapping[int, list[Edge]]:
-    """Return the edges between functions, by both ends."""
+    """Return the edges between functions, indexed by both ends."""
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if edge.kind in ("call", "address"):

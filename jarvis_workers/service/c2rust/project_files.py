@@ -1,6 +1,6 @@
-"""The files in <root>/.jarvis/c2rust, by which the commands of c2rust hand results to each other and to people.
+"""The files in <root>/.jarvis/c2rust, through which c2rust commands exchange results with each other and with users.
 
-Each file is written as a whole or not at all.
+Each file is written atomically.
 """
 
 import filecmp
@@ -36,7 +36,7 @@ Say = Callable[[str], None]
 class ProjectSymbols:
     """The symbols of a project with their order; `warnings` are lines about what the files contained.
 
-    `report` is that of the scan that has written the symbols, if it is there.
+    `report` is that of the scan that wrote the symbols, if it exists.
     """
 
     root: Path
@@ -47,7 +47,7 @@ class ProjectSymbols:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The warnings, and what the symbols lack because it was not read."""
+        """The warnings, and lines about units that were not read, whose symbols are missing."""
         return (*self.warnings, *gap_warnings(self.report))
 
     @property
@@ -60,10 +60,10 @@ def directory_of(root: Path) -> Path:
 
 
 def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectSymbols:
-    """Return what the files of a project contain, the order computed anew if its file cannot be used.
+    """Return the contents of the files of a project; the order is recomputed if its file cannot be used.
 
     `delayed` are the entries to order last, by default those of the environment.  Raises UsageError if there are no
-    symbols, or a line of them cannot be understood.
+    symbols, or one of their lines is invalid.
     """
     directory = directory_of(root)
     path = symbol_file_in(directory)
@@ -73,12 +73,12 @@ def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectS
     order_path = directory / ORDER
     lines = _lines(order_path) if order_path.exists() else None
     order = read_order(lines, symbols, delayed_entries() if delayed is None else delayed)
-    computed = (f"{order_path} {order.reason}: the order was computed anew",) if order.reason else ()
+    computed = (f"{order_path} {order.reason}: the order was recomputed",) if order.reason else ()
     return ProjectSymbols(root, symbols, order, (*symbols.warnings, *computed), read_scan_report(directory))
 
 
 def symbol_file_in(directory: Path) -> Path | None:
-    """Return the symbols of a directory that count: symbols.jsonl, or as scanned if there is none."""
+    """Return the symbol file to use in a directory: symbols.jsonl, or symbols_raw.jsonl if there is none."""
     return next((path for path in (directory / SYMBOLS, directory / RAW_SYMBOLS) if path.is_file()), None)
 
 
@@ -95,7 +95,7 @@ def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], sa
 
 
 def keep_edited(directory: Path, say: Say | None = None) -> None:
-    """Rename symbols.jsonl before it is replaced if a person has changed it since the scan; `say` gets a line then."""
+    """Rename a symbols.jsonl that was edited since the scan before it is replaced; `say` is then called with a line."""
     edited, kept = directory / SYMBOLS, directory / EDITED_SYMBOLS
     try:
         if filecmp.cmp(edited, directory / RAW_SYMBOLS, shallow=False):
@@ -106,11 +106,14 @@ def keep_edited(directory: Path, say: Say | None = None) -> None:
     except OSError as error:
         raise UsageError(f"cannot rename {edited}: {error.strerror}") from error
     if say:
-        say(f"{edited} was edited after the last scan: it is now {kept.name}")
+        say(f"{edited} was edited after the last scan: renamed to {kept.name}")
 
 
 def write_file(root: Path, name: str, lines: Iterable[str], say: Say | None = None) -> Path:
-    """Write one of the files of a project; raises UsageError. `say` gets a line before .gitignore is extended."""
+    """Write one of the files of a project; raises UsageError.
+
+    `say` is called with a line before .gitignore is extended.
+    """
     directory = directory_of(root)
     try:
         make_directory(directory, own=True, say=say)
@@ -120,7 +123,7 @@ def write_file(root: Path, name: str, lines: Iterable[str], say: Say | None = No
 
 
 def delayed_entries(environment: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """Return the names of entries that the environment delays, separated by commas, spaces or semicolons."""
+    """Return the names of the entry points that the environment delays, separated by commas, spaces or semicolons."""
     return frozenset(name for variable in DELAYED_ENTRIES for name in _names(environment.get(variable, "")))
 
 

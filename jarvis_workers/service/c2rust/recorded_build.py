@@ -1,8 +1,8 @@
-"""Run the build of a project in the sandbox, over a copy of its tree, and record what its compilers are called for.
+"""Run the build of a project in the sandbox, over a copy of its tree, and record its compiler calls.
 
-The copy is made by a command in the sandbox too: limits hold for it, and what it writes belongs to the user that the
-build runs as.  Compilers are found by name in PATH, where our wrappers stand first; a build that names a compiler by an
-absolute path is not recorded.
+The copy is made by a command in the sandbox too: the limits apply to it, and the files that it writes belong to the
+user that the build runs as.  Compilers are found by name in PATH, where our wrappers come first; a build that names a
+compiler by an absolute path is not recorded.
 """
 
 import functools
@@ -42,7 +42,7 @@ REASONS = {
 
 
 class BuildCommands(NamedTuple):
-    """The commands of a build, each split like a shell does, and given to `sh -c` if it has operators of a shell."""
+    """The commands of a build, each split as by a shell, and passed to `sh -c` if it contains shell operators."""
 
     configure: str | None = None
     build: str | None = None
@@ -56,7 +56,7 @@ class BuildCommands(NamedTuple):
 class BuildLimits(NamedTuple):
     """Limits of each command: seconds, memory of all its processes, and files of the build in all.
 
-    `tool_chains` are directories that it may read beside those of the system; their `bin` is in its PATH.
+    `tool_chains` are directories that it may read in addition to those of the system; their `bin` is in its PATH.
     """
 
     seconds: float = 1800
@@ -79,7 +79,7 @@ class BuildLimits(NamedTuple):
 
 
 class RecordedBuild(NamedTuple):
-    """What a build has compiled, in the copy of the tree at `directory.place / WORK`."""
+    """The results of a recorded build, in the copy of the tree at `directory.place / WORK`."""
 
     found: CompileCommands
     directory: BuildDirectory
@@ -87,7 +87,7 @@ class RecordedBuild(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A command of the build: its name in errors, as given, and split."""
+    """A command of the build: its name in errors, its text as given, and its words."""
 
     name: str
     command: str
@@ -109,7 +109,7 @@ def record_build(
     """
     for place in limits.tool_chains:
         if not place.is_absolute() or not place.is_dir():
-            raise UsageError(f"c2rust.tool_chains: {place}: not an absolute path of a directory")
+            raise UsageError(f"c2rust.tool_chains: {place}: not the absolute path of a directory")
     steps = [_Step(f"{option} {shlex.quote(text)}", text, _words(option, text)) for option, text in commands.given]
     try:
         if why := refusal(tier or best_tier()):
@@ -120,7 +120,7 @@ def record_build(
             _copy(tree, directory.place, opened, limits)
             _build(directory.place, steps, opened, limits, on_command)
     except SandboxError as error:
-        raise UsageError(f"{commands.given[0][0]}: a build runs in the sandbox only: {error}") from error
+        raise UsageError(f"{commands.given[0][0]}: builds run only in the sandbox: {error}") from error
     return _recorded(directory, steps[-1].name)
 
 
@@ -145,8 +145,8 @@ def _recorded(directory: BuildDirectory, name: str) -> RecordedBuild:
     invocations = read_records(directory.place / HOME, RECORDS)
     found = collect_commands(invocations, local, is_unit=lambda path: _is_unit(path, local))
     if not found.commands:
-        calls = f"{len(invocations)} calls of compilers, none for a C or C++ file of the tree" if invocations else ""
-        why = calls or "no call of cc, gcc, clang or the like by its name in PATH"
+        calls = f"{len(invocations)} compiler calls, none for a C or C++ file of the tree" if invocations else ""
+        why = calls or "no compiler (cc, gcc, clang, …) was called by name through PATH"
         hint = "; add --build CMD" if name.startswith("--configure") else ""
         raise UsageError(f"{name}: compiled nothing: {why}{hint}")
     return RecordedBuild(found, directory, local)
@@ -163,7 +163,7 @@ def _words(option: str, command: str) -> list[str]:
 
 
 def _copy(tree: Path, place: Path, opened: Callable[..., Sandbox], limits: BuildLimits) -> None:
-    """Copy the tree to place/WORK with modes and times, which make compares; the data directory is left out."""
+    """Copy the tree to place/WORK with modes and the times that `make` compares, but without the data directory."""
     root = os.path.realpath(tree)
     inside = below(str(place), root)
     own = inside.split("/")[0] if inside else ".jarvis"
@@ -207,7 +207,7 @@ def _environment(wrappers: Path, path: str) -> list[str]:
 
 
 def _run(box: Sandbox, name: str, argv: list[str], limits: BuildLimits) -> None:
-    """Run a command with its errors in its output; raise CommandFailed with the last lines if it fails."""
+    """Run a command with stderr redirected to its output; raise CommandFailed with the last lines if it fails."""
     outcome = box.run(["sh", "-c", 'mkdir -p "$HOME/records"; exec "$@" 2>&1', "sh", *argv], limits=limits.of_sandbox)
     if outcome.code != 0:
         output = COLOURS.sub(b"", outcome.stdout + outcome.stderr)
@@ -219,7 +219,7 @@ def _failure(outcome: CommandOutcome, limits: BuildLimits) -> str:
     if outcome.reason in REASONS:
         return REASONS[outcome.reason].format(seconds=limits.seconds, memory=limits.memory_mb, disk=limits.disk_mb)
     if outcome.reason:
-        return f"ended by its limit of {outcome.reason}"
+        return f"exceeded the limit on {outcome.reason}"
     return f"exit code {outcome.code}" if outcome.signal is None else f"ended by signal {outcome.signal}"
 
 

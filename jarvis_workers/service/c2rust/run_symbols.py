@@ -1,4 +1,4 @@
-"""The symbols of a run in the results store, as the files of its project have them."""
+"""The symbols of a run in the results store, in the form of the files of its project."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ def read_run(settings: Settings, prefix: str) -> ProjectSymbols:
     with wiring.store_of(settings) as store:
         run = find_run(store, prefix)
         if run.kind != SCAN:
-            raise UsageError(f"run {run.id} is of the kind {run.kind}; symbols have the runs of: jarvis c2rust scan")
+            raise UsageError(f"run {run.id} is a {run.kind} run; only runs of jarvis c2rust scan have symbols")
         blobs = wiring.blobs_of(settings)
         symbols = _artifact(store, blobs, run, SYMBOLS)
         order, report = _artifact(store, blobs, run, ORDER), _artifact(store, blobs, run, REPORT)

@@ -1,4 +1,4 @@
-"""Write the graphs of a project beside its scan: DOT of the whole and of each root, drawn by graphviz if wanted."""
+"""Write the graphs of a scanned project: DOT of the whole graph and of each root, drawn by graphviz on request."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ def default_subgraphs(root: Path) -> Path:
 
 
 def write_graphs(root: Path, request: GraphRequest) -> Pictures:
-    """Write the graphs of the symbols in the files of a project; return all paths, and lines about what is missing.
+    """Write the graphs of the symbols in the files of a project; return all paths, and a line for each missing picture.
 
     Raises UsageError.
     """

@@ -1,6 +1,6 @@
-"""The report of the last scan in <root>/.jarvis/c2rust: what the symbols beside it do not have.
+"""The report of the last scan in <root>/.jarvis/c2rust, which lists the units that were not read.
 
-Symbols of units that could not be read are missing from symbols.jsonl, where nothing else says so.
+The symbols of these units are missing from symbols.jsonl, which does not record that.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ UNITS_NAMED = 3
 
 
 def read_scan_report(directory: Path) -> ScanBody | None:
-    """Return the report, None if there is none, as with symbols of another program. Raises UsageError."""
+    """Return the report, or None if there is none, such as for symbols from another program. Raises UsageError."""
     path = directory / REPORT_FILE
     try:
         if path.stat().st_size > REPORT_MB_MAX * 2**20:

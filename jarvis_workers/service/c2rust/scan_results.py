@@ -44,7 +44,7 @@ def is_symbol_scan(run: Run) -> bool:
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
-    """Return the body of the report: as written by the run or, before that, of the results so far."""
+    """Return the body of the report: the one written by the run or, before that, one of the results so far."""
     content = _artifact(store, blobs, run, REPORT) if run.ended else None
     if content is not None:
         return decode_body(content)
@@ -67,7 +67,7 @@ def render(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
         return
     page = _artifact(store, blobs, run, PAGE)
     if page is None:
-        raise UsageError(f"run {run.id} is {run.state}: its page is written at its end")
+        raise UsageError(f"run {run.id} is {run.state}: its page is written when the run ends")
     yield page.decode()
 
 
@@ -76,8 +76,8 @@ def export_symbols(
 ) -> list[Path]:
     """Write the files of a run to a directory, by default to that of its project; return their paths.
 
-    Nothing is written without results, or by default if the root is no directory here.  `say` gets a line before
-    .gitignore is extended, and when a symbols.jsonl that a person has edited is renamed.  Raises UsageError.
+    Nothing is written without results, or by default if the root is not a directory on this machine. `say` is called
+    with a line before .gitignore is extended and when an edited symbols.jsonl is renamed.  Raises UsageError.
     """
     root = Path(os.fsdecode(run.root_raw))
     if directory is None and not root.is_dir():

@@ -1,7 +1,7 @@
-"""The compiler that puts slots into what it compiles: `make CC="jarvis c2rust cc"`.
+"""The compiler that inserts slots into the programs that it compiles: `make CC="jarvis c2rust cc"`.
 
-Variables: JARVIS_C2RUST_CC is the compiler behind it (cc), JARVIS_C2RUST_ROOT the root of the project that names of
-units are relative to, JARVIS_C2RUST_CACHE the directory of the compiled runtime.
+Variables: JARVIS_C2RUST_CC is the underlying compiler (cc), JARVIS_C2RUST_ROOT the project root that unit names are
+relative to, JARVIS_C2RUST_CACHE the directory of the compiled runtime.
 """
 
 import shlex
@@ -29,9 +29,9 @@ TEMPORARY = "jarvis-cc"
 
 
 def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Do what the compiler does for these arguments, with slots; return its exit code.
+    """Compile with these arguments and insert slots; return the exit code.
 
-    Raises JarvisError for a compiler or machine that slots cannot be put into.
+    Raises JarvisError for a compiler or machine for which slots are not supported.
     """
     compiler = shlex.split(environ.get("JARVIS_C2RUST_CC") or "cc")
     try:
@@ -42,7 +42,7 @@ def compile_with_slots(arguments: Sequence[str], environ: Mapping[str, str]) -> 
         return run_compiler([*compiler, *arguments], environ)
     facts = compiler_facts(compiler, build.flags, environ)
     if facts.machine not in MACHINES:
-        raise JarvisError(f"{compiler[0]}: no slots for {facts.machine}, only for {', '.join(MACHINES)}")
+        raise JarvisError(f"{compiler[0]}: slots are not supported on {facts.machine}, only on {', '.join(MACHINES)}")
     with temporary_directory(TEMPORARY) as directory:
         return _Builder(compiler, environ, facts, build, directory).run()
 
@@ -92,7 +92,7 @@ class _Builder:
             assembly.unlink(missing_ok=True)
 
     def _assembly(self, one: SourceInput) -> Path:
-        """Return where to put the assembly; coverage data is named after it, and so stays beside the object."""
+        """Return the path for the assembly; coverage data is named after it, and so is written next to the object."""
         beside = Path(one.object or Path(one.source).name).with_suffix(".s")
         return beside if self._build.measures_coverage and not beside.exists() else self._directory / "unit.s"
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class ParseInput(RunInput):
     """The input of a run: its options, and the compile commands as JSON.
 
-    The paths of the selection are all files of the project, so they are no part of the options.
+    The paths of the selection are all files of the project, so they are not part of the options.
     """
 
     options: ParseOptions
@@ -43,16 +43,16 @@ class ParseInput(RunInput):
         return (self.commands,)
 
     def complete(self, selection: "Selection", store: "Store | None") -> ParseOptions:
-        """Return the options with the blob of the compile commands."""
+        """Return the options, completed by the blob of the compile commands."""
         return replace(self.options, commands=sha256(self.commands).hexdigest())
 
 
 def plan_of(
     settings: "Settings", tree: Path, options: CompileOptions, on_command: "Callable[[str], None] | None" = None
 ) -> CompilePlan:
-    """Return how a project is compiled; `on_command` is called with each command of its build before it runs.
+    """Return the compile plan of a project; `on_command` is called with each command of its build before it runs.
 
-    Raises UsageError, also if this machine has to read C but cannot.
+    Raises UsageError, also if this machine has to parse C but cannot.
     """
     if settings.place == "local":
         if not is_installed("clang"):

@@ -32,7 +32,7 @@ def examine_c_reading(settings: Settings, load: Callable[[], str] = load_library
         _probed(
             "clang headers",
             lambda: str(builtin_headers(settings.c2rust.clang_headers)),
-            "without them types such as size_t are lost, so jarvis c2rust refuses to read C",
+            "without them, types such as size_t are unknown, so jarvis c2rust refuses to read C",
         ),
     ]
 

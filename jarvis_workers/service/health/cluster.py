@@ -79,7 +79,7 @@ def _versions(living: list[WorkerFacts]) -> Check:
     others = sorted({worker.version for worker in living} - {__version__})
     if others:
         return Check(
-            "versions", "warn", f"workers of {', '.join(others)}, and this is {__version__}", "upgrade them all"
+            "versions", "warn", f"workers run {', '.join(others)}, but this is {__version__}", "upgrade them all"
         )
     return Check("versions", "ok", __version__)
 

@@ -38,8 +38,8 @@ LEAST_OPEN_FILES = 1024
 FASTEST_ENGINE = "hyperscan"
 
 TOOLS = {
-    "git": "to scan a git URL or revision, and only what changed",
-    "cc": "to resolve headers like the compiler",
+    "git": "to scan git URLs, revisions, and only changed files",
+    "cc": "to resolve headers as the compiler does",
     "cargo": "to build Rust code",
     "dot": "(graphviz) to draw call graphs",
 }
@@ -237,7 +237,7 @@ def _limit(limit: int) -> str:
 def _file_size(limit: int) -> Check:
     if limit == resource.RLIM_INFINITY:
         return Check("file size", "ok", _limit(limit))
-    remedy = "lift the limit, or the store stops growing there: ulimit -f unlimited"
+    remedy = "remove the limit, or the store cannot grow beyond it: ulimit -f unlimited"
     return Check("file size", "warn", f"{_limit(limit)} bytes", remedy)
 
 

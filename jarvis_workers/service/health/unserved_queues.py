@@ -42,7 +42,7 @@ class Absence:
         self._told = False
 
     def look(self, queues: Collection[str]) -> None:
-        """Record the queues that are unserved now."""
+        """Record the queues that are currently unserved."""
         if not queues:
             self._since = None
             return

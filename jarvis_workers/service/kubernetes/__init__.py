@@ -1,1 +1,1 @@
-"""Kubernetes manifests of batches, as the Helm chart has them."""
+"""Kubernetes manifests of batches, equal to those of the Helm chart."""

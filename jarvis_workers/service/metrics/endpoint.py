@@ -1,6 +1,6 @@
 """The HTTP endpoint of metrics: /metrics for Prometheus, /healthz for probes.
 
-/healthz tells whether this process serves, not whether the store responds: restarting it would not help the store.
+/healthz reports whether this process serves, not whether the store responds, as a restart would not help the store.
 """
 
 import socket

@@ -177,7 +177,7 @@ class StoreCollector(Collector):
         self._until = clock()
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        """Return nothing: to register the collector must not need the store."""
+        """Return nothing: registering the collector must not require the store."""
         return ()
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

@@ -1,7 +1,7 @@
 """Read everything that the metrics of the store show, within a bounded time.
 
-Findings are counted once per finished run and then remembered: a store may hold millions. What COUNTING_SECONDS leave
-uncounted after a start is counted by the next readings, the newest runs first.
+Findings are counted once per finished run and then remembered: a store may hold millions. Runs that are not counted
+within COUNTING_SECONDS of a start are counted by the next readings, the newest first.
 """
 
 import json

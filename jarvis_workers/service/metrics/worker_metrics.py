@@ -24,14 +24,14 @@ LEFT_FILES_MAX = 32
 
 
 class PoolsCollector(Collector):
-    """Sums what the processes of a worker have counted; up to `left_files_max` files of ended processes remain."""
+    """Sums the counts of the processes of a worker; up to `left_files_max` files of ended processes remain."""
 
     def __init__(self, directory: Path, left_files_max: int = LEFT_FILES_MAX) -> None:
         self._directory, self._left_files_max = directory, left_files_max
         self._lock = threading.Lock()
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: the metrics are those that the processes have written."""
+        """Return nothing: the metrics are only known from the files of the processes."""
         return ()
 
     def collect(self) -> Iterable[Metric]:

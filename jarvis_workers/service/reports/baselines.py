@@ -43,7 +43,7 @@ def read_report(named: str, prefix: bytes = b"", option: str = "--baseline") -> 
     said = load_report(named, where)
     prints = _of_json(said, where, shown(prefix)) if "issues" in said else _of_sarif(said, where, shown(prefix))
     if prints is None:
-        raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis")
+        raise UsageError(f"{where} is not a JSON or SARIF report of jarvis")
     summary = said.get("summary")
     not_listed = summary.get("not_listed") if isinstance(summary, dict) else None
     return Baseline(Counter(prints), {"what": plain(named)} | ({"not_listed": not_listed} if not_listed else {}))
@@ -61,7 +61,7 @@ def _content(named: str, where: str) -> bytes:
     except OSError as error:
         raise UsageError(f"{where}: cannot be read: {error.strerror}") from error
     if len(content) > REPORT_BYTES:
-        raise UsageError(f"{where}: is larger than {REPORT_BYTES:,} bytes, more than any jarvis report")
+        raise UsageError(f"{where} is larger than {REPORT_BYTES:,} bytes, more than any jarvis report")
     return content
 
 
@@ -71,7 +71,7 @@ def _parsed(content: bytes, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: cannot be read as JSON; give a JSON or SARIF report of jarvis") from error
     if not isinstance(said, dict):
-        raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis")
+        raise UsageError(f"{where} is not a JSON or SARIF report of jarvis")
     return said
 
 
@@ -88,7 +88,7 @@ def _of_json(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | No
 def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
     run = said.get("run")
     if isinstance(run, dict) and "baseline" in run:
-        raise UsageError(f"{where}: lists only findings new to its own baseline; give a report of a full scan")
+        raise UsageError(f"{where} lists only findings new to its own baseline; give a report of a full scan")
 
 
 def _of_sarif(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:

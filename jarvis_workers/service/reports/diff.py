@@ -11,7 +11,7 @@ from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.sec.report.comparability import WHOLE, Looked, unlooked
+from jarvis_workers.sec.report.comparability import WHOLE, Looked, absence_reasons
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import Sides
 from jarvis_workers.sec.report.rebase import below
@@ -50,7 +50,7 @@ def difference(store: Store, blobs: Blobs, before: Run, after: Run, read: ReadBo
 def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
     """Compare two reports."""
     before, after = _from_the_top(before, after)
-    found = compare(before.body, after.body, unlooked(before.body, after.body, after.looked))
+    found = compare(before.body, after.body, absence_reasons(before.body, after.body, after.looked))
     notes = [*_notes("earlier", before), *_notes("later", after)]
     return Sides(before.part, after.part, found, notes)
 

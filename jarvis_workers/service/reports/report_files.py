@@ -72,9 +72,9 @@ def read_report_file(named: str) -> ReportFile:
     try:
         found = _of_json(written) if "issues" in written else _of_sarif(written)
     except (ValidationError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis, or damaged: {_short(error)}") from error
+        raise UsageError(f"{where} is not a JSON or SARIF report of jarvis, or damaged: {_short(error)}") from error
     if "baseline" in found.run:
-        raise UsageError(f"{where}: lists only findings new to its own baseline; give a report of a full scan")
+        raise UsageError(f"{where} lists only findings new to its own baseline; give a report of a full scan")
     return found._replace(run={**found.run, "file": where})
 
 

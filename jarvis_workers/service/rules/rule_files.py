@@ -154,7 +154,7 @@ def _rules(file: Path) -> Iterator[dict[str, Any]]:
     said = read_yaml(file, FILE_BYTES)
     rows = said.get("rules") if isinstance(said, dict) and list(said) == ["rules"] else said
     if not isinstance(rows, list):
-        raise UsageError(f"{shown_path(file)}: is {short.repr(said)}; expected a list of rules under the name rules")
+        raise UsageError(f'{shown_path(file)} is {short.repr(said)}; expected a list of rules under the key "rules"')
     if len(rows) > RULES_MAX:
         raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, limit {RULES_MAX}; remove some")
     for number, row in enumerate(rows, 1):
@@ -173,5 +173,5 @@ def _checked(row: object, number: int, file: Path) -> dict[str, Any]:
     except ValidationError as error:
         raise UsageError(f"{place}: {describe_problem(error, ProjectRule)}") from error
     if rule.id in RULES_BY_PATTERN:
-        raise UsageError(f"{place}: is the id of a built-in rule; choose another")
+        raise UsageError(f"{place} is the id of a built-in rule; choose another")
     return rule.model_dump(exclude_none=True, exclude_defaults=True)

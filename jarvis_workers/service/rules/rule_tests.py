@@ -75,7 +75,9 @@ def _try(scanner: Scanner, file: Path, own: Sequence[str]) -> Tried:
     except OSError as error:
         raise UsageError(f"{_shown(file)}: cannot be read: {error.strerror}") from error
     if len(content) > FILE_BYTES:
-        raise UsageError(f"{_shown(file)}: is larger than {FILE_BYTES // 1_000_000} MB; examples are small")
+        raise UsageError(
+            f"{_shown(file)} is larger than {FILE_BYTES // 1_000_000} MB; split it into smaller example files"
+        )
     return try_examples(scanner, content, language, own, test=is_test(name))
 
 

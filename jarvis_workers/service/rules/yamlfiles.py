@@ -52,7 +52,7 @@ def read_text(file: Path, most_bytes: int) -> str:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"{shown_path(file)}: is not a regular file")
+                raise UsageError(f"{shown_path(file)} is not a regular file")
             content = stream.read(most_bytes + 1)
         text = content.decode("utf-8")
     except OSError as error:
@@ -60,7 +60,7 @@ def read_text(file: Path, most_bytes: int) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(f"{shown_path(file)} is not UTF-8 (byte {error.start})") from error
     if len(content) > most_bytes:
-        raise UsageError(f"{shown_path(file)}: is larger than {most_bytes // 1024:,} KB; split it")
+        raise UsageError(f"{shown_path(file)} is larger than {most_bytes // 1024:,} KB; split it")
     return text
 
 

@@ -89,10 +89,10 @@ def read_triage(file: Path) -> TriageFile:
     said = read_yaml(file, FILE_BYTES)
     where = shown_path(file)
     if not isinstance(said, dict) or set(said) != {"version", "judgements"}:
-        raise UsageError(f"{where}: is {plain(short.repr(said))}; expected version and judgements")
+        raise UsageError(f"{where} is {plain(short.repr(said))}; expected version and judgements")
     if (type(said["version"]), said["version"]) != (int, VERSION):
         raise UsageError(
-            f"{where}: is of version {plain(short.repr(said['version']))}; this program supports {VERSION}"
+            f"{where} has format version {plain(short.repr(said['version']))}; this program supports {VERSION}"
         )
     rows = said["judgements"]
     if not isinstance(rows, list):

@@ -17,7 +17,7 @@ class TriageRecord(NamedTuple):
 
 
 def record_of(store: Store, fingerprint: str) -> TriageRecord:
-    """Return what the store has on a fingerprint; operations that were undone are not included."""
+    """Return the triage record of a fingerprint; operations that were undone are not included."""
     with store.read() as session:
         current = judgements.find(session, [fingerprint]).get(fingerprint)
         return TriageRecord(current, triage_operations.of_fingerprint(session, fingerprint))

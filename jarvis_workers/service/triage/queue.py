@@ -70,7 +70,7 @@ def find_finding(findings: Sequence[Issue], named: str) -> Issue:
 
 
 def judgement(issue: Issue, verdict: TriageState, reason: str = "", by: str | None = None) -> Judgement:
-    """Return a verdict of a user on a finding, by default of the one who runs this process.
+    """Return a verdict of a user on a finding, by default of the user of this process.
 
     Raises UsageError for an invalid or missing reason.
     """

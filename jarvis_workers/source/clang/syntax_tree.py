@@ -1,45 +1,43 @@
-"""The syntax tree of a definition as plain values: the input of a mechanical translation of C.
+"""The syntax tree of a definition as plain values: what a mechanical translation of C stands on.
 
 | kind | name | children |
 |---|---|---|
 | function | its name | parameters, body |
 | parameter | its name | |
-| variable | its name; operator: static, extern, register or "" | initialiser, if present |
+| variable | its name; operator: static, extern, register or "" | initialiser, if any |
 | type | its name | (a type declared within a function) |
 | compound | | statements |
 | declaration | | variables, types, functions |
-| if | | condition, then, else if present |
+| if | | condition, then, else if any |
 | switch, while | | condition, body |
 | do | | body, condition |
-| for | | initialisation, condition, increment, body; None for an omitted part |
-| case | | value, end of the range if present, statement |
+| for | | initialisation, condition, increment, body; None for what is left out |
+| case | | value, end of the range if any, statement |
 | default, label | of the label | statement |
 | goto, address_of_label | of the label | |
-| computed_goto, return | | expression, if present |
+| computed_goto, return | | expression, if any |
 | break, continue, null | | |
 | asm | | operands |
-| integer, floating, character, string | the literal in C syntax, if known | |
+| integer, floating, character, string | the literal as C, where it is known | |
 | name | the name | |
-| member | the field, "" for an anonymous one; operator: "." or "->" | object |
+| member | the field; operator: "." or "->" | object |
 | call | | callee, arguments |
 | subscript | | array, index |
-| unary, binary | (operator: as in C, but "x++" and "x--" for the postfix operators) | operands |
+| unary, binary | (operator: as in C, "x++" and "x--" for the postfix ones) | operands |
 | conditional | | condition, then, else; condition and else for `a ?: b` |
 | cast, implicit_cast | | expression |
 | parentheses, statement_expression | | expression; compound |
-| sizeof | sizeof, alignof | expression, if present |
+| sizeof | sizeof, alignof | expression, if it has one |
 | compound_literal | | initialiser list |
 | initializers | | expressions |
 | designated | the fields, "[]" for an index, "[...]" for a range: ".a[].b" | indices, value |
-| generic | | controlling expression, then the expressions of the associations |
+| generic | | controlling expression, then those of the associations |
 | va_arg | | list |
 | builtin | its name | operands; in libclang's order |
-| unknown | libclang's name of the kind | the children, unchanged |
+| unknown | what libclang calls it | the children as they are |
 
-`value` is the value of an integer or floating constant; expressions have one only if it does not follow from the
-children: sizeof, offsetof, enumerators, labels of `case`, indices of designators, `_Generic` over constants. Anonymous
-members that C code omits between an object and a field are included; a member's `target` is the key of the record, its
-`value` the index of the field in the record.
+`value` is the value of a constant that is an integer or floating; of an expression only where that is not plain from
+the children: sizeof, offsetof, enumerators, `_Generic` over constants.
 """
 
 from collections.abc import Iterator
@@ -50,9 +48,8 @@ from dataclasses import dataclass
 class SyntaxNode:
     """A statement, expression or declaration.
 
-    `type` is the type in C syntax, "" for statements. In a name, `target` is the key of the function, global or
-    enumeration that it refers to, or `local` is the number of the local variable or parameter, counted from 1 within
-    the function.
+    `type` is C's spelling, "" for statements. A name has the key of the function, global or enumeration it refers to as
+    `target`, or the number of the local variable or parameter, which counts from 1 within the function, as `local`.
     """
 
     kind: str
@@ -67,7 +64,7 @@ class SyntaxNode:
 
 
 def walk(node: SyntaxNode) -> Iterator[SyntaxNode]:
-    """Yield a node and all its descendants in pre-order."""
+    """Yield a node and all below it in pre-order."""
     remaining = [node]
     while remaining:
         one = remaining.pop()

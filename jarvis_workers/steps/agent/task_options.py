@@ -7,6 +7,6 @@ from jarvis_workers.conversations.options import ConversationOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(ConversationOptions):
-    """The task of the agent."""
+    """What the agent is asked to do."""
 
     task: str = ""

@@ -1,1 +1,1 @@
-"""Steps that translate C projects to Rust."""
+"""Steps that move C projects to Rust."""

@@ -11,12 +11,12 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SUPERSEDES, Candidate, Numbered
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.triage import stated_at_least
+from jarvis_workers.sec.triage import unadjusted_minimum
 from jarvis_workers.store.values import Meaning, Spot
 
 
 class PlacedSpot(NamedTuple):
-    """A spot with its gid; a spot that is `superseded` by another rule has none."""
+    """A spot with its gid; one that is `superseded` by another rule has none."""
 
     spot: Spot
     gid: int | None
@@ -32,7 +32,7 @@ def number_spots(spots: Sequence[Spot], meanings: Iterable[Meaning], least: floa
 
 def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
     """Return all spots in the order of their gids, followed by those without a gid."""
-    by_place = _superseded(spots, stated_at_least(least, 0.0))
+    by_place = _superseded(spots, unadjusted_minimum(least, 0.0))
     by_rule = {
         spot: spot.pattern if spot.pattern in HARMLESS else by_place.get((spot.path, spot.line, spot.pattern))
         for spot in spots
@@ -44,7 +44,7 @@ def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
 
 
 def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int, str], str]:
-    """Return the superseding rule by file, line and rule; if there are several, the last by name."""
+    """Return the superseding rule by file, line and rule; of several, the last by name."""
     found: dict[tuple[bytes, int, str], str] = {}
     sure = (spot for spot in spots if spot.pattern in SUPERSEDES and spot.confidence >= least)
     for spot in sorted(sure, key=lambda spot: spot.pattern):

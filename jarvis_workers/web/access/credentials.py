@@ -61,7 +61,7 @@ class CredentialFile:
         lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
         found = [(number, line) for number, line in lines if line and not line.startswith("#")]
         if len(found) > LINES_MAX:
-            raise SettingsError(f"{self._path}: has more than {LINES_MAX:,} lines")
+            raise SettingsError(f"{self._path} has more than {LINES_MAX:,} lines")
         return found
 
     def _line(self, numbered: tuple[int, str]) -> tuple[str, Credential]:
@@ -70,7 +70,7 @@ class CredentialFile:
         role, _, digest = rest.partition(":")
         try:
             if not NAME.fullmatch(name) or not digest:
-                raise ValueError("should be NAME:ROLE:HASH; make a line with: jarvis web user, or jarvis web token")
+                raise ValueError("should be NAME:ROLE:HASH; create a line with: jarvis web user, or jarvis web token")
             return name, Credential(name, read_role(role), digest)
         except ValueError as error:
             raise SettingsError(f"{self._path}:{number}: {error}") from error

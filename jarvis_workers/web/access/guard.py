@@ -86,7 +86,7 @@ def _log_change(response: Response) -> None:
 def _check_host() -> None:
     hosts = context().hosts
     if hosts and not host_is_trusted(request.headers.get("Host", ""), hosts):
-        abort(421, "This address is not one of web.hosts.")
+        abort(421, "This host is not listed in web.hosts.")
 
 
 def _open_session() -> AnyResponse | None:
@@ -122,7 +122,7 @@ def _check_change(csrf: CSRFProtect, identity: Identity) -> None:
         _check_origin()
         csrf.protect()
     if not identity.may_edit:
-        abort(403, "Your role is viewer: you may not change anything.")
+        abort(403, "Your role is viewer, which may not change anything.")
 
 
 def _check_origin() -> None:

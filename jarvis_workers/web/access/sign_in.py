@@ -134,5 +134,5 @@ def sign_in_of(settings: WebSettings, token: str, user: str) -> tuple[SignIn, Ap
     if settings.auth == "proxy":
         return ProxySignIn(settings), ApiTokens(tokens, None)
     if settings.users_file is None:
-        raise SettingsError("web.auth is basic: set web.users_file; make its lines with: jarvis web user NAME")
+        raise SettingsError("web.auth is basic: set web.users_file; create its lines with: jarvis web user NAME")
     return BasicSignIn(Passwords(CredentialFile(settings.users_file))), ApiTokens(tokens, None)

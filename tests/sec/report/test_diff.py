@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from jarvis_workers.sec.report.comparability import Looked, unlooked
+from jarvis_workers.sec.report.comparability import Looked, absence_reasons
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, Sides
 from jarvis_workers.sec.report_document import IssueSuppression
@@ -25,12 +25,12 @@ def seen(_):
     return None
 
 
-def differ(before, after, unlooked=seen):
-    return compare(judged_body(*before), judged_body(*after), unlooked)
+def differ(before, after, absence_reasons=seen):
+    return compare(judged_body(*before), judged_body(*after), absence_reasons)
 
 
-def counts(before, after, unlooked=seen):
-    return {name: number for name, number in differ(before, after, unlooked).counts.items() if number}
+def counts(before, after, absence_reasons=seen):
+    return {name: number for name, number in differ(before, after, absence_reasons).counts.items() if number}
 
 
 def suppressed(body):
@@ -124,7 +124,7 @@ def test_each_format_tells_all_of_it_the_worst_first():
 
     assert said["text"] == (
         "a1 (sec.fast, done, 2026-03-04 05:06:07 UTC) -> b2 (sec.agent, incomplete, 2026-03-05 05:06:07 UTC)\n"
-        "2 new, 1 with another verdict, 1 fixed, 1 not checked, 0 unchanged\n"
+        "2 new, 1 with a different verdict, 1 fixed, 1 not checked, 0 unchanged\n"
         "note: the later run is incomplete\n"
         "\nNEW\n"
         "  high    new.c:40  unsafe_api  strcpy(d, s);  (confirmed)\n"
@@ -158,28 +158,28 @@ def looked(state="done", min_confidence=0.4, off=(), scanned=()):
     [
         ({}, looked(), None),
         ({"left_out": {"not a source file": 3}}, looked(), None),
-        ({"left_out": {"excluded": 4}}, looked(), "may be left out: excluded"),
+        ({"left_out": {"excluded": 4}}, looked(), "may be omitted: excluded"),
         ({"left_out": {"excluded": 4}}, looked(scanned=["src/list.c"]), None),
         ({"not_checked": [("src/list.c", "too large")]}, looked(scanned=["src/list.c"]), "too large"),
         ({"not_checked": [("src/other.c", "too large")]}, looked(), None),
         ({"excluded": [("src", "excluded directory")]}, looked(), "excluded directory"),
         ({"excluded": [("sr", "excluded directory")]}, looked(), None),
         ({}, looked(state="paused"), "the run is paused"),
-        ({}, looked(off=["unsafe_api"]), "its rule is off"),
+        ({}, looked(off=["unsafe_api"]), "its rule is disabled"),
         ({}, looked(min_confidence=0.9), "below --min-confidence"),
     ],
 )
 def test_a_finding_is_gone_only_where_the_run_has_looked_for_it(facts, about, reason):
     before = judged_body((COPY, PLAIN), left_out={"not a source file": 3, "excluded": 3})
 
-    assert unlooked(before, judged_body(**facts), about)(before.issues[0]) == reason
+    assert absence_reasons(before, judged_body(**facts), about)(before.issues[0]) == reason
 
 
 def test_beyond_what_a_report_lists_nothing_is_known():
     before = judged_body((COPY, PLAIN), (GETS, PLAIN))
     after = judged_body((like(COPY, file="b.c", confidence=0.8), PLAIN))
     after = after._replace(summary=after.summary._replace(not_listed=7))
-    told = unlooked(before, after, looked())
+    told = absence_reasons(before, after, looked())
 
     assert told(before.issues[0]) is None
     assert told(before.issues[1]) == "not among the highest-scoring findings that are listed"
@@ -188,10 +188,10 @@ def test_beyond_what_a_report_lists_nothing_is_known():
 def test_what_may_be_among_dismissed_findings_that_are_not_listed_is_not_fixed():
     before, after = judged_body((COPY, PLAIN)), judged_body()
     after = after._replace(summary=after.summary._replace(dismissed_not_listed=1))
-    found = compare(before, after, unlooked(before, after, looked()))
+    found = compare(before, after, absence_reasons(before, after, looked()))
 
     assert found.fixed == []
-    assert [one.reason for one in found.not_checked] == ["may be dismissed: not all that are dismissed are listed"]
+    assert [one.reason for one in found.not_checked] == ["may be dismissed: not all dismissed findings are listed"]
 
 
 def test_no_difference_is_said_in_every_format():

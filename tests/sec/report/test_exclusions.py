@@ -138,7 +138,7 @@ def test_markdown_says_what_was_set_aside():
 
 
 def test_a_tree_in_which_all_is_suppressed_or_unchanged_does_not_read_as_clean():
-    assert "**No findings** but the suppressed ones in 3 files." in "".join(
+    assert "**No findings** except the suppressed ones in 3 files." in "".join(
         render_markdown(body_from_json(report(like(suppressed="x"))), {})
     )
     idle = build(gather([]), scanned_files=0, left_out={"not changed since v*1": 3})
@@ -195,7 +195,7 @@ def test_every_format_counts_what_was_judged_false():
     body = report(COPY, judged=NOISE)
 
     text = "".join(render_markdown(body_from_json(body), {}))
-    assert "**No findings** but the suppressed ones in 3 files." in text
+    assert "**No findings** except the suppressed ones in 3 files." in text
     assert "Not listed: 1 finding marked false in triage." in text
     assert '"judged_false": 1' in "".join(render_json(body_from_json(body), {}))
     (result,) = json.loads("".join(render_sarif(body_from_json(body), {})))["runs"][0]["results"]

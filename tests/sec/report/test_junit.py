@@ -113,7 +113,7 @@ def test_what_is_not_listed_is_said():
 
     root = junit(build(findings, scanned_files=1))
 
-    assert root.find("testsuite/system-out").text == "1 findings of lower score are not listed."
+    assert root.find("testsuite/system-out").text == "1 findings with lower scores are not listed."
 
 
 def test_the_run_is_in_the_properties_alone():

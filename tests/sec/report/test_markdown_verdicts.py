@@ -102,7 +102,10 @@ def test_a_known_bug_that_was_missed_is_told_before_all_else_in_every_format(sta
     assert ('"executionSuccessful":false' in said["sarif"]) == missed
     assert (len(ElementTree.fromstring(said["junit"].encode()).findall(".//error")) == 1) == missed
     if missed:
-        assert f"> **The known bug was missed.** It is {status} (votes differ &lt;b&gt;): do not" in said["markdown"]
+        assert (
+            f"> **The known bug was missed.** Its status is {status} (votes differ &lt;b&gt;): do not"
+            in said["markdown"]
+        )
         assert said["markdown"].index("known bug") < said["markdown"].index("## ")
 
 

@@ -310,7 +310,7 @@ def test_of_thirty_thousand_findings_the_highest_scores_are_written_in_their_ord
     lines = [place["region"]["startLine"] for place in places(run)]
     assert lines == [number for number in range(30_000) if number % 6]
     assert [note["message"]["text"] for note in notes(run)] == [
-        "Not listed: 5,000 findings; those of highest score are."
+        "Not listed: 5,000 findings; only those with the highest scores are listed."
     ]
     assert notes(run)[0]["descriptor"]["id"] == "not-listed"
 
@@ -322,7 +322,7 @@ def test_suppressed_findings_give_way_to_the_others():
 
     assert [place["region"]["startLine"] for place in places(run)] == [50]
     assert [note["message"]["text"] for note in notes(run)] == [
-        "Not listed: 1 suppressed findings; those of highest score are."
+        "Not listed: 1 suppressed findings; only those with the highest scores are listed."
     ]
 
 

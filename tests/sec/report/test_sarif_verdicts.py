@@ -106,7 +106,7 @@ def test_dismissed_findings_give_way_to_the_others_and_are_counted():
 
     assert [one["properties"]["status"] for one in run["results"]] == ["undecided"]
     assert [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]] == [
-        "Not listed: 1 dismissed findings; those of highest score are."
+        "Not listed: 1 dismissed findings; only those with the highest scores are listed."
     ]
 
 

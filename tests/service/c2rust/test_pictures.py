@@ -35,7 +35,7 @@ def test_a_large_project_is_a_clustered_svg_for_each_file(tmp_path: Path) -> Non
 
     assert len(pictures.paths) == len(files) == 17
     assert pictures.remarks == [
-        f"400 functions are too many for one picture: one a file in {tmp_path}/symbols_graph_files"
+        f"400 functions are too many for one picture: one picture per source file is in {tmp_path}/symbols_graph_files"
     ]
     assert pictures.paths[0].name == "0001_src_read_close_3_c.svg"
     assert "subgraph cluster_2" in pictures.paths[0].read_text()
@@ -75,4 +75,6 @@ def test_drawing_stops_when_its_time_is_over(tmp_path: Path) -> None:
     pictures = draw_files(dots, "png", stand_in(tmp_path, COPY), limits)
 
     assert len(pictures.paths) == 4
-    assert pictures.remarks == ["6 more graphs have no picture: limit of time or number"]
+    assert pictures.remarks == [
+        "6 more graphs have no picture: the time limit or the maximum number of pictures was reached"
+    ]

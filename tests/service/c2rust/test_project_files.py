@@ -59,7 +59,7 @@ def test_raw_symbols_count_where_there_are_no_others(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("", "is empty"), ('{"ids": [9], "items": []}', "names what is not among")]
+    ("text", "reason"), [("", "is empty"), ('{"ids": [9], "items": []}', "contains ids of unknown symbols")]
 )
 def test_an_order_that_does_not_fit_is_computed_anew_with_a_line(root: Path, text: str, reason: str) -> None:
     change(root, "translation_order.jsonl", text)
@@ -68,7 +68,7 @@ def test_an_order_that_does_not_fit_is_computed_anew_with_a_line(root: Path, tex
     assert project.order.steps == STEPS
     assert len(project.warnings) == 1
     assert f"translation_order.jsonl {reason}" in project.warnings[0]
-    assert project.warnings[0].endswith(": the order was computed anew")
+    assert project.warnings[0].endswith(": the order was recomputed")
 
 
 def test_a_missing_order_is_computed_with_a_line(root: Path) -> None:
@@ -76,14 +76,14 @@ def test_a_missing_order_is_computed_with_a_line(root: Path) -> None:
     project = read_project(root)
 
     assert project.order.steps == STEPS
-    assert project.warnings[0].endswith("translation_order.jsonl is missing: the order was computed anew")
+    assert project.warnings[0].endswith("translation_order.jsonl is missing: the order was recomputed")
 
 
 @pytest.mark.parametrize("text", [b"\xff\n", b'{"id": 1, "name": "f"}\n{"id": 1, "name": "g"}\n'])
 def test_symbols_that_cannot_be_understood_are_one_error(root: Path, text: bytes) -> None:
     (directory_of(root) / "symbols.jsonl").write_bytes(text)
 
-    with pytest.raises(UsageError, match=r"symbols\.jsonl:? ?(2: the id 1|not UTF-8 at byte 0)"):
+    with pytest.raises(UsageError, match=r"symbols\.jsonl:? ?(2: id 1|not UTF-8 at byte 0)"):
         read_project(root)
 
 

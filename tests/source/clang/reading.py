@@ -9,7 +9,7 @@ from jarvis_workers.toolchain.headers import builtin_headers
 
 
 class ReadUnit:
-    """A unit, with what tests ask of it by name."""
+    """A unit, with access to symbols and references by name."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -17,7 +17,7 @@ class ReadUnit:
         self._names = {key: symbol.name for key, symbol in self.by_key.items()} | dict(unit.externals)
 
     def symbol(self, name: str) -> UnitSymbol:
-        """Return the only symbol of a name."""
+        """Return the only symbol with a name."""
         (symbol,) = [symbol for symbol in self.unit.symbols if symbol.name == name]
         return symbol
 

@@ -132,7 +132,7 @@ def test_the_missing_parts_of_a_for(tmp_path: Path, loop: str) -> None:
 
 
 def test_a_for_whose_parts_cannot_be_told_is_unknown(tmp_path: Path) -> None:
-    assert loop_tree(tmp_path, "EITHER(n) ;").startswith("(unknown for with parts left out")
+    assert loop_tree(tmp_path, "EITHER(n) ;").startswith("(unknown for statement with omitted parts")
 
 
 def test_operators_and_constants_within_macros(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.steps.pipeline import Pipeline
 
 
 def start_symbol_scan(pipeline: Pipeline, root: Path, files: Mapping[str, str], *, processes: int = 1) -> str:
-    """Write a project, and submit a run over it that nobody has begun; return its id."""
+    """Write a project, and submit a run over it that is not started; return its id."""
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,11 +19,11 @@ ROW = """
 <tr><td><span class="badge {severity}">{severity}</span></td><td><b class="rule">{rule}</b></td>
 <td><span class="place">{file}:{line}</span></td><td><code>{evidence}</code></td><td>{said}</td></tr>
 """
-HEADS = ("Severity", "Rule", "Place", "Code", "Note")
+HEADS = ("Severity", "Rule", "Location", "Code", "Note")
 
 
 class Section(NamedTuple):
-    """A list of findings in a comparison, each with a remark."""
+    """A list of a comparison: findings, each with a remark."""
 
     name: str
     title: str
@@ -74,7 +74,7 @@ def _section(section: Section) -> Html:
         count=f"{len(section.rows):,}",
         heads=[markup('<th scope="col">{head}</th>', head=head) for head in HEADS],
         rows=[_row(issue, said) for issue, said in section.rows[:ROWS_MAX]],
-        more=markup("<p>and {more} more: the JSON format names them all</p>", more=f"{more:,}") if more > 0 else "",
+        more=markup("<p>and {more} more: the JSON format lists them all</p>", more=f"{more:,}") if more > 0 else "",
     )
 
 

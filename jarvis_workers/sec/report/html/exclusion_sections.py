@@ -1,4 +1,4 @@
-"""Sections on findings that a report sets aside: suppressed by comments or people, or in the baseline."""
+"""Sections on what a report sets aside: findings suppressed by comments or people, and those of a baseline."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ TABLE = """
 
 
 def notes(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield a line for each kind of finding excluded from the numbers above the list."""
+    """Yield a line for each kind of finding that the numbers above the list exclude."""
     if summary.suppressed:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
     if summary.judged_false:
@@ -78,7 +78,7 @@ def _suppressed(issues: Sequence[Issue], total: int, say: Words) -> Iterator[Htm
         )
         for issue in issues[:SHOWN_MAX]
     ]
-    heads = [say("Severity"), say("Rule"), say("Place"), say("Code"), say("Reason")]
+    heads = [say("Severity"), say("Rule"), say("Location"), say("Code"), say("Reason")]
     yield from _table([say("Findings"), *heads], rows, total, say)
 
 
@@ -86,7 +86,7 @@ def _remarks(name: str, summary: Summary, say: Words) -> Iterator[Html]:
     remarks: Sequence[SuppressionRemark] = getattr(summary, name)
     rows = [(f"{remark.file}:{remark.line}", remark.text, remark.reason or "") for remark in remarks[:SHOWN_MAX]]
     total = len(remarks) + getattr(summary, f"{name}_not_listed")
-    yield from _table([say(REMARKS[name]), say("Place"), say("Comment"), say("Says")], rows, total, say)
+    yield from _table([say(REMARKS[name]), say("Location"), say("Comment"), say("Remark")], rows, total, say)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int, say: Words) -> Iterator[Html]:

@@ -1,6 +1,6 @@
 """Summary of the verdicts, and of the usage of the model.
 
-The most dangerous confirmed finding comes first, linked to its evidence and its fix.
+The most dangerous confirmed finding comes first, one click from its evidence and its fix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def _charts(model: Part, say: Words) -> Iterator[Html]:
     if times := model.get("latency"):
         heads = [_until(one["to"], times) for one in times]
         numbers = [(head, one["calls"]) for head, one in zip(heads, times, strict=True)]
-        unit = say("answers by seconds")
+        unit = say("answers by time in seconds")
         yield _chart(say("Answer time"), unit, columns(numbers, unit))
 
 

@@ -22,7 +22,7 @@ MEASURED = lazy(rb"(?:wcs|str)len\(")
 
 
 class Shape(NamedTuple):
-    """Signature of a function: number of arguments (0: any), argument positions, and the size of a `unit` in bytes."""
+    """Signature of a function: number of arguments (0: any), positions of target, sizes and source; `unit` in bytes."""
 
     given: int
     target: int
@@ -59,7 +59,7 @@ SHAPES: dict[bytes, Shape] = {
 
 
 def check_size(site: Site) -> float | None:
-    """Raise the confidence if the sizes prove an overflow; lower it if the only evidence is that no limit was found."""
+    """Raise the confidence if the sizes prove an overflow; lower it if the size is merely not seen to be limited."""
     shape = SHAPES[site.name]
     given = site.arguments
     if given.end is None or (
@@ -166,14 +166,14 @@ def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amo
     if is_limited(site, names) or _is_moved_within(site, scope):
         return None
     if any(MEASURED.match(name) for name in names):
-        return _measured(scope, names) if fixed else FAINT if site.name in PADDING else None
+        return _strlen_adjustment(scope, names) if fixed else FAINT if site.name in PADDING else None
     if comes_from_outside(site, scope, names):
         return LIKELY if fixed else None if _was_sized(site, scope, names) else FAINT
     return _unknown(site, scope, names) if fixed else None
 
 
 def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
-    """Return whether the source points into the target, so that the copied bytes fit."""
+    """Return whether the source points into the target, so that its contents fit."""
     source = SHAPES[site.name].source
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if source is None or base is None or not NAME.match(site.masked(source).strip()):
@@ -191,8 +191,8 @@ def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float |
     return OPEN if given else FAINT
 
 
-def _measured(scope: BufferSizes, names: frozenset[bytes]) -> float:
-    """Return the adjustment for a size from strlen, lower if callers pass literals or if a member is measured."""
+def _strlen_adjustment(scope: BufferSizes, names: frozenset[bytes]) -> float:
+    """Return the adjustment for a size from strlen: lower if callers pass literals, or if a member is measured."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
     return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN
