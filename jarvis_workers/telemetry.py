@@ -1,7 +1,7 @@
 """Structured logs: one line per event, so that `grep 'job=12 '` over the logs of all workers lists all events of a job.
 
-A line is logfmt of at most LINE_BYTES bytes. Values are untrusted: control characters, quotes and secrets are escaped,
-and no value can imitate the field that is searched for. Nothing is written before `set_up`.
+A line is logfmt of at most LINE_BYTES bytes. Values are untrusted: control characters and quotes are escaped, secrets
+are redacted, and no value can imitate another field in a search. Nothing is written before `set_up`.
 """
 
 import logging
@@ -30,7 +30,7 @@ _log.addHandler(logging.NullHandler())
 
 
 class Job(Protocol):
-    """The fields of a job that events carry."""
+    """The fields of a job that events include."""
 
     @property
     def id(self) -> int: ...
@@ -63,7 +63,7 @@ def warning(event: str, **facts: Any) -> None:
 
 
 def set_up(level: LogLevel, file: int) -> None:
-    """Write our own events from `level` on, and the warnings of libraries, to a file descriptor."""
+    """Write this program's events of at least `level`, and the warnings of libraries, to a file descriptor."""
     root = logging.getLogger()
     for former in [handler for handler in root.handlers if isinstance(handler, Lines)]:
         root.removeHandler(former)
@@ -73,7 +73,7 @@ def set_up(level: LogLevel, file: int) -> None:
 
 
 class _NoLock:
-    """A lock that is always free: `logging` calls acquire and release, and from Python 3.13 on uses `with`."""
+    """A lock that is always free: `logging` calls acquire and release and, since Python 3.13, uses `with`."""
 
     def acquire(self) -> None:
         """Return at once."""
@@ -88,18 +88,18 @@ class _NoLock:
 
 
 class Lines(logging.Handler):
-    """A handler that writes each record with one system call, so that lines stay whole without a lock."""
+    """A handler that writes each record with a single system call, so that lines stay intact without a lock."""
 
     def __init__(self, file: int) -> None:
         super().__init__()
         self.file = file
 
     def createLock(self) -> None:  # noqa: N802  (logging's name)
-        """Install a lock that never blocks, as one write is atomic; from 3.13 on `logging` requires a lock."""
+        """Install a lock that never blocks, since one write is atomic; `logging` requires a lock since Python 3.13."""
         self.lock = cast(threading.RLock, _NoLock())
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; errors are ignored, as logging must not stop work."""
+        """Write a record; errors are ignored, since logging must not stop work."""
         with suppress(OSError, TypeError, ValueError):
             facts = getattr(record, "facts", None)
             event, facts = (record.name, _facts(record)) if facts is None else (record.msg, facts)
@@ -107,7 +107,7 @@ class Lines(logging.Handler):
 
 
 def line(at: float, level: str, event: str, facts: Mapping[str, Any]) -> bytes:
-    """Return the line of an event at `at`, in seconds since 1970; fields that do not fit are omitted."""
+    """Return the line for an event at time `at`, in seconds since 1970; fields that do not fit are omitted."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
     told = f"{moment}.{int(at * 1000) % 1000:03d}Z {level} {event}".encode()
     for name, value in facts.items():
@@ -145,7 +145,7 @@ def _shown(value: Any, room: int) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the longest prefix of a text, escaped, that fits into `room` bytes, with a mark where it is cut."""
+    """Return the longest escaped prefix of a text that fits into `room` bytes, with a mark if it is cut."""
     kept: list[str] = []
     for piece in map(_escaped, _PIECES.findall(text)):
         room -= len(piece.encode())

@@ -1,1 +1,1 @@
-"""The results store: tables, queries and migrations. The only package with SQL."""
+"""The results store: tables, queries and migrations. This is the only package with SQL."""

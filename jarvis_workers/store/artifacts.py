@@ -25,7 +25,7 @@ def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) ->
 
 
 def forget(session: Session, run_id: str) -> None:
-    """Delete the artifacts of a run that continues, as they are outdated; transcripts are kept."""
+    """Delete the outdated artifacts of a run that continues; transcripts are kept."""
     said = ARTIFACT.c.name.startswith(TRANSCRIPT)
     session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id, ~said))
 
@@ -37,7 +37,7 @@ def find(session: Session, run_id: str, name: str) -> str | None:
 
 
 def blobs_named(session: Session, run_ids: Sequence[str], name: str) -> dict[str, str]:
-    """Return the blobs of the artifacts of this name, by run."""
+    """Return the blobs of the artifacts with this name, by run."""
     found: dict[str, str] = {}
     for some in chunked(run_ids):
         chosen = select(ARTIFACT.c.run_id, ARTIFACT.c.blob).where(ARTIFACT.c.run_id.in_(some), ARTIFACT.c.name == name)
@@ -46,13 +46,13 @@ def blobs_named(session: Session, run_ids: Sequence[str], name: str) -> dict[str
 
 
 def add_uses(session: Session, owner: str, blobs: Sequence[str]) -> None:
-    """Record that `owner` (a run or a running submit) uses blobs; must precede the test whether they exist."""
+    """Record that `owner` (a run or a submission in progress) uses blobs; must precede the check that they exist."""
     wishes = [{"owner": owner, "blob": blob} for blob in sorted(set(blobs))]
     insert_missing(session, BLOB_USE, wishes, at=now(session))
 
 
 def transfer_uses(session: Session, owner: str, run_id: str) -> None:
-    """Transfer the blob uses of a submit to its run."""
+    """Transfer the blob uses of a submission to its run."""
     session.execute(update(BLOB_USE).where(BLOB_USE.c.owner == owner).values(owner=run_id))
 
 
@@ -70,13 +70,13 @@ def drop_stale_uses(session: Session, older_than_seconds: float) -> int:
 def lock_uses(session: Session) -> None:
     """Lock the blob uses until the transaction ends; must be the first statement on them in the transaction.
 
-    Blobs are deleted within that transaction: a concurrent submit waits when it records its uses, and tests which blobs
-    exist only afterwards.
+    Blobs are deleted within that transaction: a concurrent submission waits when it records its uses, and checks which
+    blobs exist only afterwards.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("LOCK TABLE blob_use IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def used_blobs(session: Session) -> set[str]:
-    """Return all blobs in use; after `lock_uses` the set does not change until the transaction ends."""
+    """Return all blobs in use; after `lock_uses`, the set does not change until the transaction ends."""
     return {row.blob for row in session.execute(select(BLOB_USE.c.blob).distinct())}

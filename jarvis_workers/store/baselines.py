@@ -1,4 +1,4 @@
-"""Baselines: the numbers of earlier findings by fingerprint."""
+"""Baselines: the number of earlier findings per fingerprint."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

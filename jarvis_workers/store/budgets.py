@@ -1,8 +1,8 @@
 """Budgets of runs, and the allowances that processes draw from them.
 
-No counter row is updated: the remainder is the cap, minus the cost of the run's model calls, minus the allowances held
-by living processes. A process reports what it holds at each draw. The allowance of a process without a running job of
-the run is void, so the allowance of a dead process is released together with its jobs.
+No counter row is updated: the remainder is the cap minus the cost of the run's model calls and the allowances of living
+processes. A process reports its allowance at each draw. The allowance of a process without a running job of the run is
+void, so the allowance of a dead process is released together with its jobs.
 """
 
 from typing import NamedTuple
@@ -24,10 +24,10 @@ ENDS = ("paused", *ENDED_RUNS)
 
 
 class AllowanceRequest(NamedTuple):
-    """A request of a process: `least` for its next answer, `most` for the answers after it.
+    """A request of a process: `least` is enough for its next answer, `most` also covers the answers after it.
 
-    `kept` is the part of its allowance that it cannot release: reserved for pending answers, or spent but not yet
-    saved.
+    `kept` is the part of the process's allowance that it cannot release: reserved for pending answers, or spent but not
+    yet saved.
     """
 
     unit: Unit
@@ -39,7 +39,7 @@ class AllowanceRequest(NamedTuple):
 class BudgetGrant(NamedTuple):
     """The answer to a request.
 
-    The process must wait if `given` is 0, unless the request is `over`: the run is paused, or the job is lost.
+    If `given` is 0, the process must wait, unless `over` is true: then the run is paused or the job is lost.
     """
 
     given: int = 0
@@ -58,9 +58,9 @@ def find(session: Session, run_id: str) -> RunBudget | None:
 
 
 def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -> int:
-    """Return what a run has spent, in parts of the unit; cached answers are free.
+    """Return the amount that a run has spent, in parts of the unit; cached answers are free.
 
-    If the run `is_left` (its executor is gone), its time budget is charged until its last activity only.
+    If the run `is_left` (its executor is gone), its time budget is charged only up to its last activity.
     """
     if unit == "s":
         return round(PARTS[unit] * _seconds_on(session, run_id, is_left))
@@ -90,7 +90,7 @@ def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
 def _share(budget: RunBudget, wish: AllowanceRequest, unspent: int, others: int) -> int:
     """Return the amount to grant: at most a hundredth of the cap, unless one answer needs more.
 
-    A time budget is not divided: all processes get the whole remainder.
+    A time budget is not divided: every process gets the whole remainder.
     """
     if budget.unit == "s":
         return max(unspent, 0)

@@ -1,6 +1,6 @@
 """Candidates: insert them, number them before the report, read them in order.
 
-A hostile tree can cause hundreds of thousands of them, so they are plain rows, processed in chunks.
+A hostile tree can produce hundreds of thousands of candidates, so they are plain rows, processed in chunks.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
 
 
 def read(session: Session, run_id: str) -> Iterator[tuple[int, Candidate]]:
-    """Yield the numbered candidates of a run in order; numbered provisionally until the last stage has closed."""
+    """Yield the numbered candidates of a run in order; the numbers are provisional until the last stage has closed."""
     chosen = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
     chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
     ordered = chosen.order_by(*_order(session))
@@ -95,7 +95,7 @@ def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str
 
 @cache
 def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
-    """Return the sort order: bytewise, regardless of the database's collation; suppressed candidates come last."""
+    """Return the sort order: by bytes, regardless of the database's collation; suppressed candidates come last."""
     pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
     if session.get_bind().dialect.name == "postgresql":
         pattern = sa.collate(pattern, "C")
@@ -103,7 +103,7 @@ def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
 
 
 def _described(pattern: str) -> dict[str, Any]:
-    """Return the columns that depend on the rule only; a pattern without a rule takes those of one it supersedes."""
+    """Return the columns that depend only on the rule; a pattern without a rule uses those of a rule it supersedes."""
     if pattern in HARMLESS:
         return _described(HARMLESS[pattern][0])
     return {name: getattr(RULES_BY_PATTERN[pattern], name) for name in RULE_FIELDS}

@@ -1,4 +1,4 @@
-"""The number of connections to a PostgreSQL server, over all its databases."""
+"""The number of connections to a PostgreSQL server, across all its databases."""
 
 from sqlalchemy import text
 from sqlmodel import Session

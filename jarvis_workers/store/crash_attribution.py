@@ -1,8 +1,8 @@
 """Crash attribution: decide which of the jobs of a dead process is to blame.
 
-A process with many jobs takes innocent ones down with it. A job that has crashed is a suspect: it shares its next
-process with ever fewer other suspects. A job fails at its third crash if no other job ran beside it, or at its fourth
-crash in any case: a single external kill never fails a job, and no job crashes more than four times.
+If a process with many jobs dies, most of its jobs are innocent. A job that has crashed is a suspect: after each crash,
+it shares its next process with fewer other suspects. A job fails at its third crash if no other job ran beside it, or
+at its fourth crash in any case: a single external kill never fails a job, and no job crashes more than four times.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ CRASHES_AT_ALL = 4
 
 
 def room_for_suspects(session: Session, process: str, waiting: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the jobs, of pairs (job id, crashes), that may join a process given its current suspects."""
+    """Return the ids of those `waiting` jobs, given as (job id, crashes), that may join the suspects of a process."""
     if not any(crashes for _, crashes in waiting):
         return [job for job, _ in waiting]
     running = select(JOB.c.crashes).where(JOB.c.process == process, JOB.c.state == "running", JOB.c.crashes > 0)
@@ -53,10 +53,10 @@ def recover(session: Session) -> list[RecoveredJob]:
 
 
 def recover_dead_workers(session: Session, lease_seconds: float) -> list[RecoveredJob]:
-    """Recover the jobs of workers not seen for a lease, as the leases of the jobs may be much longer.
+    """Recover the jobs of workers not seen for one lease time; the leases of the jobs themselves may be much longer.
 
-    A job claimed when its worker had been silent for a third of a lease gets no crash count: an orphaned process of a
-    dead worker had claimed it.
+    A job claimed when its worker had been silent for a third of a lease gets no crash count, because an orphaned
+    process of a dead worker had claimed it.
     """
     here = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - lease_seconds)
     gone = JOB.c.worker_id.in_(select(WORKER.c.id)) & JOB.c.worker_id.not_in(here)
@@ -112,7 +112,7 @@ def _company(session: Session, processes: set[str]) -> Counter[str]:
 
 
 def condemned(crashes: int, beside: int) -> bool:
-    """Return whether a job fails at its crash number `crashes`, with `beside` other jobs in the process."""
+    """Return whether a job fails at crash number `crashes`, given that `beside` other jobs were in the process."""
     return crashes >= CRASHES_AT_ALL or (crashes >= CRASHES_ALONE and beside == 0)
 
 

@@ -5,9 +5,9 @@ import time
 from dataclasses import dataclass, field
 
 STATEMENT_SECONDS = 15.0
-# For a statement that the server is still executing, such as numbering millions of candidates.
+# Limit for a statement that the server is still executing, such as numbering millions of candidates.
 EXECUTION_SECONDS = 600.0
-# Much longer than the pauses between statements on a busy machine. Waiting for a lock has no deadline.
+# The limit is much longer than the pauses between statements on a busy machine. Waiting for a lock has no deadline.
 IDLE_SECONDS = 10.0
 
 
@@ -16,9 +16,9 @@ class Deadline:
     """Time limits in seconds on waiting for the database; may be changed while statements are running.
 
     A statement without an answer for `statement_seconds` fails, unless the server confirms over another connection that
-    it is still executing it: then `execution_seconds` applies. `alive_at` is the time of the server's last answer
-    (monotonic clock). The server ends transactions that are idle for `idle_seconds`; changing this affects new
-    connections only.
+    it is still executing the statement; in that case `execution_seconds` applies. `alive_at` is the time of the
+    server's last answer (monotonic clock). The server ends transactions that are idle for `idle_seconds`; changing this
+    affects new connections only.
     """
 
     statement_seconds: float = STATEMENT_SECONDS
@@ -27,10 +27,10 @@ class Deadline:
     alive_at: float = field(default_factory=time.monotonic)
 
     def lift_execution_limit(self) -> None:
-        """Wait for as long as the server executes a statement: for migrations and the deletion of large runs."""
+        """Wait as long as the server executes a statement; for migrations and the deletion of large runs."""
         self.execution_seconds = math.inf
 
     def shorten(self, seconds: float) -> None:
-        """Let all statements fail after `seconds`, running ones included, since the process is about to end."""
+        """Let all statements, including running ones, fail after `seconds`, since the process is about to end."""
         self.statement_seconds = min(seconds, self.statement_seconds)
         self.execution_seconds = 0.0

@@ -1,4 +1,4 @@
-"""Select the jobs to notify workers of, and claim jobs after a notification.
+"""Select the jobs for which to notify workers, and claim jobs after a notification.
 
 A window bounds the outstanding jobs of a queue, so that the broker stays small. It is shared fairly: the next job comes
 from the run with the fewest outstanding jobs.
@@ -35,7 +35,7 @@ class Sent(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """The demand of a run on a queue: `waiting` jobs that are due, and `outstanding` ones (sent or running)."""
+    """The demand of a run on a queue: numbers of `waiting` (due) and `outstanding` (sent or running) jobs."""
 
     run_id: str
     waiting: int
@@ -54,7 +54,7 @@ def demand(session: Session, executor: str, queue: str, most: int) -> list[Deman
 
 
 def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
-    """Divide a window: an even share per run, then one job at a time to the run with the fewest outstanding; pure.
+    """Divide a window: an even share per run, then job by job to the run with the fewest outstanding; a pure function.
 
     A run gets its even share even if others fill the window, so that a new run need not wait for them.
     """
@@ -77,7 +77,7 @@ def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
 
 
 def newcomers(demands: Sequence[Demand]) -> frozenset[str]:
-    """Return the runs without outstanding jobs while other runs have some; pure."""
+    """Return the runs without outstanding jobs if other runs have some; a pure function."""
     busy = any(one.outstanding for one in demands)
     return frozenset(one.run_id for one in demands if busy and one.waiting and not one.outstanding)
 
@@ -85,8 +85,8 @@ def newcomers(demands: Sequence[Demand]) -> frozenset[str]:
 def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspects_last: bool = False) -> list[Sent]:
     """Mark the given number of jobs of each run as sent, and return them interleaved by run.
 
-    Jobs with crashes come first, then the heaviest. With `suspects_last` they come last, for processes with many jobs:
-    a suspect without room there would be sent again and again.
+    Jobs with crashes come first, then the heaviest. With `suspects_last`, which is for processes with many jobs, they
+    come last: a suspect for which a process has no room would be sent again and again.
     """
     chosen: list[list[int]] = []
     lost = JOB.c.crashes > 0
@@ -115,7 +115,7 @@ def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], 
 
 
 def resend(session: Session, queue: str, older_than_seconds: float, before: float = 0.0) -> list[Sent]:
-    """Mark the unclaimed jobs sent that long ago, or before `before`, as sent again, and return them."""
+    """Mark unclaimed jobs that were sent at least that long ago, or before `before`, as sent again, and return them."""
     forgotten = or_(JOB.c.sent_at <= now(session) - older_than_seconds, JOB.c.sent_at < before)
     stale = select(JOB.c.id).where(JOB.c.queue == queue, JOB.c.state == "sent", forgotten)
     stale = stale.with_for_update(skip_locked=True)
@@ -152,8 +152,8 @@ def claim_notified(
     """Claim those of the notified jobs that are waiting and belong to an active run.
 
     A suspect for which the process has no room (`crash_attribution.ROOM`) becomes pending again, and may be claimed
-    after a short delay. So do all jobs if the process is an orphan, its worker being unknown or not seen for
-    `worker_lease_seconds`: the controller would recover its jobs at once.
+    after a short delay. The same holds for all jobs if the process is an orphan, that is, if its worker is unknown or
+    was not seen for `worker_lease_seconds`: the controller would recover its jobs at once.
     """
     alive = workers.is_alive(worker_id, now(session) - worker_lease_seconds)
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
@@ -184,7 +184,7 @@ def slots(session: Session, queue: str, lease_seconds: float) -> int:
 
 
 def mean_seconds(session: Session, queue: str) -> float | None:
-    """Return the mean duration of the last finished jobs of a queue in seconds, None if there are none."""
+    """Return the mean duration in seconds of the last finished jobs of a queue, None if there are none."""
     recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
     taken = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
     return sum(taken) / len(taken) if taken else None

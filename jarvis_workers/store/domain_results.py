@@ -1,4 +1,4 @@
-"""The registry of domain results: the serialization of each type, and the function that writes it to its tables.
+"""The registry of domain results: the serialization of each type, and the function that writes it to tables.
 
 A domain registers its types where it defines them. Types are looked up by name, and a name received from a child
 process is never imported: a compromised child cannot choose what its parent imports.
@@ -54,7 +54,7 @@ def encode_results(results: Sequence[DomainResult]) -> list[tuple[str, Any]]:
 
 
 def decode_results(encoded: Iterable[Sequence[Any]]) -> tuple[DomainResult, ...]:
-    """Return the results that `encode_results` encoded. Raises StepFailed for an unregistered name."""
+    """Decode the output of `encode_results`. Raises StepFailed for an unregistered name."""
     return tuple(_type(name).decode(content) for name, content in encoded)
 
 

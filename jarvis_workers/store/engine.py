@@ -1,10 +1,10 @@
 """Open a store, and run transactions on it.
 
-SQLite writes under BEGIN IMMEDIATE, so that a transaction that has started cannot fail because another connection holds
+SQLite writes use BEGIN IMMEDIATE, so that a transaction that has started cannot fail because another connection holds
 the lock; reads see a consistent snapshot. All errors of the driver are converted to our errors with one-line messages.
 
-A connection closed by PostgreSQL is replaced at its next checkout: its socket is readable although no statement is
-pending, which is detected without a round trip. A client-side deadline closes a connection that stops responding
+A connection closed by PostgreSQL is replaced at its next checkout: that its socket is readable although no statement is
+pending is detected without a round trip. A client-side deadline closes a connection that stops responding
 (`store/postgres`).
 """
 
@@ -44,7 +44,7 @@ from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 2
 CONNECTIONS = 2
-# Time limits for detecting a vanished server; a server that is merely slow keeps its connections.
+# Time limits for detecting an unreachable server; connections to a slow server are kept.
 PATIENCE = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
@@ -58,7 +58,7 @@ READ_ONLY = "25006"
 TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
 # Errors while connecting have no SQLSTATE. A server that refuses the login is running, and may soon accept it.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
-# As OpenSSL and libpq say it.
+# Messages of OpenSSL and libpq.
 UNTRUSTED_MARKS = ("certificate verify failed", "server certificate for")
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
@@ -140,12 +140,12 @@ def open_store(
 ) -> Store:
     """Open the store at `url` and check its schema; a SQLite store is created and migrated.
 
-    At most `connections` to PostgreSQL are open, on demand, and are kept. With `durable`, commits survive a power loss
-    on SQLite as well, as they always do on PostgreSQL. StoreUnavailable is raised for a connection to PostgreSQL
-    without an answer for `statement_seconds`, and for a SQLite store that is locked for longer than `lock_wait` allows.
+    At most `connections` connections to PostgreSQL are opened, on demand, and are kept open. With `durable`, commits
+    survive a power loss on SQLite too, as they always do on PostgreSQL. StoreUnavailable is raised if PostgreSQL does
+    not answer for `statement_seconds`, or if a SQLite store is locked for longer than `lock_wait` allows.
 
     Raises StoreError for an invalid address, a network file system or an incompatible schema, StoreUnavailable if there
-    is no response, StoreFull if the store is not writable.
+    is no response, and StoreFull if the store is not writable.
     """
     address = database_address(url)
     if address.get_backend_name() == "sqlite":
@@ -169,7 +169,7 @@ def open_store(
 def make_engine(
     address: URL, connections: int, deadline: Deadline, lock_wait: LockWait, *, durable: bool = False
 ) -> Engine:
-    """Return an engine with our handling of connections and transactions."""
+    """Return an engine with the connection and transaction handling of this module."""
     if address.get_backend_name() == "sqlite":
         engine = create_engine(address, connect_args={"timeout": lock_wait.busy_seconds, "check_same_thread": False})
         event.listen(engine, "connect", partial(_prepare_sqlite, "FULL" if durable else "NORMAL", lock_wait))
@@ -188,7 +188,7 @@ def make_engine(
 
 
 def store_error(error: DBAPIError, where: str) -> StoreError:
-    """Convert an error of the driver to one of ours, with a one-line message."""
+    """Convert a driver error to a StoreError with a one-line message."""
     said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     if any(mark in said.lower() for mark in FULL_MARKS):
         return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
@@ -216,7 +216,7 @@ def _advice(error: DBAPIError, sqlstate: str | None) -> str:
 
 
 def database_address(url: str) -> URL:
-    """Parse the address of a store; raises StoreError unless it is one of SQLite or PostgreSQL."""
+    """Parse the address of a store. Raises StoreError if the database is neither SQLite nor PostgreSQL."""
     try:
         address = make_url(url)
     except (ArgumentError, ValueError) as error:
@@ -238,7 +238,7 @@ def _prepare_file(address: URL) -> None:
         raise StoreFull(
             f"{folder}: cannot make the store's directory: {error.strerror}; set JARVIS_DATA_DIR or JARVIS_STORE_URL"
         ) from error
-    # The journals get the mode of the database. If the file cannot be created, SQLite has the better message.
+    # The journals get the file mode of the database. If the file cannot be created, SQLite's message is better.
     with suppress(OSError):
         touch_private(Path(address.database))
     if kind := network_file_system(folder):
@@ -294,13 +294,13 @@ def _connect_postgres(deadline: Deadline, _dialect: Any, _record: Any, arguments
 
 
 def _drop_unusable(context: ExceptionContext) -> None:
-    """Discard a connection to a server that is stopping or read-only."""
+    """Discard a connection if its server is stopping or read-only."""
     if getattr(context.original_exception, "sqlstate", None) in TEMPORARY:
         context.is_disconnect = True
 
 
 def _replace_closed(connection: Any, *_: Any) -> None:
-    """Reject a pooled connection with unread data: the server has closed it, or sent the reason for closing."""
+    """Reject a pooled connection with unread data, since the server has closed it or sent a reason for closing it."""
     look = sockets.poll()
     look.register(connection.fileno(), sockets.POLLIN)
     if look.poll(0):

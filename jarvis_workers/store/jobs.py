@@ -1,7 +1,7 @@
 """The job queue in the store: plan, claim, renew, release, fail and commit jobs.
 
-The job table as a state machine with leases: pending, sent, running, then done, failed or cancelled. Each claim
-increments the job's fencing token; a holder of an older token cannot change the job.
+The job table is a state machine with leases: pending, sent, running, then done, failed or cancelled. Each claim
+increments the job's fencing token; the holder of an older token cannot change the job.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,9 +23,9 @@ BACK_OFF_SECONDS = 1.0
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
-    """Plan jobs of a stage, or of the stage that a job names; jobs whose input is already planned are skipped.
+    """Insert jobs into a stage, or into the stage that a job names; jobs whose input is already planned are skipped.
 
-    A job is due from now on: its waiting time is counted from `not_before`.
+    The jobs are due immediately: their waiting time is counted from `not_before`, which is set to now.
     """
     insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs], not_before=now(session))
 
@@ -87,7 +87,7 @@ def take(
 
 
 def renew(session: Session, held: Collection[Claimed], lease_seconds: float) -> set[int]:
-    """Extend leases; return the ids still held. The other jobs were lost, cancelled or paused: stop them."""
+    """Extend leases and return the ids still held. Callers must stop the others: lost, cancelled or paused."""
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
     kept: set[int] = set()
     for fence, ids in _by_fence(held).items():
@@ -111,7 +111,7 @@ def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
 
 
 def release(session: Session, held: Collection[Claimed]) -> set[int]:
-    """Release jobs without a crash count, on shutdown or pause; return the ids of those that were still held."""
+    """Release jobs without a crash count, on shutdown or pause; return the ids of the jobs that were still held."""
     released: set[int] = set()
     for fence, ids in _by_fence(held).items():
         back = update(JOB).where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running")
@@ -131,7 +131,7 @@ def release_worker(session: Session, worker_id: str) -> list[RecoveredJob]:
 
 
 def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:
-    """Record a failed attempt: the job is retried later, at most ATTEMPTS attempts; False if the lease was lost."""
+    """Record a failed attempt; the job is retried, up to ATTEMPTS attempts. Return False if the lease was lost."""
     last = JOB.c.attempts + 1 >= ATTEMPTS
     wait = BACK_OFF_SECONDS * 4**job.attempts
     record = update(JOB).where(JOB.c.id == job.id, JOB.c.fence == job.fence, JOB.c.state == "running")
@@ -147,12 +147,12 @@ def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:
 
 
 def hold(session: Session, held: Collection[Claimed]) -> set[int]:
-    """Lock jobs until the transaction ends; return the ids of those whose claim is still valid."""
+    """Lock jobs until the transaction ends; return the ids of the jobs whose claim is still valid."""
     return {job for job, _ in _hold(session, held)}
 
 
 def _hold(session: Session, held: Collection[Claimed]) -> set[tuple[int, int]]:
-    """Lock jobs; return (id, fence) of the valid claims: a process may hold two claims of a job, one of them lost."""
+    """Lock jobs and return (id, fence) of the valid claims; a process may have a lost and a valid claim on a job."""
     ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_({job.id for job in held}), JOB.c.state == "running")
     rows = session.execute(ours.order_by(JOB.c.id).with_for_update(of=JOB))
     return {(row.id, row.fence) for row in rows} & {(job.id, job.fence) for job in held}
@@ -161,7 +161,7 @@ def _hold(session: Session, held: Collection[Claimed]) -> set[tuple[int, int]]:
 def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
     """Commit the results of jobs, their states and child jobs in one transaction; return the accepted ids.
 
-    A job with a newer fencing token is skipped, since another process runs or ran it; so is a duplicate.
+    A job with a newer fencing token is skipped, since another process has claimed it; so is a duplicate.
     """
     held = _hold(session, [entry.job for entry in finished])
     accepted = list(
@@ -188,7 +188,7 @@ def processes(session: Session, worker_id: str) -> list[str]:
 
 
 def release_strays(session: Session, worker_id: str, held: Collection[int], process: str | None = None) -> int:
-    """Release jobs that the store assigns to a worker, or to one of its processes, and that it does not run.
+    """Release jobs that the store assigns to a worker, or to one of its processes, but that the worker does not run.
 
     Such a job was claimed by a statement whose response was lost.
     """

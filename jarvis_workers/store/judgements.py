@@ -39,9 +39,9 @@ def put(session: Session, judgements: Iterable[Judgement]) -> None:
 
 
 def merge(session: Session, judgements: Iterable[Judgement]) -> int:
-    """Import verdicts from elsewhere, unless a later one is stored; return how many are new or different.
+    """Import verdicts from another source, unless a later one is stored; return the number of new or different ones.
 
-    A verdict without a time, or with one in the future, counts as given now.
+    A verdict without a time, or with a time in the future, counts as made now.
     """
     present: float = session.execute(select(now(session))).scalar_one()
     here = read(session)
@@ -81,7 +81,7 @@ def count(session: Session) -> dict[str, Count]:
 
 
 def attach(session: Session, run_id: str, more: Iterable[Judgement] = (), *, stored: bool = True) -> None:
-    """Copy the stored verdicts to a run (if `stored`), and add `more`, which take precedence."""
+    """Copy the stored verdicts to a run (if `stored` is set), and add `more`, which take precedence."""
     if stored:
         columns = [JUDGEMENT.c[name] for name in ("fingerprint", *TriageVerdict._fields)]
         chosen = select(literal(run_id), *columns)

@@ -8,13 +8,13 @@ from jarvis_workers.store.tables import LEASE
 
 
 def is_free(session: Session, name: str, holder: str) -> bool:
-    """Return whether a lease is expired or ours; reads only, so that it is cheap for the losers."""
+    """Return whether a lease has expired or belongs to `holder`; this only reads, so that polling is cheap."""
     taken = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, LEASE.c.until > now(session))
     return session.execute(taken).first() is None
 
 
 def overdue(session: Session, name: str) -> float:
-    """Return for how many seconds a lease has been expired; 0 if it is held or was released."""
+    """Return the number of seconds since a lease expired; 0 if it is held or was released."""
     silent = now(session) - LEASE.c.until
     ran_out = select(silent.label("silent")).where(LEASE.c.name == name, LEASE.c.until > 0.0, silent > 0.0)
     found = session.execute(ran_out).first()

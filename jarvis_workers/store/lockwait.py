@@ -1,4 +1,4 @@
-"""Wait for the write lock of a SQLite store; a database has one."""
+"""Wait for the single write lock of a SQLite store."""
 
 import sqlite3
 import time
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class LockWait:
-    """How long to wait: `busy_seconds` per attempt in SQLite itself, and up to `patience_seconds` in repeated attempts.
+    """Limits of the wait: `busy_seconds` per attempt in SQLite itself, and `patience_seconds` for repeated attempts.
 
-    The repeated attempts are announced once, by one line. They are for the start of a command: later, code with results
-    to save retries on its own.
+    The repeated attempts are announced once, with one line. They are only for the start of a command: afterwards, code
+    that has results to save does its own retries.
     """
 
     busy_seconds: float = BUSY_SECONDS

@@ -45,7 +45,7 @@ class JobCount(NamedTuple):
 class QueueDepth(NamedTuple):
     """The jobs of a queue that belong to active runs on the cluster, and the pools that serve it.
 
-    `oldest_seconds` is how long the job planned first among the waiting ones has been due, 0 without waiting jobs.
+    `oldest_seconds` is the time since the oldest waiting job became due, 0 if no job is waiting.
     """
 
     queue: str
@@ -60,7 +60,7 @@ class QueueDepth(NamedTuple):
 
 
 class RunCount(NamedTuple):
-    """The number of runs of a kind in a state; `budget` counts those that are paused by their budget."""
+    """The number of runs of a kind in a state; `budget` is the number of runs paused by their budget."""
 
     kind: str
     state: str
@@ -69,7 +69,7 @@ class RunCount(NamedTuple):
 
 
 class ModelSum(NamedTuple):
-    """The usage of a model over all runs; calls that are `cached` were answered from the answer cache, at no cost."""
+    """The usage of a model over all runs; `cached` calls were answered from the answer cache, at no cost."""
 
     model: str
     cached: bool
@@ -81,7 +81,7 @@ class ModelSum(NamedTuple):
 
 
 class WorkerCount(NamedTuple):
-    """The living pools of a queue, and their slots; waiting commands count for the queue `local`."""
+    """The living pools of a queue, and their slots; waiting commands count towards the queue `local`."""
 
     queue: str
     workers: int
@@ -98,7 +98,7 @@ class EndedRun(NamedTuple):
 
 
 class RuleCount(NamedTuple):
-    """The number of findings of a rule with a confidence."""
+    """The number of findings of a rule with a given confidence."""
 
     pattern: str
     confidence: float
@@ -134,7 +134,7 @@ def queue_depths(session: Session) -> list[QueueDepth]:
 
 
 def _waiting_seconds(session: Session, jobs: Iterable[int]) -> dict[int, float]:
-    """Return for how long jobs have been due; jobs of older versions have no time."""
+    """Return for how many seconds each job has been due; jobs of older versions have no time."""
     chosen = select(JOB.c.id, (now(session) - JOB.c.not_before).label("age")).where(JOB.c.id.in_(list(jobs)))
     return {job: max(0.0, float(age)) for job, age in session.execute(chosen.where(JOB.c.not_before > 0))}
 
@@ -147,7 +147,7 @@ def run_counts(session: Session) -> list[RunCount]:
 
 
 def expired_leases(session: Session) -> int:
-    """Return the number of running jobs whose lease has expired, and that were not recovered yet."""
+    """Return the number of running jobs whose lease has expired and that have not been recovered yet."""
     late = (JOB.c.state == "running") & (JOB.c.lease_until < now(session))
     return int(session.execute(select(func.count()).select_from(JOB).where(late)).scalar_one())
 
@@ -158,13 +158,13 @@ def crashed_jobs(session: Session) -> int:
 
 
 def controller_seconds(session: Session) -> float:
-    """Return for how many seconds the lease of the controller has been expired; 0 if it is held or was released."""
+    """Return the number of seconds since the controller's lease expired; 0 if it is held or was released."""
     silent = select(now(session) - LEASE.c.until).where(LEASE.c.name == "controller", LEASE.c.until > 0.0)
     return max(0.0, float(session.execute(silent).scalar() or 0.0))
 
 
 def model_sums(session: Session) -> list[ModelSum]:
-    """Return the usage of each model, cached answers apart; the models with most calls first."""
+    """Return the usage of each model, with cached answers counted separately; models with the most calls come first."""
     is_cached = case((MODEL_CALL.c.tries == 0, 1), else_=0)
     tokens = [func.sum(MODEL_CALL.c[name]) for name in ("prompt", "cached", "completion")]
     counted = select(MODEL_CALL.c.model, is_cached.label("hit"), func.count(), *tokens)

@@ -1,4 +1,4 @@
-"""Usage statistics of the model calls of a run, by stage and by latency, for reports. Rows: `transcripts`."""
+"""Usage statistics of a run's model calls, by stage and by latency, for reports; `transcripts` writes the rows."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class RunUsage(NamedTuple):
 
 
 def by_run(session: Session, run_ids: Collection[str]) -> dict[str, RunUsage]:
-    """Return the usage of each of the runs that asked a model."""
+    """Return the usage of each run that called a model."""
     tokens = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
     columns = MODEL_CALL.c.run_id, func.count(), tokens, cast(func.sum(MODEL_CALL.c.cost), Float(53))
     found: dict[str, RunUsage] = {}

@@ -1,4 +1,4 @@
-"""Runs whose end has not been notified yet; an event per notified end is the record."""
+"""Runs whose end has not been notified yet; an event records each notification."""
 
 from sqlalchemy import select
 from sqlmodel import Session
@@ -11,7 +11,7 @@ NOTIFIED = "notified"
 
 
 def pending(session: Session, within_seconds: float) -> str | None:
-    """Return the earliest of the runs that ended within that time and await a notification, or None."""
+    """Return the earliest run that ended within that time and awaits a notification, or None."""
     told = select(EVENT.c.id).where(EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at)
     recent = RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at > now(session) - within_seconds
     chosen = select(RUN.c.id).where(*recent, ~told.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
@@ -19,5 +19,5 @@ def pending(session: Session, within_seconds: float) -> str | None:
 
 
 def record(session: Session, run_id: str, outcome: str) -> None:
-    """Record that the notification of a run's end was sent, or given up."""
+    """Record that the notification of a run's end was sent or abandoned."""
     events.record(session, run_id, NOTIFIED, outcome=outcome)

@@ -1,6 +1,6 @@
 """Connections to PostgreSQL with a client-side deadline for every statement.
 
-TCP keepalives do not detect a pooler or proxy that acknowledges packets and forwards nothing. So each wait for the
+TCP keepalives do not detect a pooler or proxy that acknowledges packets but forwards nothing, so each wait for the
 server is bounded. To distinguish slow statements from lost ones, the server is asked over another connection whether
 its backend is still executing it.
 """
@@ -35,11 +35,11 @@ class BoundedConnection(psycopg.Connection[Any]):
     connect_again: Callable[..., psycopg.Connection[Any]] = psycopg.connect
 
     def wait(self, gen: Any, interval: float = LOOK_SECONDS, timeout: float | None = None) -> Any:
-        """Wait for the server; called by the driver for every exchange after connecting, which has its own timeout."""
+        """Wait for the server; the driver calls this for every exchange but connecting, which has its own timeout."""
         try:
             return waiting.wait(self._bounded(gen), self.pgconn.socket, interval)
         except KeyboardInterrupt:
-            # The driver would ask the server to cancel, and wait for the answer.
+            # The driver would ask the server to cancel, and would wait for the answer.
             self.pgconn.finish()
             raise
 
@@ -78,7 +78,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def connect(*arguments: Any, deadline: Deadline, **parameters: Any) -> BoundedConnection:
-    """Connect with psycopg, which has its own timeout; from then on `deadline` applies."""
+    """Connect with psycopg, which has its own connection timeout; afterwards `deadline` applies."""
     connection = BoundedConnection.connect(*arguments, **parameters)
     connection.deadline = deadline
     again = {**parameters, "connect_timeout": CHECK_SECONDS}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 class Queue(NamedTuple):
     """A queue of jobs, served by one kind of pool.
 
-    Jobs of a queue with `has_conversations` talk to models: many run concurrently in an event loop, each with a
-    transcript, and their weight is their importance. The weight of other jobs is the number of source bytes that they
-    process.
+    Jobs of a queue with `has_conversations` are conversations with models: many run concurrently in an event loop, each
+    with a transcript, and their weight is their importance. The weight of other jobs is the number of source bytes that
+    they process.
     """
 
     name: str

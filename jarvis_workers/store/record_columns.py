@@ -11,7 +11,7 @@ COLUMN_TYPES: Mapping[type, type[TypeEngine[Any]]] = {str: String, int: Integer,
 
 
 def record_columns(record: type) -> Iterator[Column[Any]]:
-    """Yield a column for each annotated field of a record type; a field that may be None is nullable."""
+    """Yield a column for each annotated field of a record type; an optional field is nullable."""
     for name, kind in get_type_hints(record).items():
         kinds = get_args(kind) or (kind,)
         yield Column(name, COLUMN_TYPES[kinds[0]], nullable=NoneType in kinds)

@@ -1,4 +1,4 @@
-"""The revisions of the store's schema, oldest first; no database library is needed to compare them."""
+"""The revisions of the store's schema, oldest first; comparing them needs no database library."""
 
 REVISIONS = (
     "0001",

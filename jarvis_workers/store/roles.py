@@ -1,6 +1,6 @@
-"""Two roles for a PostgreSQL store: one owns the tables and migrates, the other only reads and writes rows.
+"""Two roles for a PostgreSQL store: one owns the tables and runs migrations, the other only reads and writes rows.
 
-The statements may be run before the first migration and after any other, and are idempotent.
+The statements are idempotent and may be run before the first migration and after any migration.
 """
 
 import re
@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS public.{versions} (
 );
 """
 READ_VERSIONS = "REVOKE {written} ON public.{versions} FROM {worker};\n"
-# By default everyone can create large objects, which fill the disk and belong to no table.
+# By default every role can create large objects, which fill the disk and belong to no table.
 NO_LARGE_OBJECTS = """\
 DO $$ DECLARE made regprocedure; BEGIN
     FOR made IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace

@@ -8,7 +8,7 @@ from typing import Any
 from jarvis_workers.store.values import WorkerFacts
 
 Execute = Callable[[str, dict[str, object]], Sequence[Mapping[str, Any]]]
-# Keys with a value, or with None for any value.
+# Label keys with a value, or with None for any value.
 Filters = Sequence[tuple[str, str | None]]
 NOW = {
     "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
@@ -36,9 +36,9 @@ LABELS = """
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run as shown in a list; `worker` is the command that executes it, or None.
+    """A run in the form shown in a list; `worker` is the command that executes it, or None.
 
-    `label` is its user-defined name, `branch` and `commit` what was checked out in the tree, if known. `created_at` is
+    `label` is the user-defined name, `branch` and `commit` are those checked out in the tree, if known. `created_at` is
     in seconds since 1970; `fresh` means that the command was seen within a lease.
     """
 

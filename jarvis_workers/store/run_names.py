@@ -1,4 +1,4 @@
-"""Names of runs. The primary key makes them unique, also when several processes submit at once."""
+"""Names of runs. The primary key makes them unique, even if several processes submit at once."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from jarvis_workers.store.tables import RUN_NAME
 
 
 class NamedRun(NamedTuple):
-    """The run that has a name, and the hash of its request."""
+    """The run with a given name, and the hash of its request."""
 
     run_id: str
     request_hash: str

@@ -1,4 +1,4 @@
-"""Pages of the list of runs, filtered; newest first."""
+"""Pages of the filtered list of runs, newest first."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from jarvis_workers.store.values import Run
 
 
 class RunFilter(NamedTuple):
-    """What a list of runs is limited to; an empty value means no limit.
+    """The filter of a list of runs; an empty value means no restriction.
 
     `root` is the whole display name; `labels` are keys with a value, or with None for any value.
     """
@@ -35,14 +35,14 @@ def count(session: Session, chosen: RunFilter) -> int:
 
 
 def newest_ended(session: Session, root: str, kind: str, before: float) -> Run | None:
-    """Return the newest run of a root and a kind that was complete, and was submitted before that time, or None."""
+    """Return the newest complete run of a root and a kind that was submitted before a given time, or None."""
     done = select(RUN).where(RUN.c.root == root, RUN.c.kind == kind, RUN.c.state == "done", RUN.c.created_at < before)
     row = session.execute(done.order_by(RUN.c.created_at.desc()).limit(1)).first()
     return from_row(row) if row else None
 
 
 def roots(session: Session, limit: int) -> list[tuple[str, int]]:
-    """Return the roots of runs with the number of runs of each, those with the latest runs first."""
+    """Return the roots with the number of runs of each; the root with the newest run comes first."""
     rows = select(RUN.c.root, func.count()).group_by(RUN.c.root).order_by(func.max(RUN.c.created_at).desc())
     return [(root, int(number)) for root, number in session.execute(rows.limit(limit))]
 

@@ -1,6 +1,6 @@
 """Runs, and the state changes that users can request.
 
-A run is planning, running, paused or cancelling; it ends done, incomplete, failed or cancelled.
+An active run is planning, running, paused or cancelling; its final state is done, incomplete, failed or cancelled.
 """
 
 import json
@@ -80,7 +80,7 @@ def snapshot(session: Session, snapshot_id: str) -> SnapshotFacts | None:
 
 
 def start(session: Session, run_id: str) -> None:
-    """Set a planned run to running."""
+    """Set the state of a planned run to running."""
     begun = update(RUN).where(RUN.c.id == run_id, RUN.c.state == "planning")
     session.execute(begun.values(state="running", started_at=now(session)))
 
@@ -92,7 +92,7 @@ def finish(session: Session, run_id: str, state: str, reason: str | None = None)
 
 
 def pause(session: Session, run_id: str, reason: str, *, executor: str | None = None) -> bool:
-    """Pause a run: no more jobs are claimed, and the running ones are released by their holders.
+    """Pause a run: no more jobs are claimed, and the holders of running jobs release them.
 
     Return False if the run is not active or, if `executor` is given, belongs to another one.
     """
@@ -106,7 +106,7 @@ def pause(session: Session, run_id: str, reason: str, *, executor: str | None = 
 
 
 def cancel(session: Session, run_id: str) -> bool:
-    """Cancel the waiting jobs; running ones finish, then the controller ends the run. False if it has ended."""
+    """Cancel the waiting jobs; running jobs finish, then the controller ends the run. Return False if it has ended."""
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
     if not changed(session, on.values(state="cancelling", reason=None)):
         return False
@@ -122,7 +122,7 @@ def cancel_waiting(session: Session, run_id: str) -> None:
 
 
 def take_up(session: Session, run_id: str, executor: str) -> bool:
-    """Resume a paused run, or take over one whose executor is gone. False if it has ended."""
+    """Resume a paused run, or take over a run whose executor is gone. Return False if it has ended."""
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
     if not changed(session, on.values(_going_on(session, run_id, executor))):
         return False
@@ -154,7 +154,7 @@ def retry(session: Session, run_id: str, executor: str) -> int:
 
 
 def _going_on(session: Session, run_id: str, executor: str) -> dict[str, Any]:
-    """Return the columns of a resumed run: its state is running once its first stage has been planned."""
+    """Return the columns of a resumed run; its state becomes running if its first stage has been planned."""
     planned = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.step == "plan", JOB.c.state == "done")
     going: dict[str, Any] = {"state": "planning", "reason": None, "executor": executor}
     if session.execute(planned.limit(1)).first():
@@ -163,7 +163,7 @@ def _going_on(session: Session, run_id: str, executor: str) -> dict[str, Any]:
 
 
 def remove(session: Session, run_id: str) -> bool:
-    """Delete an ended run with all its rows; its blobs become unreferenced. False if it does not exist."""
+    """Delete an ended run with all its rows; its blobs become unreferenced. Return False if it does not exist."""
     if not changed(session, delete(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ENDED_RUNS))):
         return False
     artifacts.drop_uses(session, run_id)
@@ -175,7 +175,7 @@ def remove(session: Session, run_id: str) -> bool:
 
 
 def stalled(session: Session, seconds: float) -> list[tuple[str, float]]:
-    """Return (run, seconds) of the active runs in which no job has started or ended for at least `seconds`."""
+    """Return (run, seconds) for the active runs in which no job has started or ended for at least `seconds`."""
     moved = func.max(func.coalesce(JOB.c.finished_at, JOB.c.started_at, RUN.c.created_at))
     last = select(RUN.c.id, now(session) - moved).join(JOB, JOB.c.run_id == RUN.c.id, isouter=True)
     last = last.where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling"))).group_by(RUN.c.id).order_by(RUN.c.id)
@@ -189,6 +189,6 @@ def ended_before(session: Session, seconds_ago: float) -> list[str]:
 
 
 def from_row(row: Row[Any]) -> Run:
-    """Return a row of the table as a value."""
+    """Convert a row of the table to a value."""
     fields = {name: getattr(row, name) for name in Run.__dataclass_fields__}
     return Run(**fields | {"options": json.loads(row.options)})

@@ -11,11 +11,11 @@ from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 
 # For transactions that pause between statements; PostgreSQL ends other idle ones.
 KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
-ONE_AT_A_TIME = 0x6A617276  # an arbitrary constant, the same for all who migrate
+ONE_AT_A_TIME = 0x6A617276  # an arbitrary constant, the same for all migrating processes
 
 
 def check_schema(engine: Engine, *, migrate: bool) -> None:
-    """Raise StoreError unless the schema is the newest one; with `migrate`, migrate it first."""
+    """Raise StoreError unless the schema is the newest; with `migrate`, migrate it first."""
     with engine.execution_options(jarvis_mode="read").connect() as connection:
         stored = stored_revision(connection)
     if stored == REVISIONS[-1]:

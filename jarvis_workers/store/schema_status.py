@@ -1,4 +1,4 @@
-"""Compare the schema of a store with the one of this program, without changing the store."""
+"""Compare the schema of a store with this program's schema, without changing the store."""
 
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -16,7 +16,7 @@ SchemaState = Literal["current", "outdated", "missing", "newer"]
 
 
 class SchemaStatus(NamedTuple):
-    """The revision that a store has, None without tables, and the one of this program; `where` has no password."""
+    """The revision of a store, None without tables, and this program's revision; `where` contains no password."""
 
     where: str
     stored: str | None

@@ -1,4 +1,4 @@
-"""SQL helpers of all query files, among them those that differ between databases."""
+"""SQL helpers for all query modules, including those that differ between databases."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, TypeVar, cast
@@ -12,7 +12,7 @@ T = TypeVar("T", int, str)
 
 
 def now(session: Session) -> ColumnElement[float]:
-    """Return the database's time as SQL: all lease arithmetic uses it, and tests replace it through the store."""
+    """Return the database's time as SQL; all lease arithmetic uses it, and tests replace it through the store."""
     return cast(ColumnElement[float], session.info["clock"]())
 
 

@@ -1,7 +1,7 @@
 """Read a SQLite store with a current schema through Python's sqlite3 module.
 
-Importing SQLAlchemy and sqlmodel takes longer than the shortest commands take in total. Everything but a plain, current
-SQLite file is left to `store.engine`, which creates, migrates and reports errors.
+Importing SQLAlchemy and sqlmodel takes longer than the shortest commands take in total. Any other store is left to
+`store.engine`, which creates and migrates stores and reports errors.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ BUSY_SECONDS = 1
 
 @contextmanager
 def open_direct(url: str, *, write: bool = False) -> Iterator[sqlite3.Connection | None]:
-    """Yield an autocommit connection to the store at `url`; None unless it is a current SQLite store, or if it is busy.
+    """Yield an autocommit connection to the store at `url`, None if it is not a current SQLite store or is busy.
 
     The connection is read-only unless `write`.
     """

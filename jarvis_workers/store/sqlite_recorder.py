@@ -1,7 +1,7 @@
 """Record a finished run that was executed without a store, in one transaction, through Python's sqlite3 module.
 
-The rows are those that the controller and the workers of a run would leave, except for plan jobs, so that later readers
-find nothing missing. A test compares them table by table.
+Except for plan jobs, the rows are the same as those that a controller and workers would write, so that later readers
+find nothing missing. A test compares the rows table by table.
 """
 
 import json
@@ -34,7 +34,7 @@ class RecordedJob:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCandidate:
-    """A candidate of the job number `job`; `rule` has RULE_FIELDS of its rule, a `superseded` one has no gid."""
+    """A candidate of the job number `job`; `rule` has the RULE_FIELDS of its rule; `superseded` ones have no gid."""
 
     job: int
     spot: Spot
@@ -45,7 +45,7 @@ class RecordedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """An ended run; jobs are numbered from 1, `artifacts` are (name, blob, size), `blobs` all blobs that it uses."""
+    """A finished run; jobs are numbered from 1, `artifacts` are (name, blob, size), `blobs` all blobs in use."""
 
     run: Run
     snapshot: SnapshotFacts
@@ -58,7 +58,7 @@ class RecordedRun:
 
 
 def record_run(connection: sqlite3.Connection, done: RecordedRun) -> None:
-    """Insert all rows of a run. Raises sqlite3.Error; then nothing has been inserted."""
+    """Insert all rows of a run, or none if it raises sqlite3.Error."""
     run, ended = done.run, done.run.ended_at
     with connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -131,7 +131,7 @@ def _artifact(run: Run, name: str, blob: str, size: int) -> dict[str, Any]:
 
 
 def run_events(run: Run, stages: Sequence[StageProgress]) -> list[dict[str, Any]]:
-    """Return the events of a run as `store.events.read` does, from its submit to its end."""
+    """Return the events of a run, from submission to end, in the form of `store.events.read`."""
     return [
         {"at": run.created_at, "stage": None, "name": "submitted", "executor": run.executor},
         *({"at": stage.closed_at, "stage": stage.name, "name": "closed"} for stage in stages),

@@ -1,4 +1,4 @@
-"""Stages of runs, which are open until none of their jobs is; and the counts for progress displays."""
+"""Stages of runs, and counts for progress displays; a stage is open as long as any of its jobs is."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def close(session: Session, run_id: str, name: str) -> bool:
 def reopen(session: Session, run_id: str, names: Collection[str]) -> None:
     """Reopen stages, and delete the jobs that later stages derived from their results.
 
-    A streamed stage keeps its jobs, as they are children of the jobs of the stage before.
+    A streamed stage keeps its jobs, since they are children of the previous stage's jobs.
     """
     own = select(STAGE.c.ordinal).where(STAGE.c.run_id == run_id, STAGE.c.name.in_(names))
     first = min(session.execute(own).scalars())
@@ -72,21 +72,21 @@ def open_jobs(session: Session, run_id: str, name: str | None = None) -> int:
 
 
 def has_open_jobs(session: Session, run_id: str, name: str) -> bool:
-    """Return whether a stage has an open job, without counting them."""
+    """Return whether a stage has an open job, without counting its jobs."""
     found = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state.in_(OPEN_JOBS))
-    # The ordering makes PostgreSQL use the index; for one row of many it would scan the table.
+    # The ordering makes PostgreSQL use the index; otherwise it would scan the table for one row of many.
     first = found.where(JOB.c.state >= min(OPEN_JOBS)).order_by(JOB.c.state).limit(1)
     return session.execute(first).first() is not None
 
 
 def failed_plan(session: Session, run_id: str, name: str) -> str | None:
-    """Return why the plan job of a stage failed, or None."""
+    """Return the reason why the plan job of a stage failed, or None."""
     plan = select(JOB.c.reason).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.step == "plan")
     return session.execute(plan.where(JOB.c.state == "failed")).scalar_one_or_none()
 
 
 def failure(session: Session, run_id: str, name: str) -> str | None:
-    """Return why the first failed job of a stage failed, or None."""
+    """Return the reason of the first failed job of a stage, or None."""
     failed = select(JOB.c.reason).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state == "failed")
     return session.execute(failed.order_by(JOB.c.id).limit(1)).scalar_one_or_none()
 

@@ -1,4 +1,4 @@
-"""The tables of the symbols of C projects, and of the edges between them."""
+"""Tables of the symbols of C projects and of the edges between them."""
 
 from sqlalchemy import Index, LargeBinary, Text
 from sqlmodel import Field, SQLModel
@@ -35,7 +35,7 @@ class SymbolRow(SQLModel, table=True):
 
 
 class EdgeRow(SQLModel, table=True):
-    """The symbol `caller` uses the symbol `callee`, both by number."""
+    """A use of the symbol `callee` by the symbol `caller`, both given by number."""
 
     __tablename__ = "edge"
     __table_args__ = (Index("ix_edge_callee", "run_id", "callee"),)

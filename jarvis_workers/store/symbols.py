@@ -33,7 +33,7 @@ def delete(session: Session, run_id: str) -> None:
 
 
 def read(session: Session, run_id: str) -> SymbolGraph:
-    """Return the symbols and edges of a run, empty if they are not linked yet."""
+    """Return the symbols and edges of a run; the graph is empty if the run has not been linked yet."""
     rows = session.execute(sa.select(SYMBOL).where(SYMBOL.c.run_id == run_id).order_by(SYMBOL.c.number))
     columns = EDGE.c.caller, EDGE.c.callee, EDGE.c.kind
     edges = session.execute(sa.select(*columns).where(EDGE.c.run_id == run_id).order_by(*columns))

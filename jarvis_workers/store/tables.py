@@ -1,4 +1,4 @@
-"""The tables.
+"""The main tables of the store.
 
 Times are in seconds since 1970 by the *database's* clock. File names are stored twice: in display form (`file`), and as
 bytes (`file_raw`), which define the order.
@@ -52,7 +52,7 @@ class RunRow(SQLModel, table=True):
 
 
 class RunLabelRow(SQLModel, table=True):
-    """A label of a run, by which it is found; it has no effect on the run and its report."""
+    """A label for finding a run; it has no effect on the run or its report."""
 
     __tablename__ = "run_label"
     __table_args__ = (Index("ix_run_label_value", "key", "value"),)
@@ -62,7 +62,7 @@ class RunLabelRow(SQLModel, table=True):
 
 
 class RunNameRow(SQLModel, table=True):
-    """The name of a run, unique in the store; `request_hash` identifies what was asked for under this name."""
+    """The name of a run, unique in the store; `request_hash` identifies the request submitted with this name."""
 
     __tablename__ = "run_name"
     __table_args__ = (UniqueConstraint("run_id", name="uq_run_name_run"),)
@@ -72,7 +72,7 @@ class RunNameRow(SQLModel, table=True):
 
 
 class StageRow(SQLModel, table=True):
-    """A phase of a run, open until the controller has found that it has no open jobs."""
+    """A phase of a run; it is open until the controller finds that it has no open jobs."""
 
     __tablename__ = "stage"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -129,7 +129,7 @@ class JobRow(SQLModel, table=True):
 
 
 class WorkerRow(SQLModel, table=True):
-    """A worker or a waiting command; it counts as gone when `seen_at` is older than a lease."""
+    """A worker or a waiting command; it counts as gone if `seen_at` is older than a lease."""
 
     __tablename__ = "worker"
     id: str = Field(primary_key=True, max_length=64)
@@ -219,7 +219,7 @@ class ArtifactRow(SQLModel, table=True):
 
 
 class BlobUseRow(SQLModel, table=True):
-    """A use of a blob by a run or a running submit. Recorded before testing whether the blob exists."""
+    """A use of a blob by a run or a submission in progress, recorded before checking whether the blob exists."""
 
     __tablename__ = "blob_use"
     owner: str = Field(primary_key=True, max_length=64)
@@ -267,7 +267,7 @@ class ModelCallRow(SQLModel, table=True):
 
 
 class BudgetRow(SQLModel, table=True):
-    """The budget of a run, in parts of its unit; see `ratelimit/budget`."""
+    """The budget of a run, in parts of its unit (see `ratelimit/budget`)."""
 
     __tablename__ = "budget"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -276,7 +276,7 @@ class BudgetRow(SQLModel, table=True):
 
 
 class AllowanceRow(SQLModel, table=True):
-    """The allowance that a process holds of a run's budget; void without a running job of the run."""
+    """A process's allowance from a run's budget; it is void if the process has no running job of the run."""
 
     __tablename__ = "allowance"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -285,7 +285,7 @@ class AllowanceRow(SQLModel, table=True):
 
 
 class SecretRow(SQLModel, table=True):
-    """A secret shared by all processes of the store, which untrusted text must not be able to guess."""
+    """A secret shared by all processes that use the store; untrusted text must not be able to guess it."""
 
     __tablename__ = "secret"
     name: str = Field(primary_key=True, max_length=32)

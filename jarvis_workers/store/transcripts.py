@@ -1,7 +1,7 @@
 """Transcripts of conversations, answers of models, and the cost of model calls.
 
-A process that has lost its job may still write lines: each execution writes under its own fencing token, and of two
-versions of a line the one with the newer token is valid. Saving is idempotent, as it is repeated when its outcome is
+A process that has lost its job may still write lines: each execution writes under its own fencing token, and if a line
+has two versions, the one with the newer token is valid. Saving is idempotent, since it is repeated if its outcome is
 unknown.
 """
 
@@ -37,7 +37,7 @@ class StoredAnswer(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """An answer that must not be used again."""
+    """The hash of an answer that must not be reused."""
 
     key: str
 
@@ -64,7 +64,7 @@ Item = TranscriptLine | StoredAnswer | Forgotten | ModelCall
 
 
 class Total(NamedTuple):
-    """Totals of a run so far; `calls` is the number of answers, `remembered` the number of cached ones among them."""
+    """Totals of a run so far; `calls` is the number of answers, `remembered` the number of these that were cached."""
 
     calls: int = 0
     remembered: int = 0
@@ -76,7 +76,7 @@ class Total(NamedTuple):
 
 
 def save(session: Session, items: Iterable[Item]) -> None:
-    """Save items of many conversations. An answer that already exists is not changed until it is forgotten."""
+    """Save items of many conversations. An existing answer is not overwritten until it has been forgotten."""
     kinds: dict[type, list[dict[str, object]]] = {TranscriptLine: [], StoredAnswer: [], Forgotten: [], ModelCall: []}
     for item in items:
         kinds[type(item)].append(item._asdict())
@@ -116,7 +116,7 @@ def answer(session: Session, key: str) -> str | None:
 
 
 def forget_answers(session: Session, older_than_seconds: float) -> int:
-    """Delete older answers; return their number."""
+    """Delete answers older than a given age; return their number."""
     return changed(session, delete(ANSWER).where(ANSWER.c.at < now(session) - older_than_seconds))
 
 

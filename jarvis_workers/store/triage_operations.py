@@ -1,4 +1,4 @@
-"""The history of triage commands: the verdicts before each one, for undo.
+"""The history of triage commands: the verdicts before each command, for undo.
 
 At most KEPT operations are stored per user, the newest ones.
 """
@@ -17,7 +17,7 @@ KEPT = 20
 
 
 class TriageChange(NamedTuple):
-    """The verdict on a fingerprint before an operation, and the time of the one after it; None if there is none."""
+    """The verdict on a fingerprint before an operation, and the time of the verdict after it; None if there is none."""
 
     before: Judgement | None
     after_at: float | None

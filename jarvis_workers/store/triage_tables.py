@@ -22,7 +22,7 @@ class JudgementRow(Judgement, SQLModel, table=True):
 
 
 class JudgedRow(SQLModel, table=True):
-    """The copy of a triage verdict that a run was given at its submit."""
+    """A run's copy of a triage verdict, made when the run was submitted."""
 
     __tablename__ = "judged"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -42,7 +42,7 @@ class TriageOperationRow(SQLModel, table=True):
 
 
 class TriageChangeRow(SQLModel, table=True):
-    """The triage verdict before an operation, and the time of the one after it; NULL if there is none."""
+    """The triage verdict before an operation, and the time of the verdict after it; NULL if there is none."""
 
     __tablename__ = "triage_change"
     operation_id: int = Field(foreign_key="triage_operation.id", ondelete="CASCADE", primary_key=True)

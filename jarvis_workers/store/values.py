@@ -1,6 +1,6 @@
-"""Values that are read from and written to the store, for code without a connection.
+"""Values that are read from and written to the store, for code without a database connection.
 
-Deliberately light: the scanning child processes import this module, and no database library.
+The module has few imports because the scanning child processes use it, without a database library.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run; `options` are those of its submit."""
+    """A run; `options` are those with which it was submitted."""
 
     id: str
     kind: str
@@ -32,7 +32,7 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether the run has ended; only a retry changes it from now on."""
+        """Whether the run has ended; after that, only a retry changes it."""
         return self.state in ENDED_RUNS
 
 
@@ -104,7 +104,7 @@ class Claimed(NamedTuple):
 
 
 class StageJob(NamedTuple):
-    """A job for later stages and the report; `payload` is JSON, `result` is what `pipeline.history` decodes."""
+    """A job in the form used by later stages and the report; `payload` is JSON, `pipeline.history` decodes `result`."""
 
     state: str
     reason: str | None
@@ -116,7 +116,7 @@ class StageJob(NamedTuple):
 
 
 class RecoveredJob(NamedTuple):
-    """A job recovered from a process: to be repeated, unless it has been given up."""
+    """A job recovered from a process; it is repeated unless it has failed."""
 
     id: int
     run_id: str
@@ -128,9 +128,9 @@ class RecoveredJob(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A candidate as found by a scan, without the columns that the rule table defines.
+    """A candidate in the form that a scan produces, without the columns that the rule table defines.
 
-    `trail` are the steps that lead to it, as encoded by `sec/trace`.
+    `trail` contains the steps that lead to the candidate, encoded by `sec/trace`.
     """
 
     path: bytes
@@ -155,7 +155,7 @@ class Meaning(NamedTuple):
 
 
 class NewCluster(NamedTuple):
-    """Candidates that share a condition to verify; `file` is that of the first, `batch_index` its batch in the file."""
+    """Candidates that share a condition to verify; `file` and `batch_index` are those of the first candidate."""
 
     file: bytes
     batch_index: int
@@ -184,7 +184,7 @@ class NewVerdict(NamedTuple):
 
 
 class DomainResult(Protocol):
-    """A result of a job for the tables of its domain; `store.domain_results` registers the writer.
+    """A job's result for the tables of its domain; `store.domain_results` registers the writer.
 
     `counts` returns the number of rows by kind, for the log; `decode` is the inverse of `encode` after a JSON round
     trip.
@@ -220,7 +220,7 @@ class Commit(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A commit whose large parts are in the blob store: `result` is the row's text, `artifacts` (name, blob, size)."""
+    """A commit with its large parts in the blob store: `result` is the row's text, `artifacts` (name, blob, size)."""
 
     job: Claimed
     commit: Commit

@@ -44,13 +44,13 @@ def statuses(session: Session, run_id: str) -> dict[int, str]:
 
 
 def job_of(session: Session, run_id: str, gid: int) -> int | None:
-    """Return the job that gave the verdict on a candidate, or None."""
+    """Return the id of the job that produced the verdict on a candidate, or None."""
     chosen = select(VERDICT.c.job_id).where(VERDICT.c.run_id == run_id, VERDICT.c.gid == gid)
     return session.execute(chosen).scalar_one_or_none()
 
 
 def sandboxes(session: Session, run_id: str) -> list[str]:
-    """Return the sandbox tiers in which the scripts of a run were confined."""
+    """Return the sandbox tiers in which the scripts of a run were executed."""
     chosen = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
     return sorted(session.execute(chosen).scalars())
 

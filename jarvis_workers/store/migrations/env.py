@@ -1,4 +1,4 @@
-"""Run migrations on the connection passed by `schema.upgrade`, in its transaction."""
+"""Run migrations on the connection passed by `schema.upgrade`, in its current transaction."""
 
 from alembic import context
 from sqlmodel import SQLModel

@@ -1,4 +1,4 @@
-"""The number of files of a job that were served from the result cache."""
+"""The number of a job's files that were served from the result cache."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Triage verdicts, and the copies of them given to runs."""
+"""Triage verdicts, and the copies of them in runs."""
 
 import sqlalchemy as sa
 from alembic import op

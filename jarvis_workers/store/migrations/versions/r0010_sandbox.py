@@ -1,4 +1,4 @@
-"""The sandbox tier of the scripts behind a verdict."""
+"""The sandbox tier of the scripts that support a verdict."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Names of runs, by which a command that is started again finds its run."""
+"""Names of runs, with which a restarted command finds its run."""
 
 import sqlalchemy as sa
 from alembic import op
