@@ -1,1 +1,1 @@
-"""Access to host programs and to the file system. With `sandbox`, the only package that starts processes."""
+"""Access to host programs and to the file system. Only this package and `sandbox` start processes."""

@@ -8,7 +8,7 @@ READ_BYTES = 1 << 16
 
 
 class Output:
-    """The captured output: its first and its last `half` bytes."""
+    """The captured output: its first and last `half` bytes."""
 
     def __init__(self, half: int) -> None:
         self._half = half
@@ -31,7 +31,7 @@ class Output:
         return bool(chunk)
 
     def drain(self, pipe: int) -> None:
-        """Read the rest of a pipe whose writers have ended."""
+        """Read the rest of a pipe whose writers have exited."""
         with suppress(BlockingIOError):
             while chunk := os.read(pipe, READ_BYTES):
                 self.add(chunk)
@@ -48,7 +48,7 @@ class Output:
             self._dropped += dropped
 
     def text(self) -> bytes:
-        """Return the captured bytes, with a note in the middle that gives the number of bytes dropped."""
+        """Return the captured bytes, with a note in the middle on the number of bytes dropped."""
         tail = b"".join(self._tail)
         said = f"\n[... {self.cut} bytes cut ...]\n".encode() if self.cut else b""
         return bytes(self._head) + said + tail[max(0, len(tail) - self._half) :]

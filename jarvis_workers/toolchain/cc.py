@@ -1,7 +1,7 @@
-"""Call a C compiler: what it is, what it compiles, and the object of the runtime of slots, cached by its contents.
+"""Call a C compiler: detect its family and target, compile files, and cache the object file of the slot runtime.
 
-A compiler here is a user's own, called in their build with their environment, standard streams and directory; `timeout`
-is theirs, too.
+The compiler is the user's own, called in the user's build with the build's environment, standard streams and directory;
+timeouts are left to the build.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def run_compiler(words: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def compiler_facts(compiler: Sequence[str], flags: Sequence[str], environ: Mapping[str, str]) -> CompilerFacts:
-    """Ask a compiler what it is and what it compiles for with these flags."""
+    """Return the family, version and target of a compiler called with these flags."""
     words = [*compiler, *target_flags(flags), "-v"]
     try:
         process = subprocess.run(
@@ -55,14 +55,14 @@ def compiler_facts(compiler: Sequence[str], flags: Sequence[str], environ: Mappi
 
 
 def target_flags(flags: Sequence[str]) -> list[str]:
-    """Return those flags that choose the target."""
+    """Return the flags that select the target."""
     return [flag for flag in flags if TARGET_FLAG.fullmatch(flag)]
 
 
 def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mapping[str, str], cache: Path) -> Path:
-    """Return the object of the runtime for this compiler and target; compile it once.
+    """Return the object file of the slot runtime for this compiler and target, compiled on first use.
 
-    The flags that choose the target are part of the key, as are the name of the compiler and the text of the runtime.
+    The flags that select the target are part of the cache key, as are the compiler's name and the runtime's source.
     """
     command = [*compiler, *target_flags(flags), *RUNTIME_FLAGS]
     key = hashlib.sha256("\0".join([*command, RUNTIME.read_text()]).encode()).hexdigest()

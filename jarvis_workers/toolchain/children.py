@@ -1,7 +1,7 @@
 """Start Python modules of this project as child processes and exchange lines with them over pipes.
 
-A child gets a minimal environment, exits at the end of its standard input, that is when its parent dies, and writes its
-answers to standard output.
+A child gets a minimal environment, writes its answers to standard output, and exits at the end of its standard input,
+which is also reached when its parent dies.
 """
 
 import os
@@ -37,14 +37,15 @@ class ChildDied(JarvisError):
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of an environment that a child may see: no keys, no passwords, no settings."""
+    """Return the variables of an environment that are safe for a child: no keys, passwords or settings."""
     return {name: value for name, value in environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
 
 
 class Child:
-    """A running module. Each line sent must fit into a pipe (64 KB).
+    """A module running as a child process. Each line sent must fit into a pipe (64 KB).
 
-    Of `environ` it sees what `child_environment` selects, and all of `storage`, the variables of its blob store.
+    The child gets the variables of `environ` selected by `child_environment`, and all of `storage`, the variables of
+    the blob store.
     """
 
     def __init__(

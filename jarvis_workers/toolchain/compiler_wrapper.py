@@ -1,7 +1,8 @@
-"""Record a call of a compiler, then become the compiler.
+"""Record a compiler call, then execute the compiler in place of this process.
 
-This file is copied beside the builds that it records and runs there alone (`python -I -S`), once per compilation: it
-imports little and nothing of this project.  Each call writes a file of its own, so that parallel builds need no lock.
+This file is copied next to the builds that it records and runs there standalone (`python -I -S`), once per compilation,
+so it has few imports and none from this project.  Each call writes a separate file, so that parallel builds need no
+lock.
 """
 
 import json
@@ -10,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-# Set for the compiler: another wrapper that it starts, such as Debian's c99 starting gcc, records nothing.
+# Set in the compiler's environment, so that a nested wrapper call (Debian's c99 starts gcc) records nothing.
 RECORDED = "JARVIS_C2RUST_RECORDED"
 SUFFIXES = ("c", "i", "cc", "cpp", "cxx", "c++", "C", "CC", "CPP", "cp", "ii", "S", "s")
 RESPONSE_BYTES = 1_000_000
@@ -34,7 +35,7 @@ def execute(words: list[str], environ: Mapping[str, str]) -> int:
 
 
 def record(words: list[str], directory: str) -> None:
-    """Write a file into `directory` if the call may compile something; a failure to write fails the compilation."""
+    """Write a file to `directory` if the call may compile something; if writing fails, so does the compilation."""
     responses = [word[1:] for word in words if word.startswith("@")]
     if not responses and not any(word.rpartition(".")[2] in SUFFIXES for word in words[1:]):
         return
@@ -50,7 +51,7 @@ def record(words: list[str], directory: str) -> None:
 
 
 def _read(name: str) -> str | None:
-    """Return a response file, which a build may remove later."""
+    """Return the contents of a response file, which a build may remove later."""
     try:
         with open(name, "rb") as file:  # noqa: PTH123
             return os.fsdecode(file.read(RESPONSE_BYTES))

@@ -19,7 +19,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether a process of this machine exists and is not a zombie."""
+    """Return whether a process exists on this machine and is not a zombie."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

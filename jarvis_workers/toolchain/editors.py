@@ -14,7 +14,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
 FALLBACKS = ("sensible-editor", "vi", "nano")
-# Editors with another syntax than `+LINE FILE`, which vi, nano, emacs and most others accept.
+# Editors that do not accept the syntax `+LINE FILE` of vi, nano, emacs and most others.
 JUMPS: Mapping[str, Sequence[str]] = {
     "code": ("--goto", "{file}:{line}"),
     "code-insiders": ("--goto", "{file}:{line}"),

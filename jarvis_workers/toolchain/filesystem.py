@@ -1,7 +1,7 @@
 """Detect paths on network file systems, where SQLite's locks are unreliable.
 
 The file system is looked up in the kernel's mount table: the longest mount point above the path wins, and the later of
-two mounts on the same point. Without a mount table the file system is unknown and no path is refused.
+two mounts on the same point. Without a mount table, the file system is unknown and no path is rejected.
 """
 
 import os
@@ -21,7 +21,7 @@ NETWORK_TYPES = frozenset({
 def network_file_system(path: Path, mounts: str | None = None) -> str | None:
     """Return the type of the network file system that holds `path` ("nfs4"), or None if it is local or unknown.
 
-    The path need not exist yet. `mounts` is the text of /proc/self/mountinfo, which is read by default.
+    The path need not exist yet. `mounts` is the text of a mount table, by default /proc/self/mountinfo.
     """
     kind = file_system(path, mounts)
     return kind if kind in NETWORK_TYPES else None
@@ -43,7 +43,7 @@ def _read_mounts() -> str:
 
 
 def _mount(line: str) -> tuple[Path | None, str | None]:
-    """Parse a line `36 35 98:0 /root /point options [optional ...] - type source options`; spaces are octal escapes."""
+    """Parse a line `36 35 98:0 /root /point options [optional ...] - type source options`; spaces are in octal."""
     head, dash, tail = line.partition(" - ")
     fields = head.split(" ")
     if not dash or len(fields) < 5:

@@ -1,4 +1,4 @@
-"""Run a sequence of work items in a forked process, so that a crash costs one item only.
+"""Run a sequence of work items in a forked process, so that a crash affects only one item.
 
 One fork processes the items in order and reports each result as it completes; when the fork dies, a new one continues
 after the item that killed it. For single-threaded processes only.
@@ -31,7 +31,7 @@ class Crashed(NamedTuple):
 def map_in_fork(
     items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]
 ) -> Generator[Any | Crashed, None, None]:
-    """Yield the JSON round trip of each item's result, or Crashed; `seconds` is the CPU limit of an item."""
+    """Yield each item's result after a JSON round trip, or Crashed; `seconds` returns the CPU limit of an item."""
     place = 0
     while place < len(items):
         fork = _Fork(items[place:], work, seconds)
@@ -67,7 +67,7 @@ class _Fork:
                 yield Crashed(said["error"]) if "error" in said else said["answer"]
 
     def end(self) -> str | None:
-        """Kill the fork if it still runs; return how it ended, or None if it exceeded its CPU limit."""
+        """Kill the fork if it is still running; return its exit reason, or None if it exceeded its CPU limit."""
         self._stream.close()
         ended, status = os.waitpid(self._pid, os.WNOHANG)
         if not ended:
@@ -84,7 +84,7 @@ class _Fork:
 def _serve(
     items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float], *, parent: int, stream: IO[bytes]
 ) -> None:
-    """Run the child side of the fork; never returns to the parent's code."""
+    """Run the child side of the fork; this never returns to the parent's code."""
     try:
         die_with_parent(parent)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -107,7 +107,7 @@ def _answer(item: T, work: Callable[[T], Any]) -> dict[str, Any]:
 
 
 def _end_by(seconds: float) -> None:
-    """Have the kernel end this process at a total of `seconds` of CPU time."""
+    """Have the kernel end this process after a total of `seconds` of CPU time."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     soft = math.ceil(seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))

@@ -1,10 +1,10 @@
-"""Run git on untrusted repositories: fetch one revision of a remote one, or read a local one.
+"""Run git on untrusted repositories: fetch one revision of a remote repository, or read a local one.
 
-Credentials come from the environment and reach git through its environment only: never in arguments, addresses or logs.
-Hooks, prompts, `ext::` transports and the system-wide git configuration are disabled.
+Credentials are read from the environment and passed to git only in its environment, never in arguments, addresses or
+logs. Hooks, prompts, `ext::` transports and the system-wide git configuration are disabled.
 
-A local repository may name programs in its configuration (filters, file system monitors, transports). So only names of
-commits are read from it directly; its objects are read through a repository of our own that has it as an alternate.
+The configuration of a local repository may name programs (filters, file system monitors, transports). Therefore only
+commit names are read from it directly; its objects are read through a separate repository that has it as an alternate.
 """
 
 import os
@@ -33,7 +33,7 @@ CONFIG = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.symlinks": "true",
-    # Larger blobs are streamed instead of loaded; the windows on packs stay within RLIMIT_AS.
+    # Larger blobs are streamed instead of loaded; the mapped windows of pack files stay within RLIMIT_AS.
     "core.bigFileThreshold": "16m",
     "core.packedGitWindowSize": "32m",
     "core.packedGitLimit": "512m",
@@ -47,7 +47,7 @@ CONFIG = {
 
 
 class Fetched(NamedTuple):
-    """The commit of a fetched revision, and its branch if the revision is one."""
+    """The commit of a fetched revision, and the branch if the revision is a branch."""
 
     commit: str
     branch: str | None
@@ -62,7 +62,7 @@ def fetch(
     environ: Mapping[str, str],
     bounds: TreeBounds,
 ) -> Fetched:
-    """Check a revision out into an empty directory. Only the command that fetches has the credentials.
+    """Check a revision out into an empty directory. Only the fetch command gets the credentials.
 
     Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing has been checked out.
     """
@@ -77,9 +77,9 @@ def fetch(
 
 
 class Borrowed(NamedTuple):
-    """A repository of our own at `place` with the objects of another one, whose working tree is `top`, as alternate.
+    """A separate repository at `place` with the repository of the working tree `top` as its alternate.
 
-    `commit` is the requested commit, `head` the one checked out in `top`, if any.
+    `commit` is the requested commit, `head` the commit checked out in `top`, if any.
     """
 
     place: Path
@@ -107,7 +107,7 @@ def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str], b
 
 
 def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for reading a local repository: no programs that it configures, no network."""
+    """Return the environment for reading a local repository: no programs from its configuration, no network."""
     seen = {name: environ[name] for name in KEPT if name in environ} | _settings(config)
     return seen | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
@@ -125,7 +125,7 @@ def files_of(borrowed: Borrowed) -> dict[bytes, str]:
 
 
 def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
-    """Return the files renamed between the commit and the checked-out one, as {path before: path after}."""
+    """Return the files renamed between the commit and the checked-out commit, as {old path: new path}."""
     if borrowed.head is None:
         return {}
     check_count(borrowed.place, borrowed.head, borrowed.bounds, borrowed.environ)

@@ -1,7 +1,7 @@
-"""Credentials of git servers, from files or variables, as the environment of `git fetch` alone.
+"""Credentials of git servers, read from files or variables and passed only in the environment of `git fetch`.
 
-They are in no argument, no address and no message: a token is sent as a header to the host of the address, the path of
-an SSH key is in the command that git starts.
+No argument, address or message contains them: a token is sent as a header to the host of the address, and the path of
+an SSH key is in the ssh command that git starts.
 """
 
 import base64
@@ -16,16 +16,16 @@ from jarvis_workers.paths import plain
 
 TOKEN, TOKEN_FILE, USER = "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"
 SSH_KEY_FILE, KNOWN_HOSTS_FILE = "JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"
-# GitHub's name for tokens; GitLab, Gitea and others accept any.
+# GitHub's user name for tokens; GitLab, Gitea and others accept any name.
 DEFAULT_USER = "x-access-token"
 TOKEN_MAX = 8_192
-# Never ask: there is no terminal. Use the key that was given, not those of an agent.
+# Never prompt, since there is no terminal. Use only the given key, not those of an SSH agent.
 SSH_OPTIONS = ("-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes")
 
 
 @dataclass(frozen=True, slots=True)
 class GitCredentials:
-    """A token with its user name for https, and files for ssh: a private key and the keys of known hosts."""
+    """A token and its user name for https, and files for ssh: a private key and the keys of known hosts."""
 
     token: str | None = field(default=None, repr=False)
     user: str = DEFAULT_USER
@@ -33,7 +33,7 @@ class GitCredentials:
     known_hosts: Path | None = None
 
     def config(self, url: str) -> dict[str, str]:
-        """Return git's configuration that sends the token to the host of an address, and to no other."""
+        """Return the git configuration that sends the token to the host of an address and to no other host."""
         if self.token is None or not url.startswith("https://"):
             return {}
         host = "/".join(url.split("/", 3)[:3])
@@ -41,7 +41,7 @@ class GitCredentials:
         return {f"http.{host}/.extraHeader": f"Authorization: Basic {secret}"}
 
     def variables(self) -> dict[str, str]:
-        """Return the variables that make git connect with the given SSH files; git splits the command like a shell."""
+        """Return the variables that make git use the given SSH files; git splits the command as a shell does."""
         command = ["ssh", *SSH_OPTIONS]
         if self.ssh_key:
             command += ["-i", str(self.ssh_key)]
@@ -53,7 +53,7 @@ class GitCredentials:
 
 
 def read_git_credentials(environ: Mapping[str, str]) -> GitCredentials:
-    """Return the credentials that the environment names. Raises UsageError, which quotes no secret."""
+    """Return the credentials that the environment specifies. Raises UsageError, whose message contains no secret."""
     user = environ.get(USER) or DEFAULT_USER
     if ":" in user or not user.isprintable():
         raise UsageError(f"{USER}: should be a user name, without a colon")
@@ -78,7 +78,7 @@ def _token(environ: Mapping[str, str]) -> str | None:
 
 
 def _file(environ: Mapping[str, str], name: str) -> Path | None:
-    """Return the absolute path in a variable, as git runs ssh in a directory of its own."""
+    """Return the path in a variable as an absolute path, since git runs ssh in another directory."""
     if not environ.get(name):
         return None
     path = Path(environ[name]).expanduser().absolute()

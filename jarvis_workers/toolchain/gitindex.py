@@ -1,7 +1,7 @@
 """Look up which files of a working tree are tracked in git's index.
 
-The index is sorted by path bytes, as is the walk of the tree: the output of `git ls-files` is merged with the walk, so
-memory does not grow with the index, and git is only started for the first ignored path.
+The index and the walk of the tree are both sorted by path bytes: the output of `git ls-files` is merged with the walk,
+so memory use does not grow with the index, and git is started only at the first ignored path.
 """
 
 import os
@@ -17,7 +17,7 @@ from jarvis_workers.toolchain.gitstream import GitStream
 WAIT_SECONDS = 60.0
 # A line of `git ls-files --stage` is `mode hash stage<TAB>path`.
 SUBMODULE = b"160000 "
-# Git refuses trees of other users, as their configuration can name programs; none of those programs runs here.
+# Git refuses trees of other users, since their configuration can name programs; this command runs none of them.
 ANY_OWNER = {"safe.directory": "*"}
 LIST = ("ls-files", "-z", "--stage")
 
@@ -39,7 +39,7 @@ class TrackedFiles:
     def holds(self, path: bytes) -> bool:
         """Return whether a path relative to the directory is tracked; paths must be passed in ascending order.
 
-        The path of a directory ends with a slash. A directory is tracked if a file below it is, or if it is a
+        The path of a directory ends with a slash. A directory is tracked if it contains a tracked file or is a
         submodule.
         """
         if not self._unreadable:
@@ -55,7 +55,7 @@ class TrackedFiles:
         return following == path or (path.endswith(b"/") and following.startswith(path))
 
     def close(self) -> None:
-        """End git if it is running."""
+        """Stop git if it is running."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -86,5 +86,5 @@ def _path(line: bytes) -> bytes:
 
 
 def in_working_tree(directory: Path) -> bool:
-    """Return whether a directory is in a git working tree: whether it or one of its parents contains `.git`."""
+    """Return whether a directory is in a git working tree, that is, it or one of its parents contains `.git`."""
     return any(os.path.lexists(above / ".git") for above in (directory, *directory.parents))

@@ -1,7 +1,7 @@
 """Run git and stream its output, within limits of time and memory.
 
 A hostile repository of a few kilobytes can list billions of files, so no output is collected without a bound, and every
-git process has RLIMIT_AS and RLIMIT_FSIZE (on Linux; its own children inherit them).
+git process has limits RLIMIT_AS and RLIMIT_FSIZE (on Linux), which its children inherit.
 """
 
 import os
@@ -21,16 +21,16 @@ MAX_FILE_BYTES = 64 << 30
 READ_BYTES = 1 << 16
 MAX_MESSAGE_BYTES = 1 << 16
 FILE_BLOCK_BYTES = 512
-# A shell sets the limits between fork and exec, as `preexec_fn` is not safe in a process with threads. A limit that
-# cannot be set (of address space on macOS, or where a lower one is in force) is left unchanged.
+# A shell sets the limits between fork and exec, since `preexec_fn` is not safe in a process with threads. A limit that
+# cannot be set (on address space on macOS, or above a lower limit in force) is left unchanged.
 LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
 NOT_INSTALLED = "git is not installed; install it, or scan a directory"
 
 
 class GitStream:
-    """A running git command; a context manager that kills it. Raises UsageError if git cannot be started.
+    """A running git command, as a context manager that kills it on exit. Raises UsageError if git cannot be started.
 
-    `seconds` bounds each wait for output, not the time between two reads.
+    `seconds` limits each wait for output, not the time between two reads.
     """
 
     def __init__(self, arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float) -> None:
@@ -48,7 +48,7 @@ class GitStream:
         self.close()
 
     def read(self) -> bytes:
-        """Return the next piece of output, b"" at its end. Raises UsageError when git fails or times out."""
+        """Return the next piece of output, b"" at the end. Raises UsageError if git fails or times out."""
         if not self._poll.poll(self._seconds * 1000):
             raise UsageError(f"git: timeout, no output for {self._seconds:g} s")
         piece = os.read(self._output, READ_BYTES)
@@ -72,7 +72,7 @@ class GitStream:
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float, max_output: int) -> bytes:
-    """Run git to completion and return its output. Raises UsageError with git's message, or at a limit."""
+    """Run git to completion and return its output. Raises UsageError if git fails or exceeds a limit."""
     process = start(arguments, environ, errors=subprocess.PIPE)
     try:
         output, errors = _collect(process, time.monotonic() + seconds, max_output)
@@ -95,7 +95,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float,
 
 
 def _collect(process: subprocess.Popen[bytes], end: float, max_output: int) -> tuple[bytes, bytes]:
-    """Return git's output and the end of its messages, which are cut since a server can send any number of them."""
+    """Return git's output and the end of its messages, truncated since a server can send any number of them."""
     output, errors = bytearray(), bytearray()
     with selectors.DefaultSelector() as pipes:
         for pipe, buffer in ((process.stdout, output), (process.stderr, errors)):

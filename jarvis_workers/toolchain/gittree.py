@@ -1,7 +1,7 @@
 """Stream the tree of a commit, and check its size before any of it is checked out.
 
-A tree of 40^5 files fits into six objects of a few hundred bytes: the size of a repository does not bound the size of
-its checkout. The listing is streamed: git needs memory in proportion to the depth of the tree only.
+A tree of 40^5 files fits into six objects of a few hundred bytes, so the size of a repository does not bound the size
+of its checkout. The listing is streamed, and git needs memory only in proportion to the depth of the tree.
 """
 
 import shutil
@@ -15,7 +15,7 @@ from jarvis_workers.toolchain.gitstream import GitStream
 WAIT_SECONDS = 120.0
 MEGABYTE = 1_000_000
 HASH_LENGTH = 12
-# Longer paths cannot be checked out (PATH_MAX), so listing stops at the first one.
+# Longer paths cannot be checked out (PATH_MAX), so the listing stops at the first such path.
 MAX_ENTRY_BYTES = 4_300
 REMEDY = "scan a directory of a clone, or raise {setting}"
 
@@ -23,7 +23,7 @@ REMEDY = "scan a directory of a clone, or raise {setting}"
 class TreeBounds(NamedTuple):
     """Upper bounds for the tree of a revision: number of files and total size in bytes.
 
-    The defaults have room for Linux (90,000 files, 1.5 GB), Chromium (500,000, 5 GB) and larger monorepos.
+    The defaults allow for Linux (90,000 files, 1.5 GB), Chromium (500,000 files, 5 GB) and larger monorepos.
     """
 
     files: int = 2_000_000
@@ -31,7 +31,7 @@ class TreeBounds(NamedTuple):
 
 
 class TreeEntry(NamedTuple):
-    """An entry of `git ls-tree -r`; `size` is 0 for submodules, and if sizes were not requested."""
+    """An entry of `git ls-tree -r`; `size` is 0 for submodules and if sizes were not requested."""
 
     mode: bytes
     hash: str
@@ -42,7 +42,7 @@ class TreeEntry(NamedTuple):
 def check_bounds(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[str, str]) -> None:
     """Raise UsageError if the tree of a commit exceeds its bounds or the free space on the disk of `place`.
 
-    The files are counted first, since that does not read the objects.
+    The files are counted first, because counting does not read the objects.
     """
     check_count(place, commit, bounds, environ)
     free = shutil.disk_usage(place).free
@@ -67,7 +67,7 @@ def check_count(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[s
 def list_tree(
     place: Path, commit: str, bounds: TreeBounds, environ: Mapping[str, str], *, sizes: bool = False
 ) -> Iterator[TreeEntry]:
-    """Yield the files of a commit, with paths from the top. Raises UsageError beyond the bound on files."""
+    """Yield the files of a commit, with paths from the top. Raises UsageError if there are too many files."""
     for lines in _lines(place, commit, bounds, environ, *(["-l"] if sizes else [])):
         yield from map(_entry, lines)
 

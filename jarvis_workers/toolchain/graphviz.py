@@ -1,6 +1,7 @@
-"""Draw graphs with `dot` of graphviz, which is optional, within limits of time, memory and size.
+"""Draw graphs with `dot` of graphviz, an optional program, within limits on time, memory and size.
 
-Large graphs can occupy `dot` for hours: it is a child with limits of the kernel, and is killed when its time is over.
+Large graphs can occupy `dot` for hours, so it runs as a child with kernel resource limits and is killed at its time
+limit.
 """
 
 import os
@@ -22,8 +23,8 @@ MEGABYTE = 1_000_000
 ADDRESS_SPACE_MB = 2_000
 PICTURE_MB = 200
 MESSAGE_MAX = 200
-# A shell sets the limits between fork and exec, so that they hold from the first instruction of `dot`. A limit that
-# cannot be set, as of address space on macOS, is left unchanged. Units: KB, blocks of 512 bytes, seconds.
+# A shell sets the limits between fork and exec, so that they apply from the first instruction of `dot`. A limit that
+# cannot be set, such as on address space on macOS, is left unchanged. Units: KB, blocks of 512 bytes, seconds.
 LIMITED = """ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; ulimit -t "$3" 2>/dev/null; ulimit -c 0; shift 3
 exec "$@"
 """
@@ -35,9 +36,9 @@ def find_dot() -> str | None:
 
 
 def draw(program: str, source: Path, picture: Path, form: Form, seconds: float = SECONDS) -> None:
-    """Draw a file in DOT; the picture is written as a whole or not at all.
+    """Draw a DOT file; the picture is written completely or not at all.
 
-    Raises GivenUp with one line if `dot` fails or exceeds a limit.
+    Raises GivenUp with a one-line message if `dot` fails or exceeds a limit.
     """
     with tempfile.TemporaryDirectory(dir=picture.parent, prefix=".dot-") as folder, tempfile.TemporaryFile() as errors:
         drawn = Path(folder, picture.name)

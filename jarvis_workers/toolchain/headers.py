@@ -1,6 +1,7 @@
-"""Find the builtin headers of clang, such as stddef.h, for libclang: its wheel has none.
+"""Find the builtin headers of clang, such as stddef.h, for libclang, whose wheel does not include them.
 
-They must be of the same major version.  Without them `size_t` would become `int`, and most calls would be lost.
+The headers must be of the same major version as libclang.  Without them, `size_t` would become `int`, and most calls
+would be lost.
 """
 
 from collections.abc import Iterator
@@ -10,15 +11,15 @@ from pathlib import Path
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import advice
 
-# The major version of the wheel of libclang.
+# The major version of the libclang wheel.
 MAJOR = 18
 SYSTEM = (f"/usr/lib/llvm-{MAJOR}/lib/clang", "/usr/lib/clang", "/usr/lib64/clang", "/usr/local/lib/clang")
 
 
 def builtin_headers(configured: str | None) -> Path:
-    """Return the directory of stddef.h: the configured one, that of clang-tidy's wheel, or that of an installed clang.
+    """Return the directory of stddef.h: configured, or that of clang-tidy's wheel, or that of an installed clang.
 
-    `configured` is the setting c2rust.clang_headers.  Raises UsageError if there is none.
+    `configured` is the setting c2rust.clang_headers.  Raises UsageError if there is no such directory.
     """
     if configured:
         return _configured(Path(configured).expanduser())

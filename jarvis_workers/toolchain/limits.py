@@ -1,8 +1,8 @@
-"""Abort work that exceeds its limit of CPU time or memory, without ending its process.
+"""Abort work that exceeds its CPU or memory limit, without ending its process.
 
-The kernel counts the CPU time of the process; its signal raises an exception between two Python instructions or inside
-a match of `re`. Exceeding the limit is reported even if the work has swallowed the exception. Code that no signal
-interrupts, such as a loop in a C library, must be killed by the supervisor of the process.
+The kernel counts the CPU time of the process and sends a signal, which raises an exception between two Python
+instructions or inside a match of `re`. Exceeding the limit is reported even if the work has swallowed the exception.
+Code that signals cannot interrupt, such as a loop in a C library, must be killed by the supervisor of the process.
 """
 
 import resource
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 
 class _Spent(BaseException):
-    """The CPU limit was reached; only `run` may catch this exception."""
+    """Raised when the CPU limit is reached; only `run` may catch it."""
 
 
 class ResourceBudget:
-    """Limits for work items: `megabytes` beyond the memory of the process at entry, and CPU seconds per item.
+    """Limits for work items: `megabytes` of memory beyond the process's memory at entry, and CPU seconds per item.
 
-    A context manager for the main thread; in other threads there is no CPU limit.
+    This is a context manager for the main thread; there is no CPU limit in other threads.
     """
 
     def __init__(self, megabytes: float) -> None:
@@ -90,7 +90,7 @@ def cpu_seconds() -> float:
 
 
 def _bounded(megabytes: float, now: tuple[int, int]) -> int:
-    """Return an RLIMIT_DATA that allows so many megabytes more than in use, within the limits in force."""
+    """Return the RLIMIT_DATA that allows `megabytes` more than are in use, within the limits in force."""
     try:
         pages = int(STATUS.read_text().split()[DATA_FIELD])
     except OSError:

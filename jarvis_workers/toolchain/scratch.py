@@ -1,4 +1,4 @@
-"""Measure and remove scratch directories written by untrusted commands: deeply nested or without permissions."""
+"""Measure and remove scratch directories of untrusted commands, even deeply nested or inaccessible ones."""
 
 import itertools
 import os
@@ -12,7 +12,7 @@ TOO_MUCH = 1 << 62
 
 
 def size_of(directory: str, enough: int = TOO_MUCH) -> int:
-    """Return the bytes on disk, counting at least one block per entry; a tree too deep to measure is TOO_MUCH.
+    """Return the bytes on disk, counting at least one block per entry; TOO_MUCH for a tree too deep to measure.
 
     Measuring stops as soon as the total exceeds `enough`.
     """

@@ -1,8 +1,8 @@
 """Temporary directories that a later command removes if their process was killed.
 
 Each directory is locked with flock by the process that created it; the kernel releases the lock when that process ends,
-also after SIGKILL, a reboot, or in another container that shares the directory. A directory gets its final name only
-once it is locked, so that no other process removes it in between.
+even after SIGKILL or a reboot, or in another container that shares the directory. A directory gets its final name only
+after it is locked, so that no other process removes it in between.
 """
 
 import fcntl
@@ -19,13 +19,13 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def temporary_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """Yield a new directory PREFIX-PID-RANDOM and remove it at exit, together with those of dead processes."""
+    """Yield a new directory PREFIX-PID-RANDOM and remove it at exit, together with directories of dead processes."""
     place = parent or Path(tempfile.gettempdir())
     remove_abandoned(prefix, place)
     new = Path(tempfile.mkdtemp(prefix=f"{NEW}{prefix}-{os.getpid()}-", dir=place))
     descriptor = os.open(new, _DIRECTORY)
     try:
-        with suppress(OSError):  # without locks no other process locks, and so removes, this directory
+        with suppress(OSError):  # if locks are unsupported, no other process can lock and remove this directory
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         directory = new.rename(new.with_name(new.name.removeprefix(NEW)))
         try:
@@ -37,7 +37,7 @@ def temporary_directory(prefix: str, parent: Path | None = None) -> Iterator[Pat
 
 
 def remove_abandoned(prefix: str, place: Path) -> None:
-    """Remove the user's directories of this prefix that no process has locked."""
+    """Remove the user's directories with this prefix that no process has locked."""
     for path in place.glob(f"{prefix}-*"):
         with suppress(OSError):
             _remove_unlocked(path)

@@ -1,6 +1,6 @@
 """Resource usage of processes from /proc: memory, and disk space of files without a directory entry.
 
-The sandbox measures many times per second, so this module avoids pathlib.
+The sandbox measures usage many times per second, so this module avoids pathlib.
 """
 
 import os
@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 BLOCK_BYTES = 512
-# net.core.wmem_default plus the last buffer, which may exceed it.
+# The default net.core.wmem_default, plus the last buffer, which may exceed it.
 SOCKET_BYTES = 212_992 + 65_536
 LEAST_AVAILABLE = 128 << 20
 PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
@@ -19,9 +19,9 @@ AVAILABLE = re.compile(rb"^(MemTotal|MemAvailable):\s+(\d+) kB$", re.MULTILINE)
 
 
 class ProcessUsage(NamedTuple):
-    """Total usage of a set of processes in bytes: memory, and the disk space of unlinked files.
+    """Total usage of a set of processes, in bytes: memory, and the disk space of unlinked files.
 
-    `hidden` are the processes whose open files cannot be read.
+    `hidden` contains the processes whose open files cannot be read.
     """
 
     memory: int
@@ -32,7 +32,7 @@ class ProcessUsage(NamedTuple):
 def usage_of(processes: Iterable[int]) -> ProcessUsage:
     """Measure processes, excluding shared memory; every socket counts as full.
 
-    An unlinked file that is mapped but not open is not visible in /proc and not counted.
+    An unlinked file that is mapped but not open is not visible in /proc and therefore not counted.
     """
     memory, sockets, files, hidden = 0, set[int](), dict[tuple[int, int], int](), set[int]()
     for process in processes:
