@@ -1,7 +1,7 @@
 """read_code: numbered lines of a file, verbatim or with comments blanked.
 
-Blanking preserves line numbers and columns. A comment is a claim of its author, not a fact about the code, so comments
-are listed separately, and only on request.
+Blanking preserves line numbers and columns. A comment is its author's claim, not a fact about the code, so comments are
+listed separately and only on request.
 """
 
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
 
 
 def code_text(path: str, content: bytes) -> bytes:
-    """Return the content with line ends as a compiler of its language sees them; other files are unchanged."""
+    """Return the content with its line ends normalized as compilers of its language do; other files are unchanged."""
     known = path.lower().endswith(CODE_SUFFIXES)
     return compiler_newlines(content, _language(path)) if known else content
 
@@ -113,7 +113,7 @@ def short_line(line: str) -> str:
 
 
 def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> str:
-    """List the comments that start in the requested range, with their line numbers."""
+    """Return a list of the comments that start in the requested range, with their line numbers."""
     told = ["", "comments (claims to be checked against the code):"]
     line, at, room = 1, 0, MOST_CHARACTERS
     for start, end in spans:

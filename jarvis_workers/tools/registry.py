@@ -1,4 +1,4 @@
-"""The tools of one agent. Names are looked up here, at dispatch, and nowhere else.
+"""The tools of one agent. Tool names are looked up only in this module, at dispatch.
 
 Names must match exactly: no case folding, no trimming, no look-alike characters. A tool that is not in the list cannot
 run, even if other agents have it.
@@ -59,7 +59,7 @@ class Toolbox:
         return found
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """Run a tool of this list; BadCall and ToolFailed become an outcome in state "error"."""
+        """Run a tool of this toolbox; BadCall and ToolFailed become an outcome in state "error"."""
         try:
             tool = self.find(name)
             return tool.run(tool.read(arguments))

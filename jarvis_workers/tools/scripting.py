@@ -1,4 +1,4 @@
-"""execute_script: run a script in a sandbox, which the caller supplies; without one the tool does not exist."""
+"""execute_script: run a script in a sandbox supplied by the caller; without a sandbox, the tool does not exist."""
 
 from typing import Literal, Protocol
 
@@ -19,7 +19,7 @@ class ScriptRunner(Protocol):
     """Runs scripts in a sandbox."""
 
     def __call__(self, interpreter: str, script: str) -> ToolOutcome:
-        """Run a script to completion or to its limits; failure is an outcome, not an exception."""
+        """Run a script to completion or up to its limits; failure is an outcome, not an exception."""
 
 
 class ExecuteScript(ToolArguments):

@@ -1,7 +1,7 @@
 """search_code: search the lines of the files of a tree.
 
-The patterns of a model are compiled by google-re2, whose run time is linear in the text; without google-re2 only
-literal text can be searched for. Files, bytes and matching lines are bounded, and omissions are reported.
+A model's patterns are compiled by google-re2, whose run time is linear in the length of the text; without google-re2,
+only literal text can be searched for. Files, bytes and matching lines are bounded, and omissions are reported.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """A tool, and the outcome of a call.
 
-Names are compared exactly; arguments are JSON, validated by the tool's own model. `brings_foreign` marks a tool whose
-output may contain untrusted text; `repeatable` a tool that may run again if it is unknown whether it ran, so no tool
-with side effects outside; `quick` a tool that never blocks.
+Names are compared exactly; arguments are JSON and are validated by the tool's own model. `brings_foreign` marks a tool
+whose output may contain untrusted text; `repeatable` a tool without external side effects, which may run again if it is
+unknown whether it ran; `quick` a tool that never blocks.
 """
 
 import json
@@ -33,7 +33,7 @@ class ToolFailed(Exception):
 
 
 class ToolArguments(BaseModel):
-    """Base of the arguments of a tool; unknown fields are rejected."""
+    """Base class of tool arguments; unknown fields are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -104,7 +104,7 @@ def read_arguments(text: str) -> Mapping[str, Any]:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object; raises ValueError for a duplicate key, which is ambiguous."""
+    """Return the pairs as an object. Raises ValueError for a duplicate key, which is ambiguous."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")
@@ -126,7 +126,7 @@ def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def _untitled(part: Any) -> Any:
-    """Drop the titles that pydantic generates: they only repeat the names."""
+    """Drop the titles that pydantic generates, which only repeat the names."""
     if isinstance(part, dict):
         return {
             name: {key: _untitled(value) for key, value in inner.items()} if name == "properties" else _untitled(inner)

@@ -1,4 +1,4 @@
-"""The files that tools may read: those of one tree.
+"""The files that tools may read, which belong to one tree.
 
 A path is relative, contains no `..`, and none of its parts is a symbolic link: each part is opened relative to its
 parent, so that concurrent changes cannot lead outside the tree.
@@ -30,7 +30,7 @@ class Tree(Protocol):
 
 
 class DirectoryTree:
-    """A tree in a directory of this machine."""
+    """A tree in a directory on this machine."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
