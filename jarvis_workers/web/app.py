@@ -1,4 +1,4 @@
-"""The web application: its configuration, its pages and its errors."""
+"""The web application: configuration, pages and errors."""
 
 import secrets
 from importlib.metadata import version
@@ -92,7 +92,7 @@ def _add_errors(app: Flask) -> None:
 
 
 def _invalid(error: ValidationError) -> Response:
-    """Answer an invalid request of the API; the offending input is not repeated."""
+    """Answer an invalid API request; the response does not repeat the invalid input."""
     first = error.errors(include_input=False, include_url=False)[0]
     return make_response({"error": f"{'.'.join(map(str, first['loc']))}: {first['msg']}"}, 400)
 

@@ -1,4 +1,4 @@
-"""Charts of pages as SVG, drawn by the server with the colours of the report's style."""
+"""SVG charts for pages, drawn by the server in the colours of the report."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class _Column(NamedTuple):
 
 
 def trend_chart(points: Sequence[TrendPoint]) -> Html:
-    """Draw a column per run, the severe findings on top."""
+    """Draw a column per run, with the severe findings on top."""
     columns = [
         _Column(
             one.run,

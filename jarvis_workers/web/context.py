@@ -1,4 +1,4 @@
-"""What every request needs: the store, the reports, and the user."""
+"""The context of a request: the store, the reports, and the user."""
 
 from dataclasses import dataclass, field
 from typing import cast
@@ -21,7 +21,7 @@ EXTENSION = "jarvis"
 
 
 class RunMissing(UsageError):
-    """There is no such run, finding or conversation: answered with 404."""
+    """Raised if there is no such run, finding or conversation; answered with 404."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class WebContext:
     totals: TotalsCache = field(default_factory=TotalsCache)
 
     def body(self, run: Run) -> ReportBody:
-        """Return the report of a run; it is empty for runs of kinds without findings."""
+        """Return the report of a run; it is empty if the kind of run has no findings."""
         return self.reports.read(self.store, self.blobs, run)
 
 

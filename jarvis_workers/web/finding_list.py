@@ -13,7 +13,7 @@ CHOICES_MAX = 300
 
 
 class FindingPage(NamedTuple):
-    """The findings of a page, the number on all pages, and the values that filters can have, with their counts."""
+    """The findings of a page, the number on all pages, and the possible filter values with their counts."""
 
     findings: Sequence[Issue]
     total: int

@@ -1,4 +1,4 @@
-"""How values are written in pages: escaped, with invisible characters made visible, numbers and times for people."""
+"""Formatting of values in pages: escaping, visible forms of invisible characters, readable numbers and times."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from jarvis_workers.web.context import context
 
 
 def install_formats(app: Flask) -> None:
-    """Configure the templates, before anything else uses them.
+    """Configure the templates; call this before anything else uses them.
 
     Undefined names are errors, and all untrusted text is escaped.
     """
@@ -31,7 +31,7 @@ def install_formats(app: Flask) -> None:
 
 
 def _finalize(value: object) -> object:
-    """Make invisible characters visible: controls and direction marks in file names, code and prose."""
+    """Make control characters and direction marks visible in file names, code and prose."""
     return visible(value) if type(value) is str else value
 
 

@@ -25,7 +25,7 @@ class PageQuery(BaseModel):
 
 
 class RunQuery(PageQuery):
-    """A choice of runs; empty values do not limit it. `root` is the whole path, `label` is KEY=VALUE or KEY."""
+    """A filter of runs; empty values mean no restriction. `root` is the whole path, `label` is KEY=VALUE or KEY."""
 
     state: Word = ""
     kind: Word = ""
@@ -34,7 +34,7 @@ class RunQuery(PageQuery):
     size: Annotated[int, Field(ge=1, le=500)] = 25
 
     def chosen(self) -> RunFilter:
-        """Return the filter of the store. Raises UsageError for an invalid label."""
+        """Return the filter in the form of the store. Raises UsageError for an invalid label."""
         return RunFilter(self.state, self.kind, self.root, parse_label_filters([self.label] if self.label else []))
 
 
@@ -50,7 +50,7 @@ Triage = Annotated[Literal["none", "true", "false", "wontfix", "later"] | None, 
 
 
 class FindingQuery(PageQuery):
-    """A choice of findings; empty values do not limit it. `path` is a part of the file name."""
+    """A filter of findings; empty values mean no restriction. `path` is a part of the file name."""
 
     severity: Severity = None
     status: Status = None
@@ -68,7 +68,7 @@ class DiffQuery(PageQuery):
 
 
 class TrendQuery(BaseModel):
-    """A source, by its whole path, and how many of its newest runs; or a project."""
+    """A source, by its whole path, or a project, and the number of newest runs to include."""
 
     root: Annotated[str, Field(max_length=4096)] = ""
     project: Annotated[str, Field(max_length=256)] = ""
@@ -76,14 +76,14 @@ class TrendQuery(BaseModel):
 
 
 class GateQuery(BaseModel):
-    """A gate: the minimum severity that fails, and the baseline run; "last" is the one before."""
+    """A gate: the minimum severity that fails, and the baseline run; "last" is the previous run."""
 
     fail_on: Literal["high", "medium", "low"] = "high"
     baseline: Annotated[str, Field(max_length=32, pattern=r"^[\w-]*$")] = ""
 
 
 def read_query(model: type[Query]) -> Query:
-    """Return the parameters in the address; an invalid one is answered with 400."""
+    """Return the query parameters of the request; an invalid parameter is answered with 400."""
     try:
         return model.model_validate(request.args.to_dict())
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What lists show of a run: its state, its progress or its findings."""
+"""Rows of run lists: state, and progress or findings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -43,7 +43,7 @@ def state_of(world: WebContext, run: Run) -> str:
 
 
 def percent_done(stages: Iterable[StageProgress]) -> int:
-    """Return the share of a run that is done: the mean over its stages."""
+    """Return the percentage of a run that is done, which is the mean over its stages."""
     shares = [_share(stage) for stage in stages]
     return int(100 * sum(shares) / len(shares)) if shares else 0
 

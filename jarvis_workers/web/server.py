@@ -1,4 +1,4 @@
-"""Serve the application by waitress, a production server in pure Python."""
+"""Serve the application with waitress, a production server in pure Python."""
 
 import signal
 import sys
@@ -55,9 +55,9 @@ def serve(settings: Settings, host: str, port: int, *, read_only: bool, tell: Ca
 
 
 def _session_key(settings: Settings, store: Store) -> bytes | None:
-    """Return the key that signs sessions: that of the store, so that several servers accept the same CSRF tokens.
+    """Return the key that signs sessions: the store's key, so that several servers accept the same CSRF tokens.
 
-    With a token the session is the sign-in, which ends with the process.
+    With a token, return None: the session is the sign-in and ends with the process.
     """
     return None if settings.web.auth == "token" else store_key(store, b"web session")
 
@@ -91,7 +91,7 @@ def _listen(app: Flask, world: WebContext, host: str, port: int, tell: Callable[
 
 
 def _port_of(server: BaseWSGIServer | MultiSocketServer) -> int:
-    """Return the port; a name such as localhost may have several addresses, each with its own socket."""
+    """Return the port of the server; a name such as localhost may have several addresses, each with its own socket."""
     if isinstance(server, MultiSocketServer):
         return int(server.effective_listen[0][1])
     return int(server.socket.getsockname()[1]) if server.socket else 0
@@ -106,7 +106,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(settings: Settings, host: str, *, insecure: bool) -> None:
-    """Raise UsageError for an address that others can reach, if one token in a link is all that protects it."""
+    """Raise UsageError for an address that others can reach if it is protected only by a token in a link."""
     if settings.web.auth == "token" and not is_loopback(host) and not insecure:
         raise UsageError(
             f"--host {host}: other machines could reach the page, which only a single"
@@ -118,7 +118,7 @@ def check_address(settings: Settings, host: str, *, insecure: bool) -> None:
 def trusted_hosts(settings: Settings, host: str) -> tuple[str, ...]:
     """Return the names under which the page may be reached; empty means any.
 
-    A page without passwords must check the name, since a site can point its own name to 127.0.0.1 (DNS rebinding).
+    A page without passwords must check the host name, since a site can point its own name to 127.0.0.1 (DNS rebinding).
     """
     if settings.web.auth != "token":
         return settings.web.hosts

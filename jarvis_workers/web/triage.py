@@ -1,4 +1,4 @@
-"""Save triage verdicts of web users: the same rows, rules and history as in the terminal."""
+"""Save triage verdicts of web users, with the same rows, rules and history as in the terminal."""
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain

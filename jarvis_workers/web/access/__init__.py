@@ -1,1 +1,1 @@
-"""Who may see and change what: signing in, roles, protection against requests of other sites."""
+"""Access control: signing in, roles, and protection against cross-site requests."""

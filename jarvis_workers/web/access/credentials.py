@@ -1,7 +1,7 @@
-"""The files of users and API tokens, which hold hashes only.
+"""The files of users and API tokens, which contain only hashes.
 
-A line is NAME:ROLE:HASH.  Passwords are hashed by scrypt; tokens have 256 random bits, so SHA-256 is enough.  A changed
-file takes effect with the next request.
+A line is NAME:ROLE:HASH.  Passwords are hashed with scrypt; tokens have 256 random bits, so SHA-256 is sufficient.  A
+changed file takes effect at the next request.
 """
 
 import hmac
@@ -28,7 +28,7 @@ SCRYPT = "scrypt:16384:8:1"
 
 
 class Credential(NamedTuple):
-    """A line of a file: who may do what, and the hash that proves it."""
+    """A line of a file: a name, its role, and the hash of the password or token."""
 
     name: str
     role: Role
@@ -36,7 +36,7 @@ class Credential(NamedTuple):
 
 
 class CredentialFile:
-    """The credentials in a file by name, read again when the file has changed. Raises SettingsError."""
+    """The credentials in a file, by name; the file is read again when it has changed. Raises SettingsError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -77,9 +77,10 @@ class CredentialFile:
 
 
 class Passwords:
-    """Verifies passwords; a verified one is remembered by its keyed hash, as scrypt is slow for every request.
+    """Verifies passwords, and caches a keyed hash of each verified one, since scrypt is too slow for every request.
 
-    After FAILURES_MAX failures in a row a user's passwords are refused until the process restarts or the file changes.
+    After FAILURES_MAX consecutive failures, all passwords for a user are rejected until the process restarts or the
+    file changes.
     """
 
     def __init__(self, file: CredentialFile) -> None:
@@ -102,7 +103,7 @@ class Passwords:
                 return found
             if found and self._failures.get((name, stored), 0) >= FAILURES_MAX:
                 return None
-            # The lock also limits the processor time that guessing can take.
+            # The lock also limits the CPU time that password guessing can take.
             if not check_password_hash(stored, password) or found is None:
                 if found:
                     self._failures[name, stored] = self._failures.get((name, stored), 0) + 1

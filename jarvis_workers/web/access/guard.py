@@ -1,6 +1,7 @@
-"""Checks before every request: host, origin, user, role, CSRF token; and headers of every response.
+"""Checks before every request (host, origin, user, role, CSRF token) and security headers of every response.
 
-Requests are refused by default: every address but SIGN_IN_FREE needs a user, and every method but SAFE an editor.
+Requests are rejected by default: every address except SIGN_IN_FREE needs a user, and every method except SAFE needs an
+editor.
 """
 
 from urllib.parse import urlsplit
@@ -35,7 +36,7 @@ HEADERS = {
 
 
 class ProxyAwareSessions(SecureCookieSessionInterface):
-    """Session cookies that are sent over HTTPS only, if the user came over HTTPS."""
+    """Session cookies that are restricted to HTTPS if the request used HTTPS."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         if is_trusted_proxy(context().settings.web, request.remote_addr):
@@ -44,7 +45,7 @@ class ProxyAwareSessions(SecureCookieSessionInterface):
 
 
 def guard(app: Flask, csrf: CSRFProtect) -> None:
-    """Install the checks; `csrf` must not check by itself."""
+    """Install the checks; automatic checking must be disabled in `csrf`."""
 
     @app.before_request
     def check() -> AnyResponse | None:
@@ -77,7 +78,7 @@ def _harden(response: Response) -> Response:
 
 
 def _log_change(response: Response) -> None:
-    """Log who changed something, or tried to."""
+    """Log the user of a request that changed something or tried to."""
     identity: Identity | None = getattr(g, "identity", None)
     facts = {"method": request.method, "path": request.path, "status": response.status_code}
     telemetry.info("change requested", user=identity.name if identity else "", address=request.remote_addr, **facts)
@@ -90,7 +91,7 @@ def _check_host() -> None:
 
 
 def _open_session() -> AnyResponse | None:
-    """Exchange the token in the address for a session, and remove it from the address."""
+    """Exchange the token in the address for a session, and remove the token from the address."""
     sign_in = context().sign_in
     offered = request.args.get("token")
     if offered is None or request.method != "GET" or not isinstance(sign_in, TokenSignIn):
@@ -126,9 +127,9 @@ def _check_change(csrf: CSRFProtect, identity: Identity) -> None:
 
 
 def _check_origin() -> None:
-    """Refuse requests that a browser attributes to another site; older browsers are stopped by the CSRF token."""
+    """Reject requests that a browser attributes to another site; for older browsers, the CSRF token does this."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin", "null")
-    # A page with the policy no-referrer sends the origin null, also to itself.
+    # A page with the policy no-referrer sends the origin null, even to its own site.
     is_other = site not in (None, "same-origin", "none") or (
         origin != "null" and urlsplit(origin).netloc != request.headers.get("Host")
     )

@@ -1,11 +1,11 @@
-"""Who makes a request, and what they may do."""
+"""The identity and the role of the user who makes a request."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
 
 class Role(IntEnum):
-    """A viewer reads; an editor also triages findings and controls runs."""
+    """A viewer may read; an editor may also triage findings and control runs."""
 
     VIEWER = 1
     EDITOR = 2
@@ -14,7 +14,7 @@ class Role(IntEnum):
 class Identity(NamedTuple):
     """A signed-in user or an API token.
 
-    `is_ambient` means that a browser sends the credentials by itself, so that requests that change something need a
+    `is_ambient` means that a browser sends the credentials automatically, so that requests that change something need a
     CSRF token.
     """
 

@@ -1,4 +1,4 @@
-"""How the user of a request is identified: a token in the URL, a password, or headers of a trusted proxy."""
+"""Ways to identify the user of a request: a token in the URL, a password, or headers of a trusted proxy."""
 
 import hmac
 from collections.abc import Collection
@@ -32,7 +32,7 @@ def is_trusted_proxy(settings: WebSettings, address: str | None) -> bool:
 
 
 class SignIn(Protocol):
-    """A way to identify users; `challenge` is the value of WWW-Authenticate for the others, "" for none."""
+    """A way to identify users; `challenge` is the WWW-Authenticate value for unidentified users, "" for none."""
 
     @property
     def challenge(self) -> str: ...
@@ -42,7 +42,7 @@ class SignIn(Protocol):
 
 @dataclass(frozen=True)
 class TokenSignIn:
-    """The one user of a local page, who has the address with the token; then a session cookie."""
+    """The single user of a local page, identified first by the token in the address and then by a session cookie."""
 
     token: str
     user: str
@@ -53,7 +53,7 @@ class TokenSignIn:
         return Identity(self.user, Role.EDITOR) if session.get(SESSION_KEY) is True else None
 
     def open_session(self, offered: str) -> bool:
-        """Open a session for the right token."""
+        """Open a session if the token is correct."""
         if not hmac.compare_digest(offered.encode("utf-8", "replace"), self.token.encode()):
             return False
         session.clear()
@@ -63,7 +63,7 @@ class TokenSignIn:
 
 @dataclass(frozen=True)
 class BasicSignIn:
-    """Users with passwords, by HTTP basic authentication."""
+    """Users with passwords, identified by HTTP basic authentication."""
 
     passwords: Passwords
     challenge: str = 'Basic realm="jarvis", charset="UTF-8"'
@@ -78,7 +78,7 @@ class BasicSignIn:
 
 
 class ProxySignIn:
-    """Users that a proxy has authenticated, such as oauth2-proxy: their names and groups are in its headers."""
+    """Users authenticated by a proxy, such as oauth2-proxy, which sends their names and groups in headers."""
 
     challenge = ""
 
@@ -108,7 +108,7 @@ class ProxySignIn:
 
 
 class ApiTokens:
-    """Bearer tokens of programs; the token of a local page is one as well."""
+    """Bearer tokens of programs; the token of a local page is also accepted."""
 
     def __init__(self, tokens: Tokens | None, local: TokenSignIn | None) -> None:
         self._tokens = tokens

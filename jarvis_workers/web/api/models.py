@@ -1,4 +1,4 @@
-"""The values of the JSON API, from which its OpenAPI description is made."""
+"""The values of the JSON API, from which its OpenAPI description is generated."""
 
 from typing import Annotated, Any, Literal
 
@@ -27,7 +27,7 @@ class FindingPath(RunPath):
 
 
 class RunOut(BaseModel):
-    """A run; times are seconds since 1970, `percent` is None for one that has ended."""
+    """A run; times are in seconds since 1970, `percent` is None if the run has ended."""
 
     id: str
     kind: str
@@ -46,7 +46,7 @@ class RunOut(BaseModel):
 
 
 class RunList(BaseModel):
-    """A page of runs, newest first, and the number on all pages."""
+    """A page of runs, newest first, and the number of runs on all pages."""
 
     total: int
     page: int
@@ -116,7 +116,7 @@ class FindingOut(BaseModel):
 
 
 class FindingList(BaseModel):
-    """A page of findings, worst first, and the number on all pages."""
+    """A page of findings, worst first, and the number of findings on all pages."""
 
     total: int
     page: int
@@ -124,7 +124,7 @@ class FindingList(BaseModel):
 
 
 class FindingDetail(BaseModel):
-    """A finding as in the JSON report, with the code around it."""
+    """A finding in the form of the JSON report, with the code around it."""
 
     finding: dict[str, Any]
     triage: TriageOut | None

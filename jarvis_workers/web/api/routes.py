@@ -1,4 +1,4 @@
-"""The JSON API: the same data and the same changes as in the pages, with tokens instead of sessions."""
+"""The JSON API: the same data and actions as in the pages, with tokens instead of sessions."""
 
 from http import HTTPStatus
 from typing import Any
@@ -124,7 +124,7 @@ def gate(path: models.RunPath, query: GateQuery) -> Response:
 
 @routes.get("/diff", responses={200: models.DiffOut})
 def compare(query: DiffQuery) -> Response:
-    """Compare two runs; without `before`, with the complete run of the same source before it."""
+    """Compare two runs; without `before`, compare with the previous complete run of the same source."""
     world, after = context(), exact_run(query.after or "last")
     before = exact_run(query.before) if query.before else run_pages.newest_before(world.store, after)
     if before is None:

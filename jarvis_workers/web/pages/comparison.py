@@ -21,7 +21,7 @@ TITLES = {"new": "New", "changed": "Verdict changed", "fixed": "Fixed", "not_che
 
 @pages.get("")
 def show() -> str:
-    """Compare two runs; without `before`, a run with the complete one of the same source before it."""
+    """Compare two runs; without `before`, compare a run with the previous complete run of the same source."""
     world, asked = context(), read_query(DiffQuery)
     choices = _choices()
     after = exact_run(asked.after) if asked.after else None

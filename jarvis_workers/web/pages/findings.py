@@ -1,4 +1,4 @@
-"""The page of a finding: code, path, verdict, proof, conversation, triage and its history."""
+"""The page of a finding: code, trace, verdict, evidence, conversation, triage and triage history."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def show(run_id: str, finding_id: str) -> str:
 
 @pages.post("/triage")
 def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
-    """Save or withdraw a verdict; then show the next finding without one if asked, else this one."""
+    """Save or withdraw a verdict; then show this finding or, on request, the next one without a verdict."""
     run = exact_run(run_id)
     facts = _facts(run, finding_id)
     issue: Issue = facts["issue"]

@@ -1,4 +1,4 @@
-"""The page of a run: progress, findings, what was not checked, conversations."""
+"""The page of a run: progress, findings, unchecked files, conversations."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def show(run_id: str) -> str:
 
 @pages.get("/progress")
 def progress(run_id: str) -> Response:
-    """Return state and stages alone, which the page's script refreshes until the run has ended."""
+    """Return only the state and the stages, which the page's script refreshes until the run has ended."""
     run = exact_run(run_id)
     answer = make_response(render_template("run_progress.html", **_progress(run)))
     answer.headers["X-Run-Ended"] = "1" if run.ended else "0"
@@ -103,7 +103,7 @@ def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
 
 
 def _result(run: Run) -> dict[str, Any] | None:
-    """Return the result of a run without findings, None while there is none."""
+    """Return the result of a run of a kind without findings, None if there is no result yet."""
     world = context()
     if not is_symbol_scan(run):
         return conversations.read_answer(world.store, world.blobs, run)
@@ -114,7 +114,7 @@ def _result(run: Run) -> dict[str, Any] | None:
 
 
 def _body(run: Run) -> tuple[ReportBody | None, str]:
-    """Return the report of a scan; or None, with the reason if it cannot be read, as without its source."""
+    """Return the report of a scan, or None and the reason if it cannot be read (for example, lost source)."""
     if not run.kind.startswith("sec."):
         return None, ""
     try:

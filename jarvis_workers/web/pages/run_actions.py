@@ -18,12 +18,12 @@ def cancel(run: Run) -> None:
 
 
 def resume(run: Run) -> None:
-    """Resume a run: a local one is executed by this server. Raises UsageError."""
+    """Resume a run; this server executes a local run. Raises UsageError."""
     context().background.resume(run)
 
 
 def retry(run: Run) -> None:
-    """Retry the failed jobs of a run, as `resume` does. Raises UsageError."""
+    """Retry the failed jobs of a run; this server executes a local run. Raises UsageError."""
     context().background.retry(run)
 
 
@@ -32,7 +32,7 @@ ACTIONS: dict[str, Callable[[Run], None]] = {"cancel": cancel, "resume": resume,
 
 @pages.post("/<any(cancel, resume, retry):action>")
 def act(run_id: str, action: str) -> Response:
-    """Change the state of a run, and show it again."""
+    """Change the state of a run, then show the run again."""
     run = exact_run(run_id)
     ACTIONS[action](run)
     return redirect(url_for("run.show", run_id=run.id), 303)
@@ -40,7 +40,7 @@ def act(run_id: str, action: str) -> Response:
 
 @pages.post("/name")
 def rename(run_id: str) -> Response:
-    """Set the name of a run; an empty one removes it."""
+    """Set the name of a run; an empty name removes it."""
     run = exact_run(run_id)
     runs.set_label(context().store, run, request.form.get("name", ""))
     return redirect(url_for("run.show", run_id=run.id), 303)

@@ -14,19 +14,19 @@ pages = Blueprint("runs", __name__)
 
 @pages.get("/")
 def start() -> Response:
-    """Redirect to the list."""
+    """Redirect to the list of runs."""
     return redirect(url_for("runs.index"))
 
 
 @pages.get("/runs")
 def index() -> str:
-    """Show the runs, newest first, limited by state, kind and root."""
+    """Show the runs, newest first, filtered by state, kind and root."""
     return render_template("runs.html", **_listed())
 
 
 @pages.get("/runs/rows")
 def rows() -> str:
-    """Return the table alone, which the page's script refreshes."""
+    """Return only the table, which the page's script refreshes."""
     return render_template("run_rows.html", **_listed())
 
 

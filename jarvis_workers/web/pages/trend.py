@@ -1,4 +1,4 @@
-"""Findings over the runs of a source or project, and what runs have cost."""
+"""The trend of findings over the runs of a source or project, and the cost of runs."""
 
 from flask import Blueprint, render_template
 
@@ -32,7 +32,7 @@ def show() -> str:
 
 @pages.get("/cost")
 def cost() -> str:
-    """Show tokens and cost of runs that asked a model."""
+    """Show the tokens and the cost of runs that called a model."""
     world, asked = context(), read_query(RunQuery)
     size = min(asked.size, COST_RUNS)
     found = run_pages.page_of_runs(world.store, asked.chosen(), asked.page, size)
@@ -53,7 +53,7 @@ def cost() -> str:
 
 
 def runs_of(root: str, project: str, number: int) -> list[Run]:
-    """Return the newest ended scans of a source or of the runs with a label `project`, oldest first."""
+    """Return the newest finished scans of a source, or of the runs with a label `project`, oldest first."""
     store = context().store
     if project:
         found = runs.runs_with_labels(store, {PROJECT: project}, number)
