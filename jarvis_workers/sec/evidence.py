@@ -1,4 +1,4 @@
-"""Evidence of a hit: its line, as one short line of printable text, for any bytes of the file, and its column."""
+"""Evidence of a hit: the source line, shortened and made printable whatever bytes the file contains, and the column."""
 
 EVIDENCE_MAX = 200
 BEFORE = 60
@@ -8,7 +8,7 @@ REACH = 4 * EVIDENCE_MAX
 
 
 def evidence(content: bytes, at: int) -> str:
-    """Return the trimmed line that contains offset `at`; of a long line, the part around it."""
+    """Return the trimmed line that contains offset `at`, or the part around the offset if the line is long."""
     floor, ceiling = max(0, at - REACH), min(len(content), at + REACH)
     start = content.rfind(b"\n", floor, at) + 1 or floor
     end = content.find(b"\n", at, ceiling)

@@ -1,8 +1,8 @@
-"""Test rules on examples, whose comments state on which lines a rule fires and on which it does not.
+"""Test rules on examples whose comments mark the lines on which a rule must fire or must not fire.
 
-`ruleid: a` and `ok: a, b` apply to their own line or, on a line without code, to the next line with code.
-`todoruleid:` and `todook:` mark known deviations: there a rule may fire or not.  Flow rules see the example alone,
-as if no other file defined its functions.
+`ruleid: a` and `ok: a, b` apply to their own line or, on a line without code, to the next line with code. `todoruleid:`
+and `todook:` mark known deviations, where a rule may or may not fire.  Flow rules analyse the example alone, as if no
+other file defined its functions.
 """
 
 import re
@@ -37,7 +37,7 @@ class Tried(NamedTuple):
 def try_examples(
     scanner: Scanner, content: bytes, language: str, subjects: Collection[str] = (), *, test: bool = False
 ) -> Tried:
-    """Compare marks and hits: of the rules that the file marks, and of `subjects` on every line."""
+    """Compare marks and hits, for the rules that the file marks and for `subjects` on every line."""
     marks = set(_marks(content, language))
     known = {rule.pattern for rule in scanner.rules}
     wrong = {
@@ -66,7 +66,7 @@ def try_own(rule: Rule) -> list[str]:
 
 
 def _surest(scanner: Scanner, code: str, language: str) -> float:
-    """Return the highest confidence for code tested as it is and as a function body; 0 if nothing fires."""
+    """Return the highest confidence for the code, tested unchanged and as a function body; 0 if nothing fires."""
     shapes = (code, BODY[language] % code)
     return max((hit.confidence for shape in shapes for hit in _hits(scanner, shape.encode(), language)), default=0.0)
 

@@ -1,4 +1,4 @@
-"""Candidates; imports little, as there may be a million of them and scanning children report them, too."""
+"""Candidates: places where a rule fired, and their fingerprints."""
 
 import hashlib
 import re
@@ -31,7 +31,7 @@ SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes
 
 
 class Candidate(NamedTuple):
-    """A place where a rule fired, not yet verified; the table of candidates has a column for each field.
+    """A place where a rule fired, not yet verified; the candidate table has a column for each field.
 
     `file` is the displayed path.  `column` is counted in characters from 1; older stores have none.  `suppressed`
     is the reason of a suppression comment in the code, `trail` the trace that leads to the candidate (see trace.py).

@@ -1,7 +1,7 @@
 """The body of a report as values: its findings and its summary.
 
-Named tuples are used because there are up to 25,000 findings: they are created and copied as fast as rows of JSON.
-`extra` has the fields that other versions have written and this one lacks, unchanged.
+The types are named tuples because a report has up to 25,000 findings: they are created and copied as fast as JSON rows.
+`extra` holds, unchanged, the fields that other versions write and this version lacks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ class ReproScript(NamedTuple):
 
 
 class IssueSuppression(NamedTuple):
-    """Why a finding does not count, in the terms of SARIF: `kind` is inSource or external."""
+    """The reason why a finding does not count, in SARIF terms: `kind` is inSource or external."""
 
     kind: str
     justification: str | None = None
@@ -147,7 +147,7 @@ class CanaryOutcome(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Totals of a report over all findings that count, including those that it does not list.
+    """Totals over all findings of a report that count, including those that are not listed.
 
     `by_status`, `at_risk` (by severity) and `dismissed` are None if no verdicts were requested; `left_out` counts files
     by reason.
@@ -184,7 +184,7 @@ class Summary(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """Some lines of a file with the number of the first, invisible characters escaped.
+    """Some lines of a file, with the number of the first line; invisible characters are escaped.
 
     `marks` are other lines that belong to the finding, with their kind: a quote, or a step of its trace.  `more` are
     such lines elsewhere, each piece with its `file`.

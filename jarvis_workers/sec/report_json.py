@@ -1,4 +1,4 @@
-"""Conversion of a report's body to and from JSON, also of reports that older versions wrote."""
+"""Conversion of a report's body to and from JSON, including reports written by older versions."""
 
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
@@ -31,7 +31,7 @@ COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_
 
 
 def body_from_json(row: Mapping[str, Any]) -> ReportBody:
-    """Return the body that `body_to_json` of this or an older version wrote."""
+    """Return the body that `body_to_json`, of this or an older version, has written."""
     lists = (row.get(name, ()) for name in ("issues", "dismissed", "suppressed"))
     issues, dismissed, suppressed = ([_issue(one) for one in rows] for rows in lists)
     return ReportBody(_summary(row["summary"]), issues, dismissed, suppressed)
@@ -45,7 +45,7 @@ def body_to_json(body: ReportBody) -> Row:
 
 
 def issue_to_json(issue: Issue) -> Row:
-    """Return a finding in the form of reports and files."""
+    """Return a finding as a JSON object, for reports and files."""
     row: Row = dict(zip(BASE, issue, strict=False))
     if issue.column is None:
         del row["column"]
@@ -64,7 +64,7 @@ def issue_to_json(issue: Issue) -> Row:
 
 
 def summary_to_json(summary: Summary) -> Row:
-    """Return a summary in the form of reports."""
+    """Return a summary as a JSON object."""
     row = summary._asdict() | {
         "top_risk_files": list(summary.top_risk_files),
         "not_checked": _rows(summary.not_checked),
@@ -89,13 +89,13 @@ def scripts_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[ReproScript, .
 
 
 def scripts_to_json(scripts: Iterable[ReproScript]) -> list[Row]:
-    """Return the scripts of a verdict in the form of reports."""
+    """Return the scripts of a verdict as JSON objects."""
     return _rows(scripts)
 
 
 def _issue(row: Mapping[str, Any]) -> Issue:
     names = tuple(row)
-    if names == BASE:  # most are, or have a path beside it, and are created in a fraction of the time
+    if names == BASE:  # true for most rows, possibly with a path added; creating these directly is much faster
         return Issue._make((*row.values(), *BEYOND_BASE))
     if names == WITH_PATH:
         *base, path = row.values()

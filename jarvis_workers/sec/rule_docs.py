@@ -1,4 +1,4 @@
-"""Documentation of rules: as data for programs, and as a Markdown page."""
+"""Documentation of rules, as data for programs and as a Markdown page."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ FENCES = re.compile(r"`+")
 
 
 def about(rule: Rule) -> dict[str, Any]:
-    """Return a rule in the form of the JSON output."""
+    """Return the JSON form of a rule."""
     return {
         "id": rule.pattern,
         "title": rule.title,
@@ -41,7 +41,7 @@ def about(rule: Rule) -> dict[str, Any]:
 
 
 def in_order(rules: Iterable[Rule]) -> list[Rule]:
-    """Sort by language, by category as in reports, and by id."""
+    """Sort by language, then by category in the order of reports, then by id."""
     return sorted(rules, key=lambda rule: (rule.language, _place(rule.category), rule.category, rule.pattern))
 
 
@@ -51,7 +51,7 @@ def weakness_link(rule: Rule) -> str:
 
 
 def as_markdown(rules: Iterable[Rule], say: Words = ENGLISH) -> str:
-    """Return a page about the rules: a table for each language, then each rule."""
+    """Return a page about the rules: a table for each language, then a section for each rule."""
     ordered = in_order(rules)
     sections = (line for rule in ordered for line in _section(rule, say))
     return "\n".join([say(HEAD), *_tables(ordered, say), say("## Rule reference") + "\n", *sections]).rstrip() + "\n"

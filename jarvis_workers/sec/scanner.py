@@ -45,7 +45,7 @@ WORD_ENDS = rb"[^0-9A-Za-z_]"
 
 
 class Hit(NamedTuple):
-    """A location flagged by a rule; `suppressed` is the reason that a comment gives, or the comment itself.
+    """A location flagged by a rule; `suppressed` is the reason in a suppression comment, or the comment itself.
 
     `column` is counted in characters from 1.
     """
@@ -134,7 +134,7 @@ class _Language:
         self._placed = [rule for rule in rules if rule.places]
 
     def names(self, content: bytes, raw: bytes) -> _Names:
-        """Return the matched names and shapes, aliases, and offsets of possible suppressions, by offset.
+        """Return the matched names and shapes, aliases, and offsets of possible suppressions, sorted by offset.
 
         `raw` is the content before its newlines were normalized.
         """
@@ -161,7 +161,7 @@ class _Language:
         return sorted(found, key=itemgetter(0)) if shapes or named or placed else found, named, marks, problem
 
     def _name(self, content: bytes, index: int, at: int) -> Iterator[_Name]:
-        """Yield the name twice if some rules match its calls and others match it anywhere."""
+        """Yield the name at an offset, twice if some rules match its calls and others match it anywhere."""
         end = at + len(self._tails[index])
         start = at
         floor = max(0, end - self._longest - 1)
@@ -253,7 +253,7 @@ def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:
 
 
 def _by_spelling(calls: Mapping[bytes, tuple[Rule, ...]]) -> dict[bytes, tuple[Rule, ...]]:
-    """Return the rules that match a function but not the given alternative spelling of it."""
+    """Return, by alternative spelling, the rules that match the function but not that spelling."""
     asked = {
         spelling: tuple(rule for rule in calls.get(name, ()) if rule not in calls.get(spelling, ()))
         for spelling, name in SPELLINGS.items()
@@ -262,7 +262,7 @@ def _by_spelling(calls: Mapping[bytes, tuple[Rule, ...]]) -> dict[bytes, tuple[R
 
 
 def _tails(names: Iterable[bytes]) -> list[bytes]:
-    """Omit names that end with another name: `printf` also finds `vsnprintf`, and its prefix is read afterwards."""
+    """Omit names that end with another name: `printf` also finds `vsnprintf`, whose prefix is read afterwards."""
     known = dict.fromkeys(names)
     return [name for name in known if not any(name[at:] in known for at in range(1, len(name)))]
 
@@ -292,7 +292,7 @@ def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
 
 
 def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]]) -> Iterator[Hit]:
-    """Yield the site with the highest confidence for each rule and line; lines are identified by their ends."""
+    """Yield the site with the highest confidence for each rule and line; the offset of its end identifies a line."""
     line, counted = 1, 0
     for (line_end, pattern), (confidence, start) in sorted(best.items()):
         line += content.count(b"\n", counted, line_end)

@@ -1,6 +1,6 @@
-"""Severities, scores, and the order of categories; imports nothing, for modules that need findings but no rules."""
+"""Severities, scores, and the order of categories, without imports, for modules that do not need the rules."""
 
-# In the order of reports; other categories follow.
+# Categories in the order of reports; other categories follow.
 CATEGORY_ORDER = (
     "unsafe_api",
     "buffer_overflow",
@@ -15,7 +15,7 @@ CATEGORY_ORDER = (
     "network_api",
     "insecure_permissions",
 )
-# From the least to the most severe, with the weight of each in a score.
+# Severities from the least to the most severe, with the weight of each in a score.
 WEIGHTS = {"low": 1, "medium": 2, "high": 3}
 SEVERITIES = tuple(WEIGHTS)
 

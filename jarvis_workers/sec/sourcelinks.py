@@ -22,10 +22,10 @@ def check_template(template: str) -> str:
 
 
 def fill_template(template: str, *, root: str, prefix: str, commit: str | None) -> str | None:
-    """Fill in the parts common to all findings of a run; None if the template needs a commit and none is known.
+    """Fill in the parts common to all findings of a run; return None if the template needs an unknown commit.
 
     `root` is the scanned directory or address, `prefix` the path to it from the repository root; {repo} is the name of
-    that root.
+    the repository root.
     """
     if "{rev}" in template and commit is None:
         return None

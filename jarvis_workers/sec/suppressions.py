@@ -1,9 +1,9 @@
-"""Parse the comments that suppress findings: our own, and those of other tools that the code already contains.
+"""Parse the comments that suppress findings: our own, and those for other tools that the code already contains.
 
 `jarvis-ignore[rule, rule]: reason` applies to its own line or, on a line of its own, to the next line with code;
 without brackets it applies to every rule.  The others have the meaning of their tool: `nosemgrep`, `NOLINT` (NEXTLINE,
 BEGIN and END), `cppcheck-suppress` (-begin, -end, -file) and `Flawfinder: ignore`.  A check named there counts if it is
-a rule of ours or in FOREIGN, never by a glob other than `*`: the author of `bugprone-*` has not seen our finding.
+one of our rules or is in FOREIGN, but no glob except `*` counts: the author of `bugprone-*` has not seen our finding.
 Our own comments get a remark if they give no reason, suppress nothing or name an unknown rule.
 """
 
@@ -30,7 +30,8 @@ MARKS = (
 )
 REMARKS_MAX = 100
 TEXT_MAX = 200
-# How far around a comment to look for code, and how much of its line to read: hostile files have thousands.
+# Limits on the search for code around a comment and on the part of its line that is read, since hostile files have
+# thousands of comments.
 REACH = 4_096
 BLOCKS_DEEP = 16
 WITHOUT_REASON = "gives no reason"
@@ -51,7 +52,7 @@ CODE = lazy(rb"\S")
 PARTED = re.compile(r"[,\s]+")
 EVERY = "*"
 
-# Checks of other tools equivalent to our rules; in lower case, and for semgrep the last component.
+# Checks of other tools that are equivalent to our rules, in lower case; for semgrep, the last component.
 FOREIGN: Mapping[str, tuple[str, ...]] = {
     "bugprone-unsafe-functions": ("unsafe_api", "boundary_funcs"),
     "cert-msc24-c": ("unsafe_api",),
@@ -125,7 +126,7 @@ class _Mark(NamedTuple):
 
     @property
     def text(self) -> bytes:
-        """The rest of its line within the comment."""
+        """The rest of the mark's line within the comment."""
         rest = self.content[self.at : min(self.comment[1], self.at + REACH)].partition(b"\n")[0]
         return rest.removesuffix(b"*/").rstrip()
 
@@ -138,7 +139,7 @@ class _Mark(NamedTuple):
 def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int]) -> list[SuppressionComment]:
     """Return the suppressions at those of the offsets `marks` that are in a comment; `text` is the masked content.
 
-    Beyond the end of the masked text, the lines of a suppression do not matter.
+    The lines of a suppression beyond the end of the masked text are arbitrary.
     """
     found: list[SuppressionComment] = []
     open_blocks: list[tuple[bytes, _Mark]] = []
@@ -154,7 +155,7 @@ def judge(
     known: Collection[str],
     judged: Collection[str],
 ) -> tuple[list[str | None], list[Remark]]:
-    """Return the reason that suppresses each (rule, line), sorted by line, or None; and remarks on the suppressions.
+    """Return the suppression reason or None for each (rule, line), sorted by line, and remarks on the suppressions.
 
     `known` are all existing rules, `judged` those of this scan.
     """
@@ -165,7 +166,7 @@ def judge(
 def silence(
     places: Sequence[tuple[str, int]], found: Sequence[SuppressionComment]
 ) -> tuple[list[str | None], set[SuppressionComment]]:
-    """Return the reason that suppresses each (rule, line), sorted by line, or None; and the suppressions used."""
+    """Return the suppression reason or None for each (rule, line), sorted by line, and the suppressions used."""
     verdicts: list[str | None] = []
     used: set[SuppressionComment] = set()
     waiting = sorted(found, key=lambda one: one.first, reverse=True)
@@ -292,9 +293,9 @@ def _theirs(mark: _Mark, first: int, last: int, rules: frozenset[str] | None) ->
 
 
 def _lines(mark: _Mark, text: bytes, *, beyond_blanks: bool = False) -> tuple[int, int]:
-    """Return the lines that a comment applies to: its own if it has code, else the one below it.
+    """Return the lines that a comment applies to: its own line if that has code, else a line below it.
 
-    With `beyond_blanks` that is the next line with code, else the very next.
+    With `beyond_blanks` this is the next line with code, otherwise the very next line.
     """
     (start, end), (first, last) = mark.comment, mark.lines
     if text[max(0, start - REACH) : start].rpartition(b"\n")[2].strip():
@@ -311,7 +312,7 @@ def _names(listed: bytes) -> frozenset[str]:
 
 
 def _foreign(listed: bytes) -> frozenset[str] | None:
-    """Return our rules for a list of another tool's checks; None if it suppresses all rules."""
+    """Return our rules for a list of another tool's checks; None if the list suppresses all rules."""
     rules: set[str] = set()
     for name in _names(listed):
         if name == EVERY:

@@ -39,7 +39,7 @@ def read_trail(text: str) -> tuple[TraceLocation, ...]:
 
 
 def _fewer(steps: Sequence[TraceLocation], most: int) -> Sequence[TraceLocation]:
-    """Keep the first and the last steps; the step before the gap states the number of omitted ones."""
+    """Keep the first and the last steps; the step before the gap states the number of omitted steps."""
     if len(steps) <= most:
         return steps
     tail = most // 2

@@ -1,6 +1,6 @@
 """Translations of the texts of the built-in rules: `rules/zh.json` has them by id.
 
-The English text is the key: texts of other versions and of a project's own rules remain unchanged.
+The English text is the key, so that texts of other versions and of a project's own rules remain unchanged.
 """
 
 import json
@@ -24,7 +24,7 @@ def rule_in(language: str, rule: Rule) -> Rule:
 
 
 def report_in(language: str, body: ReportBody) -> ReportBody:
-    """Return the body of a report with the texts of rules in a language; in English, the same body."""
+    """Return the body of a report with the texts of rules in a language; for English, the body itself."""
     known = _translations(language)
     if not known:
         return body

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.scanner import LEAST, MOST
 
-# The stated confidence of a rule weighs as much as this number of judgements.
+# The stated confidence of a rule has the weight of this number of judgements.
 PRIOR_WEIGHT = 10
 # Sums of hundredths are not exact.
 ROUNDING = 1e-9
@@ -45,7 +45,7 @@ class TriageState(StrEnum):
 
 
 class TriageVerdict(NamedTuple):
-    """The fields of a judgement that a run needs."""
+    """The part of a person's judgement that a run needs."""
 
     verdict: TriageState
     reason: str
@@ -60,7 +60,7 @@ def learned_confidence(stated: float, true: int, false: int) -> float:
 
 
 def moved_by(confidence: float, learned: float) -> float:
-    """Add the learned change of a rule's confidence to that of a finding, clamped to the valid range."""
+    """Add the learned change of a rule's confidence to the confidence of a finding, clamped to the valid range."""
     return round(min(MOST, max(LEAST, confidence + learned)), 2)
 
 

@@ -1,4 +1,4 @@
-"""Triage verdicts of people on findings, identified by the finding's fingerprint."""
+"""People's triage verdicts on findings, which are identified by fingerprint."""
 
 from typing import Annotated
 

@@ -1,11 +1,11 @@
 """Read the settings, and record the origin of each.
 
 Order of precedence: flags, JARVIS_* variables, jarvis.yaml, [tool.jarvis] in pyproject.toml (both files in the
-directory of the command), defaults. Unknown settings are rejected in each place, and each place is validated on its
-own, so that the error message can name it.
+directory of the command), defaults. Unknown settings are rejected in each source, and each source is validated
+separately, so that the error message can name it.
 
 In variables, two underscores separate section and name (JARVIS_SCAN__EXTENSIONS), commas separate list elements, and a
-mapping is a=b,c=d; an empty variable counts as not set. A secret may be read from a file (JARVIS_STORE_URL_FILE).
+mapping is a=b,c=d; an empty variable counts as unset. A secret may be read from a file (JARVIS_STORE_URL_FILE).
 """
 
 from jarvis_workers.settings.origins import Origin, load_settings, origins

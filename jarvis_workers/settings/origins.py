@@ -33,7 +33,7 @@ def load_settings(
 ) -> Settings:
     """Load the settings of a command that runs in `directory`.
 
-    `flags` are by full name ("scan.languages"); None is a flag not given. Raises SettingsError.
+    `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Raises SettingsError.
     """
     layers = read_layers(flags or {}, environ, directory)
     return _settle(layers, directory)
@@ -76,7 +76,7 @@ def _settle(layers: list[Layer], directory: Path) -> Settings:
 
 
 def _check_together(settings: Settings) -> None:
-    """Reject combinations of settings that are invalid although each setting is valid."""
+    """Reject invalid combinations of settings that are valid individually."""
     most = settings.lease_seconds * TICK_SHARE
     if settings.tick_seconds > most:
         raise SettingsError(

@@ -117,7 +117,7 @@ class Cache(FrozenSettings):
 
 
 class StoreSettings(FrozenSettings):
-    """Timeout of a PostgreSQL statement, after which its connection is given up."""
+    """Timeout of a PostgreSQL statement, after which the connection is abandoned."""
 
     statement_seconds: Seconds = 15
 
@@ -146,23 +146,23 @@ class ReportSettings(FrozenSettings):
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
-# In ASCII, without user and password: they belong into no setting that errors quote.
+# In ASCII, without user and password, which must not be in a setting that error messages quote.
 WEBHOOK_URL = r"^https?://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?([/?][!-~]*)?$"
 
 
 class NotifySettings(FrozenSettings):
-    """The address that is notified of the end of each run, and the file with the key that signs (docs/web.md)."""
+    """The address that is notified of the end of each run, and the file with the signing key (docs/web.md)."""
 
     webhook_url: Annotated[str, Field(pattern=WEBHOOK_URL, max_length=2000)] | None = None
     webhook_secret_file: Path | None = None
 
 
 class WebSettings(FrozenSettings):
-    """Access to the web page: how users sign in, and who may change anything.
+    """Access to the web page: how users sign in, and who may make changes.
 
     `users_file` and `tokens_file` hold hashes (docs/web.md). Only a proxy in `trusted_proxies` (addresses or networks)
-    may name the user; members of `editor_groups` may change something, and if `viewer_groups` are given, no other group
-    may read. `hosts` are the names under which the page is reached.
+    may name the user; members of `editor_groups` may make changes, and if `viewer_groups` are given, no other group may
+    read. `hosts` are the names under which the page is reached.
     """
 
     auth: Literal["token", "basic", "proxy"] = "token"
@@ -177,10 +177,10 @@ class WebSettings(FrozenSettings):
 
 
 class C2RustSettings(FrozenSettings):
-    """Reading C; `clang_headers` is the directory of clang's builtin headers, of the same major version as libclang.
+    """Settings for reading C; `clang_headers` is the directory of clang's builtin headers, of libclang's major version.
 
-    Without compile commands all sources are read with `args`.  A build that is recorded may read the `tool_chains`
-    (directories with a `bin`) and is ended at its limits.  Reading a translation unit is limited to `unit_seconds` of
+    Without compile commands all sources are read with `args`.  A recorded build may read the `tool_chains` (directories
+    with a `bin`) and is ended when it exceeds its limits.  Reading a translation unit is limited to `unit_seconds` of
     CPU time and `unit_memory_mb` of memory.
     """
 
@@ -195,7 +195,7 @@ class C2RustSettings(FrozenSettings):
 
 
 class Settings(FrozenSettings):
-    """All settings of a user; the addresses that replace None are properties."""
+    """All settings of a user; properties return the addresses to use where a setting is None."""
 
     data_dir: Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)] = Field(
         default_factory=_default_data_dir

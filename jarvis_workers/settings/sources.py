@@ -22,7 +22,7 @@ MAPPINGS = frozenset({"rules.severity", MODELS})
 READ_ELSEWHERE = frozenset(
     {"JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
     | {"JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"}
-    # Of `c2rust order`, of `c2rust cc`, and of the programs that it builds.
+    # Variables of `c2rust order`, of `c2rust cc`, and of the programs that it builds.
     | {"JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENTRIES"}
     | {f"JARVIS_C2RUST_{name}" for name in ("CC", "RECORD", "RECORDED", "ROOT", "CACHE")}
     | {f"JARVIS_C2RUST_{name}" for name in ("LIBRARY", "RUST", "TRAP", "TRACE", "LOG")}
@@ -32,7 +32,7 @@ FLAG = "command line"
 
 @dataclass(frozen=True)
 class Layer:
-    """The settings from one source, by full name; `strict` if its values are typed, unlike variables."""
+    """The settings from one source, by full name; `strict` if its values are typed, unlike environment variables."""
 
     source: str
     values: Mapping[str, object]

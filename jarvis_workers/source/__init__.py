@@ -1,1 +1,1 @@
-"""Scan source text: pattern matching, and lexers for C, C++ and Rust."""
+"""Source text analysis: pattern matching, and lexers for C, C++ and Rust."""

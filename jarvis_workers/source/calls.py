@@ -37,7 +37,7 @@ PARAMETERS = lazy(
 
 
 class ArgumentList(NamedTuple):
-    """The span of each argument; `end` is the offset after the closing parenthesis, or None if it is out of reach."""
+    """The span of each argument; `end` is the offset after the closing parenthesis, None if it is too far away."""
 
     spans: tuple[tuple[int, int], ...]
     end: int | None
@@ -78,7 +78,7 @@ def arguments(text: bytes, at: int) -> ArgumentList:
 
 
 def _split(given: bytes, start: int) -> ArgumentList:
-    """Split arguments that contain no brackets: the common case."""
+    """Split arguments that contain no brackets, which is the common case."""
     end = start + len(given) + 1
     if b"," not in given:
         return ArgumentList(((start, end - 1),) if given.strip() else (), end)

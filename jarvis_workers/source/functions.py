@@ -1,9 +1,9 @@
-"""Find the functions of a file in its masked text by matching braces.
+"""Find the functions of a file by matching braces in its masked text.
 
 This is not a parser. Usually a block ends with the first `}` at the indentation of the line that opened the block; if
 all braces in between are balanced, the block is skipped as a whole. Otherwise its braces are read one by one. Where
 preprocessor branches leave braces unbalanced, `#else` restores the state at its `#if`, and a brace at the start of a
-line counts as a function boundary: one unusual macro spoils one function at most.
+line counts as a function boundary: an unusual macro affects at most one function.
 """
 
 import re
@@ -31,7 +31,7 @@ RUST_CONTAINER = lazy(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = lazy(rb"\b(?:namespace|class|struct|union|extern)\b")
 INITIALIZERS = lazy(rb"\)\s*(?:noexcept\s*)?:(?!:)")
 OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
-# Fast path for most heads: one pair of parentheses directly before the brace.
+# Fast path for most function heads: one pair of parentheses directly before the brace.
 PLAIN_HEAD = re.compile(rb"(?>[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
 OPERATOR = lazy(rb"\boperator\s*[^\s\w]{1,3}\Z")
 WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -83,9 +83,9 @@ NOWHERE = _Place(0, None, 0)
 
 
 def functions(text: bytes, language: str) -> Functions:
-    """Return the functions of "c/cpp" or "rust"; an unclosed function ends with the text.
+    """Return the functions in "c/cpp" or "rust" text; an unclosed function ends with the text.
 
-    Text after MARKS_MAX braces is not searched, as no handwritten file has that many.
+    Text after MARKS_MAX braces is not searched, since no handwritten file has so many braces.
     """
     found: list[Function] = []
     at = NOWHERE
@@ -128,7 +128,7 @@ class _BlockSkipper:
         self._left = 4 * len(text) + BLOCK_MAX
 
     def whole_block(self, place: int) -> int | None:
-        """Return the end of the block that opens at `place`, or None unless indentation and braces agree on it."""
+        """Return the end of the block that opens at `place`, or None if indentation and braces disagree about it."""
         text = self._text
         if self._left < 0:
             return None
@@ -177,7 +177,7 @@ def _after_directive(directive: re.Match[bytes], at: _Place, branches: list[_Pla
 
 
 def _is_edge(text: bytes, place: int, at: _Place, *, closes: bool) -> bool:
-    """Return whether a brace ends the current function, by its depth or by standing at the start of a line."""
+    """Return whether a brace ends the current function, because of its depth or its position at the start of a line."""
     outermost = at.around == 0 and text[place - 1 : place] == b"\n"
     if closes:
         return at.inner <= 1 or outermost

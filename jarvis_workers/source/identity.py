@@ -1,7 +1,7 @@
 """Identify the interpreter and the matching engines, down to the build.
 
-Cached results are keyed by this identity, since the same rules can give other results with other versions: CPython
-before 3.11.5 matches some patterns wrongly, and another parser version builds other syntax trees.
+Cached results are keyed by this identity, since the same rules can have different results with other versions: CPython
+before 3.11.5 matches some patterns incorrectly, and another parser version builds different syntax trees.
 """
 
 import sys

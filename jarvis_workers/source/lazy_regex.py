@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled on first use: a scan of C does not wait for the patterns of Rust.
+"""Regular expressions that are compiled on first use, so that a scan of C does not wait for the Rust patterns.
 
 Attribute access is slightly slower than on a compiled pattern, so hot patterns should be compiled eagerly.
 """
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 
 class _Compiled:
-    """The attributes of a compiled pattern; has no `__getattr__`, which would slow down every attribute access."""
+    """The attributes of a compiled pattern, without `__getattr__`, which would slow down every attribute access."""
 
 
 PUBLIC = [name for name in dir(re.Pattern) if not name.startswith("_")]
@@ -28,5 +28,5 @@ class _LazyPattern(_Compiled):
 
 
 def lazy(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
-    """Return a stand-in for `re.compile(pattern, flags)`; an invalid pattern raises re.error on first use."""
+    """Return a lazy replacement for `re.compile(pattern, flags)`; an invalid pattern raises re.error on first use."""
     return cast(re.Pattern[bytes], _LazyPattern(pattern, flags))

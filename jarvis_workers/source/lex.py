@@ -59,16 +59,16 @@ NEVER = lazy(rb"%b\(?%b0[uUlL]*+%b\)?(?>\s++|%b)*+(?:\Z|&&)" % (BLANKS, BLANKS, 
 
 
 class Masked(NamedTuple):
-    """Masked text, as long as the content; beyond `end` all of it is blank, as the lexer stopped there."""
+    """Masked text, as long as the content; it is blank after `end`, where the lexer stopped."""
 
     text: bytes
     end: int
 
 
 def compiler_newlines(content: bytes, language: str) -> bytes:
-    """Return the content with each lone carriage return replaced by a newline, as C compilers end lines.
+    """Return the content with each lone carriage return, which ends a line in C compilers, replaced by a newline.
 
-    The length does not change. Rust is returned unchanged: for rustc a lone carriage return is white space.
+    The length does not change. Rust is returned unchanged because rustc treats a lone carriage return as white space.
     """
     if language == "rust" or b"\r" not in content or content.count(b"\r") == content.count(b"\r\n"):
         return content
@@ -76,14 +76,14 @@ def compiler_newlines(content: bytes, language: str) -> bytes:
 
 
 def is_spliced(text: bytes, newline: int) -> bool:
-    """Return whether the newline at this offset is spliced: preceded by a backslash and optional white space."""
+    """Return whether the newline at this offset is spliced: a backslash and optional white space precede it."""
     while newline > 0 and text[newline - 1] in SPACE:
         newline -= 1
     return newline > 0 and text[newline - 1] == BACKSLASH
 
 
 def mask(content: bytes, language: str) -> Masked:
-    """Mask comments and literals of "c/cpp" or "rust"; stops after LEXEMES_MAX of them."""
+    """Mask comments and literals of "c/cpp" or "rust"; stop after LEXEMES_MAX of them."""
     if language == "rust":
         return _mask_rust(content)
     code, count = C_TOKEN.subn(_blanked, content, LEXEMES_MAX)
@@ -99,7 +99,7 @@ def mask(content: bytes, language: str) -> Masked:
 
 
 def comments(content: bytes, language: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each comment of "c/cpp" or "rust"; stops where `mask` stops."""
+    """Yield the span of each comment of "c/cpp" or "rust", up to the offset where `mask` stops."""
     token = RUST_TOKEN if language == "rust" else C_TOKEN
     at, left = 0, LEXEMES_MAX
     while at < len(content) and left > 0:
@@ -187,7 +187,7 @@ def _blank_dead(text: bytearray) -> int:
 
 
 def _dead_parts(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the disabled parts; an empty span at the end means that the limit on directives was reached."""
+    """Yield the parts disabled by `#if 0`; an empty span at the end means that the limit on directives was reached."""
     dead_from, depth = -1, 0
     first = FIRST_DIRECTIVE.match(text)
     for count, match in enumerate(chain((first,) if first else (), NEXT_DIRECTIVE.finditer(text))):

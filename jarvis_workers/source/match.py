@@ -23,7 +23,7 @@ SLACK = 1_000
 # With the default of 8 MB, re2 falls back to its slow engine at about five hundred words.
 RE2_MEMORY_BYTES = 64 << 20
 # hyperscan compiles four hundred plain words ten times as fast as their full patterns. Shorter words occur inside many
-# other words, so for these it gets the full pattern.
+# other words, so their full patterns are compiled.
 LONG_WORD = 6
 RUN = re.compile(rb"[0-9A-Za-z_]++")
 # Length of the suffix of a run that is looked up first; shorter words are left to the alternation.
@@ -51,9 +51,9 @@ def engines() -> tuple[str, ...]:
 
 
 def build(patterns: Sequence[bytes | Word], engine: str | None = None, kept: PatternCache | None = None) -> Matcher:
-    """Compile for `engine`, or for the fastest installed one. Raises ImportError if `engine` is not installed.
+    """Compile for `engine`, or for the fastest installed engine. Raises ImportError if `engine` is not installed.
 
-    `kept` caches patterns that are slow to compile.
+    `kept` is a cache for patterns that are slow to compile.
     """
     if engine is not None:
         return ENGINES[engine](patterns, kept)
@@ -129,7 +129,7 @@ def _expression(pattern: bytes | Word) -> bytes:
 
 
 class _Alternation:
-    """All patterns as one alternation; a second match at the same offset determines which pattern it was."""
+    """All patterns as one alternation; a second match at the same offset determines which pattern matched."""
 
     def __init__(self, patterns: Sequence[bytes | Word], compiled: Callable[[bytes], Any]) -> None:
         given = [_expression(pattern) for pattern in patterns]
@@ -150,7 +150,7 @@ class _Alternation:
 
 
 class _Runs:
-    """For `re`, which tries alternatives one by one: look most words up by the suffix of a run of word characters."""
+    """Matcher for `re`, which tries alternatives one by one: most words are looked up by the suffix of a word."""
 
     def __init__(self, patterns: Sequence[bytes | Word]) -> None:
         numbered = [(number, one) for number, one in enumerate(patterns)]

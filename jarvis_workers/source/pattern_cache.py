@@ -1,7 +1,7 @@
-"""Cache compiled patterns on disk between processes: compiling them takes longer than scanning a small tree.
+"""Cache compiled patterns on disk for later processes: compiling them takes longer than scanning a small tree.
 
 A compiled pattern is as trusted as code, so only private files of the user with a matching digest are loaded. After any
-other error, of the file or of the disk, the patterns are compiled as without a cache.
+other error in the file or on the disk, the patterns are compiled as if there were no cache.
 """
 
 import os
@@ -23,7 +23,7 @@ def key_of(parts: Sequence[object]) -> str:
 
 
 class PatternCache:
-    """A directory of payloads by key; the oldest files are removed beyond FILES_MAX."""
+    """A directory of payloads by key; if there are more than FILES_MAX, the oldest are removed."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

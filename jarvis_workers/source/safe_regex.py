@@ -1,4 +1,4 @@
-"""Search with untrusted patterns in time linear in the text.
+"""Search with untrusted patterns in time linear in the length of the text.
 
 Twenty characters are enough for catastrophic backtracking in Python's `re`, so only google-re2 is used.
 """

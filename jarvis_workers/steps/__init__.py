@@ -1,1 +1,1 @@
-"""The steps: one module per step, and the pipelines that order them."""
+"""The steps of all pipelines: one module per step, and the order of the steps in each pipeline."""

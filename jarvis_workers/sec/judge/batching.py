@@ -22,7 +22,7 @@ NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match
 
 
 class Shared(NamedTuple):
-    """What several files may share: a rule, and the macro or the line of another file that it leads to."""
+    """A rule that fires in several files, and the macro or the line of another file that its hits have in common."""
 
     pattern: str
     place: str
@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 class CandidateBatch(NamedTuple):
-    """Candidates for one job; `batch_index` counts the batches of a file from 1, `shared` names what they share."""
+    """Candidates for one job; `batch_index` counts a file's batches from 1, `shared` is what they have in common."""
 
     file: str
     batch_index: int
@@ -49,18 +49,18 @@ class CandidateBatch(NamedTuple):
 
 
 def place_of(gid: int, found: Candidate, severities: Mapping[str, str]) -> Member:
-    """Return the fields that planning needs; `severities` are the configured severities of rules."""
+    """Return the planning fields of a candidate; `severities` are the configured severities of rules."""
     score = score_of(found.confidence, severities.get(found.pattern))
     return Member(gid, found.file, score, _shared(found))
 
 
 def worst(places: Iterable[Member], most: int) -> list[Member]:
-    """Return the `most` candidates with the highest score, in the order of gids."""
+    """Return the `most` candidates with the highest score, ordered by gid."""
     return sorted(heapq.nsmallest(most, places, key=lambda place: (-place.score, place.gid)), key=lambda one: one.gid)
 
 
 def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
-    """Assign every candidate to exactly one batch of at most `limit`, in order within a file."""
+    """Assign every candidate to exactly one batch of at most `limit` candidates, in order within a file."""
     known = list(places)
     merged = merge_across(known, limit)
     taken = {place.gid for group in merged for place in group}
@@ -85,7 +85,7 @@ def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
 
 
 def is_plain(found: Sequence[Candidate]) -> bool:
-    """Return whether candidates obviously share a condition: a single one, or one rule at one sink."""
+    """Return whether candidates obviously share a condition: there is only one, or all have the same rule and sink."""
     if len(found) == 1:
         return True
     kinds = {kind_of(one) for one in found}
@@ -122,7 +122,7 @@ def _shared(found: Candidate) -> Shared | None:
 
 
 def _sink(found: Candidate) -> str | None:
-    """Return the only function in the evidence that the rule may refer to, None if it is ambiguous."""
+    """Return the only function in the evidence that the rule may refer to, None if there are several."""
     called = set(CALL.findall(found.evidence)) - NO_CALLS
     rule = RULES_BY_PATTERN.get(found.pattern)
     meant = called.intersection(rule.calls) if rule else set()

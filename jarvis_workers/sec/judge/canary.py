@@ -1,6 +1,6 @@
 """Canary: a known bug added to the candidates on request; if it is not confirmed, no verdict can be trusted.
 
-The snapshot determines which bug it is, so that repeating a run repeats its requests.
+The snapshot determines which bug is added, so that a repeated run sends the same requests.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ CONFIDENCE = 0.9
 
 @dataclass(frozen=True)
 class Canary:
-    """A file with a bug, in a tree of its own: the line, the rule that reports it, and the condition to verify."""
+    """A file with a bug, in a separate tree: the line, the rule that reports it, and the condition to verify."""
 
     file: str
     code: str

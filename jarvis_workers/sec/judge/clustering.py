@@ -55,7 +55,7 @@ class Cluster(NamedTuple):
 
 
 class LocatedCandidate(NamedTuple):
-    """A candidate and its enclosing function, with the line counted from the function's first; "" and 0 outside any."""
+    """A candidate and its function, with the line counted from the function's first; "" and 0 outside functions."""
 
     gid: int
     found: Candidate
@@ -87,7 +87,7 @@ class Group(BaseModel):
 
 
 def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> list[Cluster] | None:
-    """Return the clusters of a batch that needs no model, else None; `shared` names what several files share."""
+    """Return the clusters of a batch that needs no model, else None; `shared` is what several files have in common."""
     if not (shared or is_plain([found for _, found in numbered])):
         return None
     condition = condition_of(numbered[0][1], conditions)
@@ -117,7 +117,7 @@ def question_of(
 
 
 def clusterer(question: Question, profile: Profile, marks: Marks, limits: AgentLimits) -> Agent:
-    """Return the agent that answers the question; it has no tools, and at most RETRIES further rounds."""
+    """Return the agent that answers the question, without tools and with at most RETRIES further rounds."""
     definition = Definition(
         system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=question.language
     )
@@ -157,7 +157,7 @@ def form_of(count: int) -> ReportForm:
 
 
 def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
-    """Return clusters that contain each candidate once: those of the model, then one for each omitted candidate."""
+    """Return clusters that contain each candidate once: the model's clusters, then one for each omitted candidate."""
     left = dict(enumerate(question.batch, 1))
     clusters = []
     for group in groups:
@@ -180,12 +180,12 @@ def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
 
 
 def condition_of(found: Candidate, conditions: Conditions) -> str:
-    """Return the condition to verify where a rule fired."""
+    """Return the condition to verify for a candidate."""
     return conditions.get(found.pattern) or found.description
 
 
 def _together(shared: str, numbered: Sequence[Numbered]) -> str:
-    """Return a sentence on what the candidates of several files share, with the names of the files."""
+    """Return a sentence that describes what the candidates of several files have in common, with the file names."""
     files = list(dict.fromkeys(found.file for _, found in numbered))
     more = f" and {len(files) - FILES_NAMED} more" if len(files) > FILES_NAMED else ""
     return escape(f"All go through {shared}, in {', '.join(files[:FILES_NAMED])}{more}.")
@@ -225,6 +225,6 @@ def _candidate_line(seen: LocatedCandidate, severities: Mapping[str, str]) -> st
 
 
 def _code(found: Candidate) -> str:
-    """Return the evidence without comments: they are claims, not proof."""
+    """Return the evidence without comments, which are claims rather than proof."""
     blanked = blank_comments(found.evidence.encode("utf-8", "surrogatepass"), found.language)
     return " ".join(blanked.decode("utf-8", "surrogatepass").split())

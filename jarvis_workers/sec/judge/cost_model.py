@@ -1,8 +1,8 @@
 """Predict the token usage of conversations before a model is asked.
 
-Each question of a conversation repeats all previous messages.  A conversation of r questions therefore sends its
-first one r times, plus the messages added on the way.  The number of questions and the added tokens are averages
-over the conversations of this store, or assumptions if there were too few.
+Each question of a conversation repeats all previous messages.  A conversation of r questions therefore sends its first
+one r times, plus the messages added later.  The number of questions and the added tokens are averages over the
+conversations of this store, or assumptions if there were too few.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ class ConversationTotals(NamedTuple):
 
 
 class ClusterCounts(NamedTuple):
-    """Number of clusters that a model made of a number of candidates."""
+    """Number of candidates given to a model, and number of clusters that it returned."""
 
     candidates: int
     clusters: int
@@ -37,7 +37,7 @@ class ClusterCounts(NamedTuple):
 class ConversationProfile(NamedTuple):
     """Average conversation: number of questions, tokens added after the first one, tokens per answer.
 
-    `seen` is the number of jobs in the average; 0 marks an assumption.
+    `seen` is the number of jobs in the average; 0 means that the profile is an assumption.
     """
 
     rounds: float
@@ -46,7 +46,7 @@ class ConversationProfile(NamedTuple):
     seen: int = 0
 
     def prompt(self, first: float) -> float:
-        """Return the tokens of all questions of a conversation, given those of its first."""
+        """Return the number of tokens in all questions of a conversation, given the number in the first."""
         return self.rounds * first + self.added
 
     @property
@@ -76,7 +76,7 @@ def expected_clusters(
 ) -> Iterator[Cluster]:
     """Yield the clusters that a model is likely to make of a batch: one for each rule and sink.
 
-    With enough statistics in `made`, their number follows from these instead, and rules may share a cluster.
+    If `made` has enough statistics, the number of clusters follows from them instead, and rules may share a cluster.
     """
     groups: dict[tuple[str, str | None], list[tuple[int, Candidate]]] = {}
     for gid, found in numbered:
@@ -87,7 +87,7 @@ def expected_clusters(
 
 
 def _parts(ordered: Sequence[Numbered], made: Collection[ClusterCounts]) -> list[Sequence[Numbered]]:
-    """Divide candidates into as many parts as a model would make clusters of them."""
+    """Divide candidates into as many parts as the clusters that a model is expected to return."""
     many = len(ordered) * sum(one.clusters for one in made) / sum(one.candidates for one in made)
     count = min(max(round(many), 1), len(ordered))
     ends = [len(ordered) * part // count for part in range(count + 1)]

@@ -38,7 +38,7 @@ class ClusterQuestion:
 class VerificationQuestion:
     """A cluster with the material for the model: the code, and a text for each candidate by its number.
 
-    `suspicions` are prompt injections found in that code, even if they are not shown.
+    `suspicions` are prompt injections found in that code, including those not shown.
     """
 
     cluster: ClusterQuestion
@@ -49,7 +49,7 @@ class VerificationQuestion:
 
     @property
     def about(self) -> str:
-        """Hash of the question, independent of run, place and time."""
+        """Hash of the question, independent of the run, the location and the time."""
         cluster = self.cluster
         asked = [
             cluster.verification,
@@ -61,7 +61,7 @@ class VerificationQuestion:
 
 
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
-    """Collect the material for the question; this reads files, and should run in a thread of its own."""
+    """Collect the material for the question; call this in a separate thread, because it reads files."""
     texts = {
         number: _candidate_text(found, index, cluster.severity(found))
         for number, (_, found) in enumerate(cluster.candidates, 1)

@@ -1,8 +1,9 @@
 """Check whether a quote is in the file at the stated line, within three lines and ignoring white space.
 
-Files are named as in slices (`a.c#f`, with lines counted from the first of f) or by path. A quote may include the
-line numbers and marks of the view. It consists of whole lines (except for braces), or is long enough to be unique,
-and contains more than keywords. A risk may be quoted from any view, a dismissal only from the deciding view.
+Files are named as in slices (`a.c#f`, with lines counted from the first of f) or by path. A quote may include the line
+numbers and marks of the view. It consists of whole lines (except for braces), or is long enough to be unique, and
+contains more than keywords. Evidence of a risk may be quoted from any view, evidence for a dismissal only from the
+deciding view.
 """
 
 import re
@@ -43,7 +44,7 @@ PLACED_LINE = re.compile(
 
 
 def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | None:
-    """Return the evidence that matches a quote, None if there is none; a dismissal is checked more strictly."""
+    """Return the evidence that matches a quote, or None; quotes for a dismissal are checked more strictly."""
     if len(quote.quote) > SAID_MAX:
         return None
     shown = NUMBERED.sub("", quote.quote.strip("\n"))
@@ -113,7 +114,7 @@ def _found(file: SourceFile, view: View, line: int, text: str) -> int | None:
 
 
 def _says_enough(text: str, written: str, keywords: Set[str], *, is_whole: bool) -> bool:
-    """Return whether a quote is specific enough; only words that also occur in the file as words count."""
+    """Return whether a quote is specific enough; only words that also occur as whole words in the file count."""
     words = {*WORD.findall(text)} & {*WORD.findall(written)} - keywords
     least = LETTERS_MIN if is_whole else LETTERS_OF_A_PART
     telling = words if is_whole else [word for word in words if not word.isdigit()]

@@ -1,4 +1,4 @@
-"""Validation of an agent's verdicts: known candidate numbers, and evidence that is in the files.
+"""Validation of an agent's verdicts: candidate numbers must be known, and quoted evidence must be in the files.
 
 A report with an unknown number is rejected as a whole, since its numbers may be mixed up. Missing or empty fields and
 evidence that is not found are requested again; if still wrong, a verdict goes to human review. A missing verdict is
@@ -113,7 +113,7 @@ class Verdict:
         return replace(self, status="review", reason=reason)
 
 
-# Locates a quote, returns None if it is not found; the flag marks a dismissal, which is checked more strictly.
+# Locates a quote, or returns None; the flag marks a dismissal, which is checked more strictly.
 Find = Callable[[Quote, bool], Evidence | None]
 
 
@@ -133,7 +133,7 @@ class _QuotedItem:
 
     @property
     def problem(self) -> str | None:
-        """The defect of the evidence, None if there is none."""
+        """The defect in the evidence, None if there is none."""
         if self.lost:
             return "its evidence is not at the quoted location, or is too short"
         return None if self.found else "it has no evidence"
@@ -143,8 +143,8 @@ class _QuotedItem:
 class AskAgain:
     """A follow-up request: unknown or missing numbers, empty fields, dismissals without a reason, lost evidence.
 
-    `groundless` are dismissed without a reason. `lost` lists the quotes that were not found, counted from 1, by number;
-    it is empty for an item without quotes.
+    `groundless` lists the candidates dismissed without a reason. `lost` maps a candidate number to the quotes that were
+    not found, counted from 1; the list is empty for an item without quotes.
     """
 
     unknown: tuple[int, ...]
@@ -237,7 +237,7 @@ class VerdictCollector:
 
 
 def short(text: str, most: int) -> str:
-    """Return a model's text for storage: invisible characters escaped, and truncated to `most` characters."""
+    """Return a model's text for storage, with invisible characters escaped and truncated to `most` characters."""
     text = escape(text.strip())
     return text if len(text) <= most else f"{text[:most]}…"
 

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass
 class _Look:
-    """Verdicts of one conversation; `saw_raw` is true if it saw text that the deciding view omits."""
+    """Verdicts of one conversation; `saw_raw` is true if the model saw text that the deciding view omits."""
 
     verdicts: Mapping[int, Verdict]
     saw_raw: bool
@@ -87,7 +87,7 @@ class Verification:
         self.agent = self._agent(tools)
 
     def run(self) -> Conversation[list[Verdict]]:
-        """Return a verdict for each candidate, in order. Raises nothing: an early end is the reason of a verdict."""
+        """Return a verdict for each candidate, in order. Raises nothing; a verdict's reason states an early end."""
         cluster = self._prepared.cluster
         numbers = tuple(self._prepared.texts)
         looks = [(yield from self._look(numbers, self.agent))]
@@ -123,7 +123,7 @@ class Verification:
         return _Look({number: replace(one, commands=commands) for number, one in found.items()}, heard.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Repeat dismissals that were made after comments were seen, without any tool that shows comments."""
+        """Request dismissals made after comments were seen again, without any tool that shows comments."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
         if not numbers:
             return
@@ -224,7 +224,7 @@ def _agreed(votes: Sequence[Verdict]) -> Verdict:
 
 
 def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
-    """Return a verdict for review, with the texts of one that sees a risk."""
+    """Return a verdict for review, with the texts of a vote that sees a risk."""
     worst = next((one for one in verdicts if one.has_risk), verdicts[0])
     commands = tuple(dict.fromkeys(command for one in verdicts for command in one.commands))
     return replace(worst.for_review(reason), commands=commands[:COMMANDS_MAX])
@@ -235,7 +235,7 @@ def _verdict_text(verdict: Verdict) -> str:
 
 
 def _left(limits: AgentLimits, spent: AgentUsage) -> AgentLimits:
-    """Return the limits that remain for further conversations: all those of a job share the same limits."""
+    """Return the limits that remain for further conversations; all conversations of a job share their limits."""
     return replace(
         limits,
         rounds=max(0, limits.rounds - spent.asks),

@@ -39,7 +39,7 @@ from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
 ID_LENGTH = 6
-# More than a user can read; a scan with more findings should be narrowed.
+# More findings than a user can read; a scan that exceeds this limit should be narrowed.
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
@@ -85,9 +85,9 @@ def gather(
     """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in their order.
 
     `severities` are the configured severities of rules, regardless of the confidence; `known` is the number of baseline
-    findings by fingerprint: these are set aside, as are those suppressed by a comment or `judged` false. `statuses`
-    are those of verdicts, by gid, None if no verdicts were requested: a candidate without one is undecided, a
-    dismissed one is set aside.
+    findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false. `statuses`
+    maps a gid to the status of its verdict, None if no verdicts were requested: a candidate without a status is
+    undecided, a dismissed one is set aside.
     """
     findings, names = Findings(aside=exclusions_of(known, judged, statuses)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
@@ -164,7 +164,7 @@ def build(
 def _counted(
     numbered: Iterable[Numbered], min_confidence: float, into: tuple[Findings, list[str]], severities: Severities
 ) -> Iterator[tuple[int, int, Candidate]]:
-    """Count the candidates and collect their ids, and yield those to choose from."""
+    """Count the candidates, collect their ids, and yield the candidates that may be listed."""
     findings, names = into
     for gid, found in numbered:
         if found.confidence < min_confidence:
@@ -189,7 +189,7 @@ def _counted(
 
 
 def _totals(findings: Findings) -> Summary:
-    """Return the totals and, if there are verdicts, counts by status and of possible risks by severity."""
+    """Return the totals and, if there are verdicts, the counts by status and the possible risks by severity."""
     scores = findings.file_scores
     riskiest = sorted(scores, key=lambda file: (-round(scores[file], 2), file))
     others = sorted(findings.categories.keys() - set(CATEGORY_ORDER))
@@ -213,7 +213,7 @@ def _totals(findings: Findings) -> Summary:
 
 
 def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[Issue]:
-    """Yield issues for findings set aside; their ids differ from those of the others."""
+    """Yield issues for findings set aside, with ids that differ from those of the listed findings."""
     full = [_full_id(found) for _, found in numbered]
     lengths = _lengths([*names, *full]) if full else {}
     for name, one in zip(full, numbered, strict=True):
@@ -221,7 +221,7 @@ def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Seve
 
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """Separate suppressions that suppress nothing from those that merely lack a reason."""
+    """Separate the remarks on suppressions that suppress nothing from remarks on those that merely lack a reason."""
     unused, silent = list[SuppressionRemark](), list[SuppressionRemark]()
     for file, line, text, says in sorted(map(tuple, remarks)):
         if says == WITHOUT_REASON:
@@ -237,7 +237,7 @@ def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
 
 
 def _compared(aside: Exclusions, baseline: Mapping[str, Any]) -> BaselineSummary:
-    """Return the comparison with the baseline, without "gone" if only part of the tree was scanned."""
+    """Return the comparison with the baseline, without the field `gone` if only part of the tree was scanned."""
     gone = None if baseline.get("partial") else aside.gone
     return BaselineSummary(aside.known, gone, {name: value for name, value in baseline.items() if name != "partial"})
 

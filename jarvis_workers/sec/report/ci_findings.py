@@ -1,4 +1,4 @@
-"""What the formats for CI services have in common: paths from the top of the repository, order, and titles."""
+"""Elements shared by the formats for CI services: paths from the top of the repository, order, and titles."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def from_repository(body: ReportBody, run: Mapping[str, Any]) -> ReportBody:
 
 
 def path_of(file: str) -> str:
-    """Return the path itself for the displayed one; bytes that are not UTF-8 stay escaped."""
+    """Return the path for a displayed path; bytes that are not UTF-8 stay escaped."""
     return from_shown(file).decode("utf-8", "backslashreplace")
 
 
@@ -27,7 +27,7 @@ def rules_by_name(issues: Iterable[Issue]) -> dict[str, RuleText]:
 
 
 def worst_first(issues: Iterable[Issue]) -> list[Issue]:
-    """Sort by severity, then confirmed ones first, then by score; otherwise the order stays."""
+    """Sort by severity, then by confirmation (confirmed first), then by score; the sort is stable."""
     return sorted(issues, key=lambda issue: (WORST_FIRST.index(issue.severity), rank(issue), -issue.score))
 
 
@@ -37,6 +37,6 @@ def headline(issue: Issue, title: str) -> str:
 
 
 def gaps_of(summary: Summary) -> Sequence[ReportGap]:
-    """Return what was not checked, and a missed canary: it makes the verdicts worthless."""
+    """Return the gaps of a report; a missed canary is one, because it makes the verdicts worthless."""
     missed = [ReportGap("the known bug", f"{what} {means}") for what, means in missed_canary(summary)]
     return [*missed, *summary.not_checked]

@@ -1,7 +1,7 @@
 """Render a report as Code Climate issues, the format of GitLab's Code Quality report: a JSON array.
 
 Findings that were set aside are left out.  GitLab matches findings of two branches by fingerprint and rejects
-duplicates: those of equal findings have an ordinal.
+duplicates, so equal findings get an ordinal.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,13 @@ from jarvis_workers.sec.report_document import ReportBody, ReportGap
 
 Part = dict[str, Any]
 
-# Of the scale info, minor, major, critical, blocker.
+# From the scale info, minor, major, critical, blocker.
 SEVERITIES = {"high": "critical", "medium": "major", "low": "minor"}
 GAPS_MAX = 1_000
 
 
 def render_codequality(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the array, one issue per line; a file that was not checked is a blocker."""
+    """Yield the array, one issue per line; a file that was not checked is an issue of severity blocker."""
     body = from_repository(body, run)
     rules = rules_by_name(body.issues)
     before = "[\n"

@@ -1,4 +1,4 @@
-"""Reasons why a run may not report an existing finding: rule off, file not scanned, score too low.
+"""Reasons why a run may not report an existing finding: rule disabled, file not scanned, score too low.
 
 A finding that a later run lacks counts as fixed only if none of these applies.
 """
@@ -16,9 +16,9 @@ DISMISSED = "may be dismissed: not all dismissed findings are listed"
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The scope of a run; `scanned` returns which of some files are in its snapshot.
+    """The scope of a run; `scanned` returns the given files that are in its snapshot.
 
-    `paths` are the files and directories that were named; empty: the whole tree.
+    `paths` are the files and directories to which the run was limited; empty for the whole tree.
     """
 
     state: str
@@ -32,7 +32,7 @@ class Looked:
 
 
 def absence_reasons(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[Issue], str | None]:
-    """Return a function with the reason why `after` may lack a finding of `before`, or None if the finding is gone."""
+    """Return a function from a finding of `before` to the reason why `after` may lack it, None if it is gone."""
     summary = after.summary
     gaps = {gap.file: gap.reason for gap in summary.not_checked}
     excluded = {tree.path: tree.reason for tree in summary.excluded}
@@ -68,7 +68,7 @@ def _above(file: str) -> Iterator[str]:
 def _left_out(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[str], str | None]:
     """Return a function from a file to the reason why it may be left out.
 
-    That is, it is not in the snapshot, and for some reason more files are left out than before.
+    A file may be left out if it is not in the snapshot and if more files than before are left out for some reason.
     """
     olds, news = (Counter(body.summary.left_out) for body in (before, after))
     reasons = "; ".join(news - olds)

@@ -1,7 +1,8 @@
 """Render a report as CSV (RFC 4180), for spreadsheets and databases.
 
-A spreadsheet evaluates a cell that begins with `=`, `+`, `-` or `@`: such text from the scanned tree gets an apostrophe
-before it (CWE-1236).  Every finding has a row, also those set aside; so has every file that was not checked.
+A spreadsheet evaluates a cell that begins with `=`, `+`, `-` or `@`: such text from the scanned tree is prefixed with
+an apostrophe (CWE-1236).  Every finding has a row, including those set aside, and so does every file that was not
+checked.
 """
 
 import csv
@@ -22,7 +23,7 @@ ROWS = 500
 
 
 def render_csv(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a header and the rows, in pieces of some hundred."""
+    """Yield a header and the rows, in chunks of a few hundred rows."""
     body = from_repository(body, run)
     text = StringIO()
     table = csv.writer(text, lineterminator="\r\n")

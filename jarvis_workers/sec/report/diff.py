@@ -18,7 +18,7 @@ ASIDE = ("dismissed", SUPPRESSED)
 
 
 class Changed(NamedTuple):
-    """A finding of both runs, as in the later one, with its status in each."""
+    """A finding of both runs, in the form of the later one, with its status in each."""
 
     issue: Issue
     was: str
@@ -39,7 +39,7 @@ class Missing(NamedTuple):
 
 @dataclass(slots=True)
 class Difference:
-    """The result of a comparison; lists have the worst first, `unchanged` counts findings with equal verdicts."""
+    """The result of a comparison; lists begin with the worst, `unchanged` counts findings with equal verdicts."""
 
     new: list[Issue] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Difference:
         return lists | {"unchanged": self.unchanged}
 
     def added(self, level: str) -> list[Issue]:
-        """Return the new findings of this severity or above, including those no longer set aside."""
+        """Return the new findings of at least this severity, including those no longer set aside."""
         added = [*self.new, *(one.issue for one in self.changed if one.is_back)]
         return [issue for issue in added if is_at_least(issue.severity, level)]
 

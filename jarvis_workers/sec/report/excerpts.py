@@ -1,7 +1,7 @@
 """Choose the findings that are shown with the surrounding code, and cut that code out of a file.
 
-Excerpts are bounded in number, lines, width and total size, best findings first: even a report on a million lines
-of hostile code opens in a browser.
+Excerpts are bounded in number, lines, width and total size, and the best findings come first, so that even a report on
+a million lines of hostile code opens in a browser.
 """
 
 import heapq
@@ -22,7 +22,7 @@ WIDTH = 200
 TAB = 4
 LONGEST = 1_000
 
-# Limits per finding: other places than its own, and lines in one piece.
+# Limits per finding: places other than its own, and lines in one piece.
 PLACES_MAX = 24
 MORE_MAX = 6
 LINES_MAX = 60
@@ -53,7 +53,7 @@ def spots_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str
 
 
 def cut(content: bytes, spots: Iterable[MarkedLines]) -> dict[str, list[Excerpt]]:
-    """Return pieces of one file by finding, with a finding's own line in the first piece."""
+    """Return the excerpts of one file by finding; the first piece of each contains the finding's own line."""
     lines = as_utf8(content).split(b"\n")
     theirs: defaultdict[str, list[MarkedLines]] = defaultdict(list)
     for spot in spots:
@@ -101,7 +101,7 @@ def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
 
 
 def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
-    """Return the piece with the finding's own line, with the others attached; None if that line is missing."""
+    """Return the piece that contains the finding's own line, with the others attached; None if that line is missing."""
     files = dict.fromkeys(file for file, _ in _spots(issue))
     found = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue.id, ())]
     if not found or found[0].file != issue.file or OWN not in dict(found[0].marks).values():
@@ -112,7 +112,7 @@ def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
 
 
 def _pieces(lines: Sequence[bytes], spots: Iterable[MarkedLines]) -> list[Excerpt]:
-    """Cut out each group of lines without overlap; the piece with the finding's own line comes first."""
+    """Cut out each group of lines without overlap; the piece that contains the finding's own line comes first."""
     pieces, after = [], 0
     for group in _grouped(spots):
         own = any(spot.kind == OWN for spot in group)
@@ -152,7 +152,7 @@ def _piece(lines: Sequence[bytes], spots: Sequence[MarkedLines], after: int) -> 
 
 
 def _rank(spot: MarkedLines) -> int:
-    """Return the sort key of a mark: of several marks on a line the last one wins, and OWN is last."""
+    """Return the sort key of a mark: the last of several marks on a line wins, and OWN is last."""
     return (STEP, QUOTE, OWN).index(spot.kind)
 
 

@@ -1,8 +1,7 @@
 """Set aside findings that a report does not count as issues.
 
-These are suppressed by comments, judged false or won't fix by people, dismissed by a verdict, or in the
-baseline.  A baseline counts findings by fingerprint: of three equal lines where there were two, one
-is new.
+Such findings are suppressed by comments, judged false or won't fix by people, dismissed by a verdict, or in the
+baseline.  A baseline counts findings by fingerprint: of three equal lines where there were two, one is new.
 """
 
 from collections import Counter
@@ -24,8 +23,8 @@ BY_GITIGNORE = "ignored by .gitignore"
 class Exclusions:
     """Findings set aside; `left` are baseline findings not found again so far, None without a baseline.
 
-    `statuses` are those of verdicts by gid, None if none were requested; `judged` are people's
-    decisions by fingerprint; `suppressed` includes findings judged false or won't fix.
+    `statuses` maps a gid to the status of its verdict, None if no verdicts were requested; `judged` maps a fingerprint
+    to a person's decision; `suppressed` includes findings judged false or won't fix.
     """
 
     left: Counter[str] | None = None
@@ -43,7 +42,7 @@ class Exclusions:
 
     @property
     def gone(self) -> int:
-        """Number of baseline findings that no longer exist, not even suppressed or below the minimum confidence."""
+        """Number of baseline findings that no longer exist; suppressed and low-confidence findings still exist."""
         left = self.left or Counter()
         return sum(max(0, number - self._hidden[fingerprint]) for fingerprint, number in left.items())
 
@@ -67,7 +66,7 @@ class Exclusions:
                 yield gid, found
 
     def suppression(self, found: Candidate) -> IssueSuppression:
-        """Return the suppression of a finding in the terms of SARIF."""
+        """Return the suppression of a finding in SARIF terms."""
         if found.suppressed is not None:
             return IssueSuppression("inSource", found.suppressed)
         return IssueSuppression("external", self.judged[found.fingerprint].reason)
@@ -113,7 +112,7 @@ def set_aside(summary: Summary) -> int:
 
 
 def nothing_found(summary: Summary) -> tuple[str, str]:
-    """Return a short statement that there are no findings, and its qualification if some were set aside."""
+    """Return a short statement that there are no findings, and a qualification if some were set aside."""
     if summary.baseline:
         return "Nothing new.", "No new location was flagged"
     if set_aside(summary):
@@ -122,7 +121,7 @@ def nothing_found(summary: Summary) -> tuple[str, str]:
 
 
 def nothing_changed(summary: Summary) -> str | None:
-    """Return the revision since which no file has changed, if that is why nothing was scanned, else None."""
+    """Return the revision since which no file has changed if nothing was scanned for that reason, else None."""
     reasons = [why.removeprefix(UNCHANGED) for why in summary.left_out if why.startswith(UNCHANGED)]
     return reasons[0] if reasons and not summary.scanned_files else None
 

@@ -1,7 +1,7 @@
 """Descriptions of the rules that fired.
 
-They come from the rule table.  A rule of another version, or of a project's own, is
-described by the texts of its findings.
+The descriptions come from the rule table.  A rule of another version or of the project is described by the texts of its
+findings.
 """
 
 from collections.abc import Iterable

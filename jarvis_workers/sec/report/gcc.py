@@ -2,9 +2,9 @@
 
     src/list.c:40:5: warning: Unbounded string copy (high, CWE-120) [unsafe_api]
 
-Every finding is a `warning`: an `error` would mean that compilation failed, a `note` belongs to the line before it.
-What was not checked is a warning of the rule `not-checked`.  Build servers obey commands in what is printed: `::name::`
-at the start of a line is written `./::name::`, and `##[name]` anywhere `#\\x23[name]`.
+Every finding is a `warning`: an `error` would mean that compilation failed, and a `note` belongs to the line before it.
+A file that was not checked is a warning of the rule `not-checked`.  Build servers execute commands in printed output:
+`::name::` at the start of a line is written `./::name::`, and `##[name]` anywhere `#\\x23[name]`.
 """
 
 import re
@@ -15,7 +15,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.ci_findings import from_repository, gaps_of, headline, rules_by_name
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
-# Commands of GitHub Actions, Azure Pipelines and TeamCity. Comparisons by culture skip some letters that are not ASCII.
+# Commands of GitHub Actions, Azure Pipelines and TeamCity. Culture-sensitive comparisons skip some non-ASCII letters.
 _SKIPPED = "[^ -~]*"
 _NAMES = "|".join("".join(f"{letter}{_SKIPPED}" for letter in name) for name in ("", "vso", "teamcity"))
 _ORDER = re.compile(rf"(?i)#(?P<skipped>{_SKIPPED})#(?={_SKIPPED}(?:{_NAMES})\[)")

@@ -2,8 +2,8 @@
 
     ::error file=src/list.c,line=40,endLine=40,col=5,title=Unbounded string copy [unsafe_api]::Copies without a bound.
 
-GitHub shows at most ten errors, ten warnings and ten notices of a step and drops the others without a word.  The worst
-findings of each level are written, and a last line, which is no command, counts all.
+GitHub shows at most ten errors, ten warnings and ten notices of a step and silently drops the others.  The worst
+findings of each level are written, and a last line, which is not a command, counts all findings.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ LEVELS = {"high": "error", "medium": "warning", "low": "notice"}
 # https://docs.github.com/en/actions/reference/limits: annotations of each level that a step may have.
 ANNOTATIONS_MAX = 10
 MESSAGE_MAX = 4_000
-# As the toolkit of GitHub Actions escapes them: `%` first.
+# Escapes of the GitHub Actions toolkit: `%` first.
 DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 PROPERTY = (*DATA, (":", "%3A"), (",", "%2C"))
 

@@ -1,6 +1,7 @@
 """Render a short report as Markdown for the job summary of GitHub Actions, which is limited to 1 MiB.
 
-The summary has the numbers, the worst findings and what was not checked; its size is bounded for any tree.
+The summary contains the numbers, the worst findings and the files that were not checked; its size is bounded for any
+tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,5 +53,5 @@ def _row(issue: Issue, title: str) -> str:
 
 
 def _short(text: str) -> str:
-    """Return the end of a long text, which tells files apart."""
+    """Return the end of a long text, the part that distinguishes files."""
     return text if len(text) <= TEXT_MAX else f"…{text[-TEXT_MAX:]}"

@@ -1,7 +1,7 @@
 """Render a report in GitLab's SAST report format, version 15, for `artifacts: reports: sast`.
 
-A vulnerability is tracked by its fingerprint, which excludes the line number.  A scan that left something unchecked has
-the status "failure" and a message for each file.
+A vulnerability is tracked by its fingerprint, which excludes the line number.  A scan that left files unchecked has the
+status "failure" and a message for each file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,10 +25,10 @@ from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap
 
 Part = dict[str, Any]
 
-# The oldest that all supported versions of GitLab accept.
+# The oldest schema version that all supported versions of GitLab accept.
 VERSION = "15.0.7"
 SEVERITIES = {"high": "High", "medium": "Medium", "low": "Low"}
-# Limits of the schema, and of what a person reads.
+# Limits of the schema, and limits for readability.
 NAME_MAX, SOLUTION_MAX, DESCRIPTION_MAX, MESSAGES_MAX = 255, 7_000, 100_000, 1_000
 EPOCH = "1970-01-01T00:00:00"
 

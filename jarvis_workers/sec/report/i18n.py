@@ -1,7 +1,6 @@
 """Translation of reports: English texts are the keys, and texts without a translation remain English.
 
-Names, code and texts of a model are not translated; texts of rules have a table of their own
-(`sec/translations`).
+Names, code and texts of a model are not translated; texts of rules have a separate table (`sec/translations`).
 """
 
 import json

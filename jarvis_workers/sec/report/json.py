@@ -20,7 +20,8 @@ OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufe
 def render_json(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline.
 
-    Findings dismissed by verdicts are in "dismissed", those set aside by comments and judgements in "suppressed".
+    Findings dismissed by verdicts are in "dismissed", findings set aside by comments and judgements are in
+    "suppressed".
     """
     head = json.dumps({"run": run, "summary": summary_to_json(body.summary)}, ensure_ascii=False, indent=2)
     yield harmless(head[:-2])
@@ -51,12 +52,12 @@ def dense(value: object) -> str:
 
 
 def harmless(text: str) -> str:
-    """Escape control and direction characters in JSON, where they occur in strings only."""
+    """Escape control and direction characters in JSON, where they can occur only in strings."""
     return text if text.isascii() else OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _indented(issue: Issue) -> str:
-    """Indent an issue: most are flat, so that every separator is between two of their fields."""
+    """Return an issue as indented JSON; most issues are flat, so that every separator is between two fields."""
     row = issue_to_json(issue)
     if issue.path or issue.has_verdict or issue.suppression or issue.extra:
         return json.dumps(row, ensure_ascii=False, indent=2).replace("\n", "\n    ")

@@ -1,7 +1,7 @@
 """The JSON schema of the JSON report, derived from the types of its values, so that it cannot be out of date.
 
-Findings and summary are strict: a field that is not listed is not written.  The part `run` may have more fields, which
-differ by the kind of the run.
+Findings and summary are strict: a field that is not listed is never written.  The part `run` may have further fields,
+which depend on the kind of run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def _issue() -> Part:
 def _summary() -> Part:
     names = [name for name in Summary._fields if name != "extra"]
     written = _object(Summary, names, set(names) - OPTIONAL_IN_SUMMARY)
-    # The facts of a baseline are written beside its numbers.
+    # The facts about a baseline are written beside its numbers.
     facts = {name: SIMPLE[int] for name in BaselineSummary._fields if name != "facts"}
     written["properties"]["baseline"] = {"type": "object", "required": ["known"], "properties": facts}
     return written

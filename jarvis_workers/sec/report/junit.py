@@ -1,9 +1,9 @@
 """Render a report as JUnit XML, for build servers: a failure for each finding, an error for what was not checked.
 
-Undecided findings and those for review are errors, too: a build must not pass for lack of a verdict.
+Undecided findings and those for review are errors, too: a build must not pass because a verdict is missing.
 A dismissed finding is a passing test with the reason; a suppressed one is skipped.
 Build servers compare test cases by class and name and drop duplicates: a name contains no line number, and equal
-names are distinguished by an ordinal.  They also reject a file with a single character that XML forbids.
+names are distinguished by an ordinal.  They also reject a file that contains even one character forbidden in XML.
 Paths begin at the top of the repository.
 """
 
@@ -79,7 +79,7 @@ def _rule(pattern: str, title: str, found: Sequence[Issue]) -> Iterator[str]:
 
 
 def _end(issue: Issue) -> str:
-    """Return the outcome of a finding's test case, by the name of its count."""
+    """Return the outcome of a finding's test case, under the name of the counter that it increments."""
     if issue.suppression:
         return "skipped"
     return {"dismissed": "passed", "review": "errors", "undecided": "errors"}.get(issue.status, "failures")

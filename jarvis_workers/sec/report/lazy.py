@@ -1,4 +1,4 @@
-"""Renderers that are imported when called: scanning children build the body of a report, but render nothing."""
+"""Renderers imported on first call, because scanning child processes build report bodies but render nothing."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module

@@ -1,8 +1,7 @@
 """Render a report as Markdown, for people.
 
-Unchecked files are shown beside the verdict: a report with gaps never reads as clean.  A rule
-is explained once, however often it fired.  Differences between two runs over the same input
-are limited to the last section.
+Unchecked files are shown beside the verdict, so that a report with gaps never looks clean.  A rule is explained once,
+no matter how often it fired.  Differences between two runs over the same input are limited to the last section.
 """
 
 import json
@@ -178,7 +177,7 @@ def _numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[
 
 
 def _by_category(summary: Summary, say: Words) -> str:
-    """Return the table of categories, without severities, which only the listed issues would show."""
+    """Return the table of categories, without severities, since these are known for listed issues only."""
     totals = [[prose(category), total] for category, total in summary.by_category.items()]
     return _table([say("category"), say("total")], [*totals, [f"**{say('all')}**", summary.total]])
 
@@ -226,7 +225,7 @@ def _not_checked(gaps: Sequence[ReportGap], say: Words) -> Iterator[str]:
 
 
 def _texts(issues: Sequence[Issue]) -> dict[str, Text]:
-    """Return for each rule the explanation that most of its findings have."""
+    """Return for each rule the most common explanation among its findings."""
     said: defaultdict[str, Counter[Text]] = defaultdict(Counter)
     for issue in issues:
         said[issue.pattern][_text(issue)] += 1

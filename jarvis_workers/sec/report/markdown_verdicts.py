@@ -1,7 +1,7 @@
 """Render verdicts as Markdown: in full where a person must act, otherwise in one line.
 
 Confirmed findings come first, sorted by score.  Undecided findings are grouped by reason:
-if the model was unavailable, thousands of lines share one reason.
+if the model was unavailable, thousands of findings share one reason.
 """
 
 from collections import defaultdict

@@ -10,7 +10,7 @@ Placed = TypeVar("Placed", bound=Any)
 
 
 def below(prefix: str, body: ReportBody) -> ReportBody:
-    """Return a body with `prefix` and a slash before its file names; ids and fingerprints remain."""
+    """Return a body whose file names are prefixed with `prefix` and a slash; ids and fingerprints do not change."""
     if not prefix:
         return body
     summary = body.summary

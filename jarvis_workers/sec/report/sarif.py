@@ -1,9 +1,9 @@
 """Render a report as SARIF 2.1.0, for code scanning services and editors.
 
-Each result is on one line, as diff compares lines.  Services limit the number of results: those with the
-highest score are written, and a notification counts the others; another names each file that was not checked.
-Two runs over the same input differ in the driver's version, the invocation's times, the base URI and the
-property `run`.
+Each result is on one line because diff compares lines.  Services limit the number of results: those with the highest
+score are written, and a notification counts the others; a further notification names each file that was not checked.
+Two runs over the same input differ in the driver's version, the invocation's times, the base URI and the property
+`run`.
 """
 
 import re
@@ -83,7 +83,7 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
 
 
 def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
-    """Count the findings that are not listed, and separately those suppressed or dismissed."""
+    """Count the findings that are not listed, with suppressed and dismissed ones counted separately."""
     quiet = sum(issue.suppression is not None for issue, _ in listed)
     gone = sum(not issue.suppression and issue.status == "dismissed" for issue, _ in listed)
     summary = body.summary
@@ -137,7 +137,7 @@ def _note(name: str, level: str, text: str) -> Part:
 
 
 def _origin(body: ReportBody, run: Mapping[str, Any]) -> Part:
-    """Return what the URIs are relative to: a directory, or a revision of a repository."""
+    """Return the base of relative URIs: a directory, or a revision of a repository."""
     root = run.get("scanned_root")
     if not root:
         return {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the scanned tree."}}}}
@@ -167,14 +167,14 @@ def _provenance(run: Mapping[str, Any]) -> Part:
 
 
 def _directory(body: ReportBody, root: bytes) -> bytes:
-    """Return the directory of the relative paths: the parent of a file that was scanned alone."""
+    """Return the base directory of relative paths; if a single file was scanned, its parent."""
     above, _, name = root.rstrip(b"/").rpartition(b"/")
     named = {issue.file for issue in body.findings} | {gap.file for gap in body.summary.not_checked}
     return above if {from_shown(file).rpartition(b"/")[2] for file in named} == {name} else root.rstrip(b"/")
 
 
 def _address(address: str) -> str:
-    """Return the URL for a git address, which may have the scp-like form."""
+    """Return the URL for a git remote address, which may have the scp-like form."""
     if "://" not in address:
         host, _, path = address.partition(":")
         address = f"ssh://{host}/{path.lstrip('/')}"

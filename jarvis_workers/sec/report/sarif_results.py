@@ -26,7 +26,7 @@ from jarvis_workers.sec.trace import TraceLocation
 Part = dict[str, Any]
 
 SOURCE_ROOT = "%SRCROOT%"
-# GitHub's limits: 25,000 results, and 10 MB gzipped, of which the results may use this much.
+# GitHub's limits: 25,000 results, and 10 MB gzipped; the results may use this part of the size.
 RESULTS_MAX = 25_000
 GZIPPED_MAX = 8_000_000
 # Of kind `review`, since the outcome is unknown.
@@ -58,7 +58,7 @@ def number(body: ReportBody) -> list[Numbered]:
 
 
 def fit(found: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_max: int) -> Sequence[Numbered]:
-    """Keep the results with the highest score within GitHub's limits, in their order."""
+    """Keep the results with the highest score, within GitHub's limits and in their original order."""
     kept = _best(found, most)
     while kept and (size := _gzipped(kept, rules)) > gzipped_max:
         kept = _best(kept, int(len(kept) * gzipped_max / size * 0.9))
@@ -75,7 +75,7 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
         **_weight(issue),
         "message": message(message_text(issue)),
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": _region(issue)}}],
-        # GitHub uses the first name only; the second is for consumers of our fingerprints.
+        # GitHub uses only the first name; the second is for consumers of our own fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": round(issue.score / BEST_SCORE * 100, 1),
         "properties": _properties(issue),
@@ -90,7 +90,7 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
 
 
 def _region(issue: Issue) -> Part:
-    """Return the line; the column counts characters, as `columnKind` of the run says. The snippet is the whole line."""
+    """Return the region of a line, with the whole line as snippet; columns count characters, as in `columnKind`."""
     line = max(1, issue.line)
     column = {"startColumn": issue.column} if issue.column else {}
     return {"startLine": line, **column, "endLine": line, "snippet": {"text": issue.evidence}}
@@ -104,7 +104,7 @@ def _properties(issue: Issue) -> Part:
 
 
 def _weight(issue: Issue) -> Part:
-    """Return level and kind: for other kinds than `fail`, SARIF allows only the level `none`."""
+    """Return level and kind; SARIF allows only the level `none` for kinds other than `fail`."""
     if issue.status in UNKNOWN:
         return {"kind": "review", "level": "none"}
     level = LEVELS[issue.severity]
@@ -112,7 +112,7 @@ def _weight(issue: Issue) -> Part:
 
 
 def message_text(issue: Issue) -> str:
-    """Return the text that a service shows first: that of the verdict, if any, before that of the rule."""
+    """Return the text that a service shows first: the verdict, if any, takes precedence over the text of the rule."""
     rule = f"{issue.description} {issue.suggestion}"
     if issue.status in UNKNOWN:
         reason = _short(issue.reason or MEANS[issue.status]).removesuffix(".")

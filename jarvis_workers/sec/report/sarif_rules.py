@@ -11,7 +11,7 @@ from jarvis_workers.sec.report.fired_rules import RuleText
 Part = dict[str, Any]
 
 LEVELS = {"high": "error", "medium": "warning", "low": "note"}
-# GitHub shows 7 and above as high, 4 and above as medium; a rule alone is never certain enough for critical.
+# GitHub shows 7 and above as high, 4 and above as medium; without a verdict, no rule is certain enough for critical.
 SECURITY_SEVERITY = {"high": "8.0", "medium": "5.5", "low": "3.0"}
 DEFINITION = "https://cwe.mitre.org/data/definitions/{}.html"
 CWE = "CWE"
@@ -42,7 +42,7 @@ def describe(told: RuleText, weaknesses: Sequence[int]) -> Part:
 
 
 def taxonomy(weaknesses: Sequence[int]) -> Part:
-    """Return the part of the CWE list that the rules refer to."""
+    """Return the CWE taxonomy, limited to the entries that the rules refer to."""
     return {
         "name": CWE,
         "organization": "MITRE",

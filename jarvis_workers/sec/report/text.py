@@ -3,8 +3,8 @@
     src/list.c:40:5: high: Unbounded string copy [unsafe_api]
         strcpy(name, entry->name);
 
-A line is a sequence of spans with a role each, so that a terminal can colour them; without colour the text is the
-same.  Text from the scanned tree is made printable and stays on its line.
+A line is a sequence of spans, each with a role that a terminal can colour; without colour the text is the same.  Text
+from the scanned tree is made printable and kept on one line.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ REMARKS = {
     "unused_suppressions": "Unused suppressions:",
     "suppressions_without_reason": "Suppressions without a reason:",
 }
-# Obviously not source code.
+# Reasons that apply to files which are obviously not source code.
 NO_SOURCES = (".git",)
 # Findings that the report does not list, by their number in the summary.
 ASIDE = {
@@ -62,9 +62,10 @@ Line = tuple[Span, ...]
 class TextOptions:
     """Limits on the parts of a report that are written.
 
-    `prefix` is prepended to file names.  `least` is a severity: findings below it are not listed.  With `concise`
-    there is neither code nor summary.  At most `most` findings are listed, those of highest score, and at most `names`
-    files of each kind; None: all.  At `width` columns lines of code are cut, and lines of the summary wrapped.
+    `prefix` is prepended to file names.  Findings below the severity `least` are not listed.  With `concise` there is
+    neither code nor summary.  At most `most` findings are listed, those with the highest scores, and at most `names`
+    files of each kind; None means no limit.  Lines of code are cut at `width` columns, and lines of the summary are
+    wrapped there.
     """
 
     prefix: str = ""
@@ -126,7 +127,7 @@ def titled(body: ReportBody) -> ReportBody:
 
 
 def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int]:
-    """Return the findings to list, in their order, and the number of the others."""
+    """Return the findings to list, in their original order, and the number of the others."""
     listed = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
     if options.most is None or len(listed) <= options.most:
         return listed, 0
@@ -241,7 +242,7 @@ def _names(names: Sequence[str], options: TextOptions, say: Words) -> list[str]:
 
 
 def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
-    """Yield prominent warnings on what was not checked, and what has no verdict."""
+    """Yield prominent warnings about files that were not checked and findings without a verdict."""
     yield from ((Span(f"{what} {plain(means)}", "alarm"),) for what, means in warnings(summary, say))
     if gaps := summary.not_checked:
         yield (Span(say("NOT CHECKED: {files}, or not in full", files=say.count(len(gaps), "file")), "alarm"),)
@@ -250,7 +251,7 @@ def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line
 
 
 def total_line(summary: Summary, say: Words = ENGLISH) -> str:
-    """Return the number of findings, or that there is none, and of files."""
+    """Return a line with the number of findings, possibly none, and the number of files."""
     return "".join(span.text for span in _total(summary, say))
 
 

@@ -43,7 +43,7 @@ def has_verdicts(summary: Summary) -> bool:
 
 
 def rank(issue: Issue) -> int:
-    """Return the position of findings of this status in a report."""
+    """Return the position of findings with this status in a report."""
     return OPEN.index(issue.status) if issue.status in OPEN else len(OPEN)
 
 
@@ -75,7 +75,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
-    """Yield warnings beside the confirmed findings: the number, and its meaning."""
+    """Yield warnings to show beside the confirmed findings: a number, and its meaning."""
     yield from missed_canary(summary, say)
     for status, number in counts(summary).items():
         if status in ("review", "undecided", "heuristic"):

@@ -16,7 +16,7 @@ __all__ = ["RULES", "RULES_BY_PATTERN", "Rule", "rules_fingerprint"]
 
 
 def _modules(package: str) -> list[str]:
-    """Return the file names of a package; it may be in an archive, which `pkgutil` reads, but is slow to import."""
+    """Return the file names of a package, which may be in an archive; `pkgutil` could do this but is slow to import."""
     path = import_module(package).__path__
     if Path(path[0]).is_dir():
         return sorted(file.name for file in Path(path[0]).glob("*.py"))
@@ -52,7 +52,7 @@ def rules_fingerprint() -> str:
 
 
 def _content(package: str, name: str) -> bytes:
-    """Read a file of a package, which may be in an archive; `pkgutil` does the same, but is slow to import."""
+    """Read a file of a package, which may be in an archive; `pkgutil` could do this but is slow to import."""
     module = import_module(package)
     loader: Any = module.__spec__.loader if module.__spec__ else None
     return bytes(loader.get_data(str(Path(module.__path__[0]) / name)))

@@ -1,4 +1,4 @@
-"""Custom rules of a project, loaded from data: names to find, and conditions on the arguments.
+"""Custom rules of a project, built from data: names to find, and conditions on the arguments.
 
 Rule files are validated before they reach this module.  If a call is too long to be parsed to its end, conditions
 that cannot be evaluated count as met: a false positive is better than a missed finding.
@@ -23,7 +23,7 @@ Condition = Callable[[Site], bool]
 
 
 def custom_rule(said: Mapping[str, Any]) -> Rule:
-    """Return a rule made from the fields of its file; optional fields may be missing.
+    """Return a rule built from the fields of its rule file; optional fields may be missing.
 
     Raises ImportError for a regular expression if google-re2 is missing, and ValueError for an invalid one.
     """

@@ -32,7 +32,7 @@ class _Once(Generic[T]):
 
 
 class SourceText:
-    """One scanned file, original and with comments and literals masked; caches facts that several sites need."""
+    """One scanned file, original and masked (comments and literals); caches facts that several sites need."""
 
     def __init__(
         self, content: bytes, text: bytes, *, language: str = "c/cpp", header: bool = False, test: bool = False
@@ -46,7 +46,7 @@ class SourceText:
         self.cache: dict[str, object] = {}
 
     def once(self, fact: str, compute: Callable[[], T]) -> T:
-        """Return a fact about the file, computed on first use; for a table that callers fill, `compute` is its type."""
+        """Return a fact about the file, computed on first use; if callers fill a table, `compute` is its type."""
         if fact not in self.cache:
             self.cache[fact] = compute()
         return cast(T, self.cache[fact])
@@ -70,7 +70,7 @@ class Site:
         return arguments(self.source.text, self.at)
 
     def masked(self, number: int) -> bytes:
-        """Return an argument with its literals masked; empty if there is none."""
+        """Return an argument with its literals masked; empty if there is no such argument."""
         return self._argument(number, self.source.text)
 
     def original(self, number: int) -> bytes:
@@ -123,13 +123,12 @@ class Rule(NamedTuple):
     """One kind of finding.
 
     `calls` are names that match when called, `words` names that match anywhere, `tails` suffixes of names that match
-    (`password` for `db_password`), `shapes` patterns in the common syntax of hyperscan, re2 and re, whose start is
-    the site: no two shapes of a language may match overlapping text.  `places` finds
-    sites in the file before its newlines are normalized; these count in comments and literals, too.  `check` returns
-    the confidence adjustment for the context, or None if there is nothing to report.  `dismisses(name, content, end of
-    name)` is a quick test on unmasked text, so that files without any plausible site need not be masked.  `title`
-    is a few words for lists; `verification` is the condition under which a finding is real; `bad` and `good` are
-    examples of a few lines.
+    (`password` for `db_password`), and `shapes` patterns in the common syntax of hyperscan, re2 and re, whose start is
+    the site; no two shapes of a language may match overlapping text.  `places` finds sites in the file before its
+    newlines are normalized; these count in comments and literals, too.  `check` returns the confidence adjustment for
+    the context, or None if there is nothing to report.  `dismisses(name, content, end of name)` is a quick test on
+    unmasked text, so that files without any plausible site need not be masked.  `title` is a few words for lists;
+    `verification` is the condition under which a finding is real; `bad` and `good` are examples of a few lines.
 
     A rule without a `check` is reported by `dataflow`, not by the scanner.  Its findings replace those of the rules
     that it `supersedes` on the same line.
@@ -175,6 +174,6 @@ def _text(name: str) -> str:
 
 
 def title_of(message: str) -> str:
-    """Return a title for a rule that has none: the first sentence of its message."""
+    """Return a title for a rule without one: the first sentence of its message."""
     sentence = message.partition(". ")[0].rstrip(".")
     return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -1,1 +1,1 @@
-"""Reading C and C++ by libclang: translation units become plain values, which import nothing of libclang."""
+"""Read C and C++ with libclang, and convert translation units to plain values, which do not depend on libclang."""

@@ -1,17 +1,17 @@
 """Types of C as plain values, with the layout that clang computed for the target of the unit.
 
-| kind | is | its fields |
+| kind | meaning | fields |
 |---|---|---|
 | void, bool | | |
-| integer | also `char` | signed |
+| integer | also `char`, `__int128` | signed |
 | floating | size 4 and 8; `long double`, `_Float16`, `__float128` are "other" | |
 | enum | | key; target: its integer type |
 | record | a struct or union | key |
-| pointer | | target; const if what it points to is const |
+| pointer | | target; const if the pointee is const |
 | array | of constant length | target, length |
 | incomplete_array | `T x[]`, a flexible array member | target |
 | variable_array | VLA | target |
-| function | | target: the result; parameters, variadic, prototyped |
+| function | | target: the result type; parameters, variadic, prototyped |
 | other | vector, complex, `long double`, … | |
 
 All types are canonical: typedefs are resolved.
@@ -43,8 +43,9 @@ TypeKind = Literal[
 class CType:
     """A canonical type; see the table above.
 
-    `spelling` is clang's, without qualifiers.  `size` and `align` are bytes, -1 for incomplete and function types.
-    `key` is that of the symbol of a record or enum.
+    `spelling` is clang's, without qualifiers.  `size` and `align` are in bytes, -1 for incomplete and function types.
+    `key` is the symbol key of a record or enum.  `volatile` refers to the type itself, `const` to the pointee of a
+    pointer.
     """
 
     kind: TypeKind
@@ -59,22 +60,25 @@ class CType:
     parameters: "tuple[CType, ...]" = ()
     variadic: bool = False
     prototyped: bool = True
+    volatile: bool = False
 
 
 class Field(NamedTuple):
-    """A member of a record. `offset` and `width` are bits; `width` is 0 but for a bit-field.
+    """A member of a record. `offset` and `width` are in bits; `width` is 0 unless the member is a bit-field.
 
-    The member of an anonymous struct or union has the name "".
+    A member that is an anonymous struct or union has the name "", and so has a bit-field used as padding; a bit-field
+    of width 0 ends the storage unit.
     """
 
     name: str
     type: CType
     offset: int
     width: int = 0
+    bit_field: bool = False
 
 
 class Record(NamedTuple):
-    """A struct or union; `size` is -1 if the unit does not define it. An anonymous one has the name ""."""
+    """A struct or union; `size` is -1 if the unit does not define it, `name` is "" if it is anonymous."""
 
     key: str
     name: str
@@ -87,7 +91,11 @@ class Record(NamedTuple):
 
 
 class CDefinition(NamedTuple):
-    """A function or global that a unit defines, with its tree. `type` is that of the function or variable."""
+    """A function or global that a unit defines, with its type and its syntax tree.
+
+    A global without an initialiser is zero.  `constant` means that the variable, or the elements of the array, are
+    const.
+    """
 
     key: str
     name: str
@@ -95,10 +103,11 @@ class CDefinition(NamedTuple):
     internal: bool
     type: CType
     tree: SyntaxNode
+    constant: bool = False
 
 
 class CDeclaration(NamedTuple):
-    """A function or global that the unit uses but does not define. `project`: it is declared below the root."""
+    """A function or global that the unit uses but does not define; `project` if it is declared below the root."""
 
     key: str
     name: str
@@ -108,11 +117,10 @@ class CDeclaration(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitDefinitions:
-    """What a translation of a unit needs, beside its symbols.
+    """The data of a unit that a translation needs in addition to its symbols.
 
-    `types` are the types of all nodes of the trees by `SyntaxNode.type`; a spelling that means two types in the unit
-    (types declared within functions) is in `ambiguous` and not in `types`.  `records` are those that the types name, by
-    key, in the order of their keys; enumerators are values of their nodes.
+    `types` maps `SyntaxNode.type` to the type, for all nodes of the trees.  `records` are the records named by these
+    types, sorted by key; enumerators are values of their nodes.
     """
 
     file: bytes
@@ -120,4 +128,3 @@ class UnitDefinitions:
     declared: tuple[CDeclaration, ...]
     types: dict[str, CType]
     records: dict[str, Record]
-    ambiguous: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""The values of constant expressions, as clang evaluates them."""
+"""Values of constant expressions, evaluated by clang."""
 
 from ctypes import c_void_p
 
@@ -9,7 +9,7 @@ INTEGER, FLOATING = 1, 2
 
 
 def evaluate(cursor: Cursor) -> int | float | None:
-    """Return the value of an integer or floating constant expression, or None for all else."""
+    """Return the value of an integer or floating constant expression, or None for any other cursor."""
     lib = library()
     result = c_void_p(lib.clang_Cursor_Evaluate(cursor))
     if not result:

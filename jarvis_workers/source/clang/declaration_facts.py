@@ -1,9 +1,10 @@
-"""Facts of a declaration that a translation to Rust must know: linkage, attributes, the form of types."""
+"""Facts about a declaration that a translation to Rust needs: linkage, attributes, the form of types."""
 
 import re
 from collections.abc import Iterator
 
 from jarvis_workers.source.clang.kinds import (
+    ARRAYS,
     FUNCTIONS,
     LINKAGE_INTERNAL,
     RECORDS,
@@ -15,7 +16,7 @@ from jarvis_workers.source.clang.pretty_printer import attributes
 from jarvis_workers.source.clang.unit import Language
 
 NOT_TRANSLATABLE = "not_translatable"
-# Attributes of declarations that are facts under their own name.
+# Attributes of declarations that become facts under their own names.
 ATTRIBUTE_FACTS = frozenset(
     {
         *("weak", "weakref", "alias", "ifunc", "constructor", "destructor", "noreturn", "returns_twice", "naked"),
@@ -23,7 +24,7 @@ ATTRIBUTE_FACTS = frozenset(
         *("always_inline", "noinline", "gnu_inline", "malloc", "tls_model"),
     }
 )
-# Of these the argument is the name of the function that a call reaches.
+# The argument of these attributes is the name of the function that a call reaches.
 ALIASES_BY_NAME = frozenset({"alias", "ifunc"})
 TYPE_FACTS = {
     TypeKind.LONG_DOUBLE: "long_double",
@@ -36,11 +37,10 @@ TYPE_FACTS = {
     TypeKind.ATOMIC: "atomic",
     TypeKind.VARIABLE_ARRAY: "vla",
 }
-ARRAYS = (TypeKind.CONSTANT_ARRAY, TypeKind.INCOMPLETE_ARRAY, TypeKind.VARIABLE_ARRAY)
 
 
 def facts_of(cursor: Cursor, printed: str, language: Language) -> tuple[str, ...]:
-    """Return the sorted facts of a declaration; `printed` is the declaration as clang prints it."""
+    """Return the sorted facts of a declaration; `printed` is clang's printed form of it."""
     lib = library()
     facts = set(ATTRIBUTE_FACTS.intersection(attributes(printed)))
     if lib.clang_getCursorLinkage(cursor) == LINKAGE_INTERNAL:
@@ -114,7 +114,7 @@ def _is_flexible(type_: ClangType) -> bool:
 
 
 def type_facts(type_: ClangType) -> Iterator[str]:
-    """Yield the facts of a type, of what it points to and of its elements."""
+    """Yield the facts of a type, of its pointee type and of its element type."""
     lib = library()
     current = lib.clang_getCanonicalType(type_)
     while True:

@@ -1,7 +1,8 @@
 """Identify declarations over all units of a project: clang's USR, with the path where the USR alone is ambiguous.
 
-A USR names a file by its base name only; so declarations that are local to their file, and anonymous types, get the
-path relative to the root of the project before it.  What a function declares locally has no key: it belongs to it.
+A USR names a file only by its base name, so the USR of a declaration that is local to its file, or of an anonymous
+type, is prefixed with the path relative to the root of the project.  A declaration inside a function has no key: it
+belongs to the function.
 """
 
 import re
@@ -13,7 +14,7 @@ from jarvis_workers.source.clang.kinds import (
     TYPES,
     CursorKind,
 )
-from jarvis_workers.source.clang.libclang import Cursor, library, text
+from jarvis_workers.source.clang.libclang import Cursor, children, library, text
 from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.unit import Category
 
@@ -21,7 +22,7 @@ ANONYMOUS = re.compile(r"c:@([SUE]A@|Ea@|[SU]a)")
 
 
 class DeclarationKey(NamedTuple):
-    """The key of a declaration and its name, and whether it is a function, type or global."""
+    """The key, name and category (function, type or global) of a declaration."""
 
     key: str
     name: str
@@ -37,7 +38,7 @@ class DeclarationKeys:
         self._by_declaration: dict[int | None, DeclarationKey | None] = {}
 
     def of(self, cursor: Cursor) -> DeclarationKey | None:
-        """Return the key of a function, type, global, enumerator or field's record; None for all else."""
+        """Return the key of a function, type, global, enumerator or field's record; None for any other cursor."""
         declaration = cursor.declaration
         try:
             return self._by_declaration[declaration]
@@ -68,8 +69,29 @@ class DeclarationKeys:
         key = self._key(cursor if declared is None else declared)
         return DeclarationKey(key, self.name(cursor), "type")
 
+    def type_key(self, cursor: Cursor) -> str:
+        """Return the key of a record or enum, also of one that is no symbol: one without a name, or of a function.
+
+        A nested one without a name has the key of the type around it and its number there.
+        """
+        parent = self._lib.clang_getCursorSemanticParent(cursor)
+        if parent.kind in TYPES and self._is_unnamed(cursor):
+            siblings = [one.declaration for one in children(parent) if one.kind in TYPES and self._is_unnamed(one)]
+            if cursor.declaration in (siblings := list(dict.fromkeys(siblings))):
+                return f"{self.type_key(parent)}@{siblings.index(cursor.declaration)}"
+        key = self.of(cursor)
+        return self._key(cursor) if key is None else key.key
+
+    def _is_unnamed(self, cursor: Cursor) -> bool:
+        return bool(self._lib.clang_Cursor_isAnonymous(cursor))
+
+    def type_name(self, cursor: Cursor) -> str:
+        """Return the name of a record or enum, or of the typedef that names it; "" if there is none."""
+        name = text(self._lib.clang_getCursorSpelling(cursor))
+        return "" if "(" in name else name
+
     def named_by(self, typedef: Cursor) -> Cursor | None:
-        """Return the anonymous type that has its name from this typedef, which are one symbol, or None."""
+        """Return the anonymous type that this typedef names, or None; the two are one symbol."""
         if typedef.kind != CursorKind.TYPEDEF:
             return None
         declared: Cursor = self._lib.clang_getTypeDeclaration(self._lib.clang_getTypedefDeclUnderlyingType(typedef))
@@ -93,7 +115,7 @@ class DeclarationKeys:
         return usr if file is None else f"{file}#{usr}"
 
     def _file(self, cursor: Cursor) -> str | None:
-        """Return the file of the definition, else that of the first declaration; None outside of the project."""
+        """Return the file of the definition or else of the first declaration; None if it is outside the project."""
         found = self._lib.clang_getCursorDefinition(cursor)
         if not found.declaration:
             found = self._lib.clang_getCanonicalCursor(cursor)
@@ -107,7 +129,7 @@ def file_text(file: bytes) -> str:
 
 
 def category_of(kind: int) -> Category | None:
-    """Return the category of a kind of cursor, or None if it is no symbol."""
+    """Return the category of a cursor kind, or None if such cursors are not symbols."""
     if kind in FUNCTIONS:
         return "function"
     if kind in TYPES:

@@ -32,7 +32,7 @@ class ByteRange(NamedTuple):
 
 
 class Declarations:
-    """Makes symbols of cursors."""
+    """Converts cursors to symbols."""
 
     def __init__(self, unit: TranslationUnit, keys: DeclarationKeys, language: Language) -> None:
         self._unit = unit
@@ -61,12 +61,12 @@ class Declarations:
             return_type=self._type(self._lib.clang_getCursorResultType(cursor)) if function else "",
             parameters=parameters,
             source_hash=hashlib.sha256(self._unit.contents(span.file)[span.begin : span.end]).hexdigest(),
-            is_definition=self._is_definition(cursor) or not ALIASES_BY_NAME.isdisjoint(facts),
+            is_definition=is_definition(cursor) or not ALIASES_BY_NAME.isdisjoint(facts),
             facts=facts,
         )
 
     def extent(self, cursor: Cursor) -> tuple[ByteRange, Extent]:
-        """Return what a declaration covers: its text, or the expansion of the macro that generates it."""
+        """Return the extent of a declaration: its text, or the expansion of the macro that generates it."""
         range_ = self._lib.clang_getCursorExtent(cursor)
         begin = place(self._lib.clang_getRangeStart(range_))
         if begin.file is None:  # a declaration that ends with the file has no extent
@@ -79,19 +79,10 @@ class Declarations:
         )
 
     def _end(self, begin: Position, range_: object) -> Position:
-        # The end of an argument of a macro is where the argument is written, not where the macro begins.
+        # The end of a macro argument is at the argument itself, not at the start of the macro.
         location = self._lib.clang_getRangeEnd(range_)
         ends = [place(location), place(location, "clang_getFileLocation")]
         return max([begin, *(end for end in ends if end.file == begin.file)], key=lambda end: end.offset)
-
-    def _is_definition(self, cursor: Cursor) -> bool:
-        if cursor.kind in (CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE):
-            return True
-        if self._lib.clang_isCursorDefinition(cursor):
-            return True
-        # A tentative definition, such as `int counter;`, defines unless it is extern, or another one initialises.
-        tentative = cursor.kind == CursorKind.VARIABLE and self._lib.clang_Cursor_getStorageClass(cursor) in (1, 3)
-        return tentative and not self._lib.clang_getCursorDefinition(cursor).declaration
 
     def _signature(self, cursor: Cursor, key: DeclarationKey, printed: str) -> str:
         if cursor.kind in (CursorKind.STRUCT, CursorKind.UNION, CursorKind.CLASS, CursorKind.ENUM):
@@ -126,7 +117,18 @@ class Declarations:
         return "::".join(reversed(parts))
 
 
+def is_definition(cursor: Cursor) -> bool:
+    """Return whether a declaration is a definition."""
+    if cursor.kind in (CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE):
+        return True
+    if library().clang_isCursorDefinition(cursor):
+        return True
+    # A tentative definition, such as `int counter;`, is a definition unless another one initialises the variable.
+    tentative = cursor.kind == CursorKind.VARIABLE and library().clang_Cursor_getStorageClass(cursor) in (1, 3)
+    return tentative and not library().clang_getCursorDefinition(cursor).declaration
+
+
 def _is_k_and_r(printed: str, parameters: tuple[CParameter, ...]) -> bool:
-    """Return whether the parameters are printed by name only."""
+    """Return whether the printed declaration has only the names of the parameters, as in K&R style."""
     names = [one.name for one in parameters]
     return any(names) and printed.endswith(f"({', '.join(names)})")

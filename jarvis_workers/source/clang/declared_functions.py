@@ -1,4 +1,4 @@
-"""The names of the functions that a header declares or defines itself, not by what it includes."""
+"""The names of the functions that a header itself declares or defines, without those of included files."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from jarvis_workers.source.clang.unit import CompileCommand
 
 
 def declared_functions(root: Path, header: bytes, arguments: Sequence[str], headers: Path) -> tuple[str, ...]:
-    """Return the unique names of the functions of a header in their order; `header` is relative to the root.
+    """Return the unique names of the functions of a header in source order; `header` is relative to the root.
 
-    Raises GivenUp with the first error if libclang finds any: the names would be incomplete.
+    Raises GivenUp with the first error if libclang finds one, because the names would be incomplete.
     """
     command = CompileCommand(header, b"", tuple(arguments))
     if not any(argument.startswith("-x") for argument in arguments):

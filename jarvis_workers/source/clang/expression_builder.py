@@ -1,4 +1,4 @@
-"""Expressions of a syntax tree: one converter per kind of cursor."""
+"""Expressions of a syntax tree, with one converter per cursor kind."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,13 +8,12 @@ from jarvis_workers.source.clang.cursor_tree import CursorNode
 from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
 from jarvis_workers.source.clang.expression_nodes import ExpressionNodes
 from jarvis_workers.source.clang.kinds import CursorKind, TypeKind
-from jarvis_workers.source.clang.libclang import library, text
+from jarvis_workers.source.clang.libclang import Cursor, library, text
 from jarvis_workers.source.clang.macro_text import ExpansionText
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
-from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.unexposed_expressions import UnexposedExpressions
 
-# By the numbers of CXBinaryOperatorKind and CXUnaryOperatorKind, from 1.
+# Operators in the order of CXBinaryOperatorKind and CXUnaryOperatorKind, from 1.
 BINARY = (
     *(".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&"),
     *("||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ","),
@@ -28,7 +27,7 @@ LITERALS = {
     CursorKind.FLOATING_LITERAL: "floating",
     CursorKind.CHARACTER_LITERAL: "character",
 }
-# Expressions whose children are as the table in syntax_tree has them.
+# Expressions whose children are already those of the table in syntax_tree.
 PLAIN = {
     CursorKind.CALL: "call",
     CursorKind.SUBSCRIPT: "subscript",
@@ -38,17 +37,26 @@ PLAIN = {
     CursorKind.COMPOUND_LITERAL: "compound_literal",
     CursorKind.INITIALIZER_LIST: "initializers",
 }
-# A literal that is written where it stands, not in a macro.
+# A literal in the source text itself, not in a macro.
 LITERAL = re.compile(rb"[0-9.][\w.+-]*|\w?'.*'")
 
 
 class ExpressionBuilder:
-    """Converts cursors of expressions; `variables` are the numbers of local variables by declaration."""
+    """Converts cursors of expressions to nodes; `variables` maps declarations of local variables to their numbers.
+
+    `references` collects, by key, the declarations of the functions and globals that are used.
+    """
 
     def __init__(
-        self, unit: TranslationUnit, keys: DeclarationKeys, source: ExpansionText, variables: Mapping[int | None, int]
+        self,
+        nodes: ExpressionNodes,
+        keys: DeclarationKeys,
+        source: ExpansionText,
+        variables: Mapping[int | None, int],
+        references: dict[str, Cursor],
     ) -> None:
-        self._nodes = ExpressionNodes(unit)
+        self._nodes = nodes
+        self._references = references
         self._keys = keys
         self._source = source
         self._locals = variables
@@ -70,7 +78,7 @@ class ExpressionBuilder:
         }
 
     def convert(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
-        """Return the node of an expression; one of another kind is "unknown", by the name of its kind."""
+        """Return the node of an expression; an unsupported kind becomes an "unknown" node named after the kind."""
         converter = self._converters.get(node.cursor.kind)
         if converter is None:
             return self._nodes.make("unknown", node, children, name=f"kind {node.cursor.kind}")
@@ -93,6 +101,8 @@ class ExpressionBuilder:
         referenced = self._lib.clang_getCursorReferenced(node.cursor)
         key = self._keys.of(referenced)
         enumerator = referenced.kind == CursorKind.ENUM_CONSTANT
+        if key and not enumerator:
+            self._references.setdefault(key.key, referenced)
         return self._nodes.make(
             "name",
             node,
@@ -104,11 +114,22 @@ class ExpressionBuilder:
         )
 
     def _member(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
-        objects = [child for child in node.children if child.cursor.kind != CursorKind.TYPE_REF]
-        type_ = self._lib.clang_getCursorType(objects[0].cursor) if objects else None
-        pointer = type_ is not None and self._lib.clang_getCanonicalType(type_).kind == TypeKind.POINTER
-        name = text(self._lib.clang_getCursorSpelling(node.cursor))
-        return self._nodes.make("member", node, children, name=name, operator="->" if pointer else ".")
+        objects = [child.cursor for child in node.children if child.cursor.kind != CursorKind.TYPE_REF]
+        if not objects or not children:
+            return self._nodes.make("unknown", node, children, name="member")
+        type_ = self._lib.clang_getCursorType(objects[0])
+        field = self._lib.clang_getCursorReferenced(node.cursor)
+        pointer = self._lib.clang_getCanonicalType(type_).kind == TypeKind.POINTER
+        member = children[-1]
+        path = self._nodes.members.of(type_, field)
+        if not path:
+            return self._nodes.make("unknown", node, children, name="member")
+        for step in path:
+            operator = "->" if pointer and step is path[0] else "."
+            written = step is path[-1]
+            type_ = self._lib.clang_getCursorType(node.cursor) if written else step.type
+            member = self._nodes.make_member(node, member, operator, step._replace(type=type_))
+        return member
 
     def _operator(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
         unary = node.cursor.kind == CursorKind.UNARY

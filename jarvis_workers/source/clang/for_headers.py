@@ -1,6 +1,6 @@
-"""Which parts of a `for` are left out: libclang shows only those that are there, so its semicolons tell.
+"""Determine which parts of a `for` are omitted: libclang shows only the parts present, so its semicolons are read.
 
-The header is read where `for` is written: in the file, in the argument of a macro, or in the text of a macro.
+The header is read at the place of the keyword `for`: in the file, in a macro argument, or in the text of a macro.
 """
 
 import re
@@ -9,17 +9,17 @@ from jarvis_workers.source.clang.libclang import Cursor
 from jarvis_workers.source.clang.macro_text import ExpansionText
 from jarvis_workers.source.clang.macros import OPAQUE
 
-# Initialisation, condition and increment: whether each is there.
+# Whether initialisation, condition and increment are present.
 ForParts = tuple[bool, bool, bool]
 
 FOR = re.compile(rb"\bfor\s*\(")
-# Bytes of a header that are looked at.
+# Maximum number of bytes of a header that are read.
 MAX_HEADER = 10_000
 DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def for_parts(source: ExpansionText, cursor: Cursor, count: int) -> ForParts | None:
-    """Return which of the three parts a `for` has, of which `count` are there; None if that cannot be told."""
+    """Return which of the three parts of a `for` are present, given their number `count`; None if that is unclear."""
     if count in (0, 3):
         return (count == 3,) * 3
     written = source.from_written(cursor, MAX_HEADER)
@@ -31,7 +31,7 @@ def for_parts(source: ExpansionText, cursor: Cursor, count: int) -> ForParts | N
 
 
 def parts_of_header(words: bytes) -> ForParts | None:
-    """Return the parts of the header of the `for` that a text begins with; None if it has no two semicolons."""
+    """Return the parts present in the `for` header at the start of a text; None unless it has two semicolons."""
     opened = FOR.match(words)
     if opened is None:
         return None

@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from jarvis_workers.source.clang.c_types import TypeKind as CTypeKind
+
 
 class CursorKind(IntEnum):
     UNEXPOSED_DECL = 1
@@ -99,6 +101,24 @@ class TypeKind(IntEnum):
     ATOMIC = 177
 
 
+ARRAYS = (TypeKind.CONSTANT_ARRAY, TypeKind.INCOMPLETE_ARRAY, TypeKind.VARIABLE_ARRAY)
+# The kind in c_types of each kind of type, and whether it is signed; all others are "other".
+BASIC_TYPES: dict[int, tuple[CTypeKind, bool]] = {
+    2: ("void", False),
+    3: ("bool", False),
+    **dict.fromkeys((4, 5, 6, 7, 8, 9, 10, 11, TypeKind.UINT128), ("integer", False)),
+    **dict.fromkeys((13, 14, 15, 16, 17, 18, 19, TypeKind.INT128), ("integer", True)),
+    **dict.fromkeys((21, 22), ("floating", True)),
+    **dict.fromkeys((TypeKind.FUNCTION, TypeKind.FUNCTION_WITHOUT_PROTOTYPE), ("function", False)),
+    TypeKind.POINTER: ("pointer", False),
+    TypeKind.RECORD: ("record", False),
+    TypeKind.ENUM: ("enum", False),
+    TypeKind.CONSTANT_ARRAY: ("array", False),
+    TypeKind.INCOMPLETE_ARRAY: ("incomplete_array", False),
+    TypeKind.VARIABLE_ARRAY: ("variable_array", False),
+}
+
+
 FUNCTIONS = frozenset(
     {
         CursorKind.FUNCTION,
@@ -109,7 +129,7 @@ FUNCTIONS = frozenset(
         CursorKind.FUNCTION_TEMPLATE,
     }
 )
-# Types whose members are declarations.
+# Kinds of types whose members are declarations.
 RECORDS = frozenset(
     {
         CursorKind.STRUCT,
@@ -121,7 +141,7 @@ RECORDS = frozenset(
 )
 ALIASES = frozenset({CursorKind.TYPEDEF, CursorKind.TYPE_ALIAS, CursorKind.TYPE_ALIAS_TEMPLATE})
 TYPES = RECORDS | ALIASES | {CursorKind.ENUM}
-# What holds declarations without being a symbol itself.
+# Kinds of cursors that contain declarations but are not symbols themselves.
 CONTAINERS = frozenset({CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL})
 
 # CXLinkageKind, CX_StorageClass, CXDiagnosticSeverity.

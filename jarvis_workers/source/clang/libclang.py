@@ -1,7 +1,7 @@
-"""The C API of libclang through ctypes: the few functions, structures and numbers that reading C needs.
+"""The C API of libclang through ctypes, limited to the functions, structures and numbers needed to read C.
 
 The Python binding of the wheel lacks operators and costs several times more CPU per cursor.  A cursor or type is valid
-as long as its translation unit; nothing here keeps the unit alive.
+as long as its translation unit exists, and this module does not keep the unit alive.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from jarvis_workers.extras import advice
 
 LIBRARIES = ("libclang.so", "libclang.dylib", "libclang.dll")
 
-# What a visitor returns (CXChildVisitResult).
+# Results of a visitor (CXChildVisitResult).
 CONTINUE, RECURSE = 1, 2
 
 
@@ -58,9 +58,10 @@ class SourceRange(ctypes.Structure):
 
 
 Visitor = ctypes.CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
+FieldVisitor = ctypes.CFUNCTYPE(c_int, Cursor, c_void_p)
 InclusionVisitor = ctypes.CFUNCTYPE(None, c_void_p, POINTER(SourceLocation), c_uint, c_void_p)
 
-# Arguments and result of each function.
+# Argument and result types of each function.
 _SIGNATURES: dict[str, tuple[list[Any], Any]] = {
     "clang_createIndex": ([c_int, c_int], c_void_p),
     "clang_disposeIndex": ([c_void_p], None),
@@ -128,6 +129,16 @@ _SIGNATURES: dict[str, tuple[list[Any], Any]] = {
     "clang_Type_getNamedType": ([ClangType], ClangType),
     "clang_Type_getAlignOf": ([ClangType], c_longlong),
     "clang_Type_getSizeOf": ([ClangType], c_longlong),
+    "clang_Type_visitFields": ([ClangType, FieldVisitor, c_void_p], c_uint),
+    "clang_Cursor_getOffsetOfField": ([Cursor], c_longlong),
+    "clang_getUnqualifiedType": ([ClangType], ClangType),
+    "clang_isConstQualifiedType": ([ClangType], c_uint),
+    "clang_isVolatileQualifiedType": ([ClangType], c_uint),
+    "clang_getResultType": ([ClangType], ClangType),
+    "clang_getNumArgTypes": ([ClangType], c_int),
+    "clang_getArgType": ([ClangType, c_uint], ClangType),
+    "clang_isFunctionTypeVariadic": ([ClangType], c_uint),
+    "clang_getEnumDeclIntegerType": ([Cursor], ClangType),
     "clang_getCursorBinaryOperatorKind": ([Cursor], c_int),
     "clang_getCursorUnaryOperatorKind": ([Cursor], c_int),
     "clang_Cursor_Evaluate": ([Cursor], c_void_p),
@@ -142,7 +153,7 @@ _SIGNATURES: dict[str, tuple[list[Any], Any]] = {
 
 
 class Position(NamedTuple):
-    """A place in a file: `file` is libclang's handle, None outside of files; `offset` counts bytes from 0."""
+    """A position in a file: `file` is libclang's handle, None outside of files; `offset` counts bytes from 0."""
 
     file: int | None
     line: int
@@ -152,7 +163,7 @@ class Position(NamedTuple):
 
 @cache
 def library() -> Any:
-    """Return libclang with typed functions; raise UsageError unless its wheel is installed."""
+    """Return libclang with typed functions; raise UsageError if its wheel is not installed."""
     spec = find_spec("clang")
     directories = list(spec.submodule_search_locations or ()) if spec else []
     paths = [Path(directory, "native", name) for directory in directories for name in LIBRARIES]
@@ -167,12 +178,12 @@ def library() -> Any:
 
 
 def text(string: CXString) -> str:
-    """Return a string of libclang and free it; bytes that are not UTF-8 become escapes, so that it can be stored."""
+    """Convert a string of libclang and free it; bytes that are not UTF-8 become escapes, so that it can be stored."""
     return raw(string).decode(errors="backslashreplace")
 
 
 def raw(string: CXString) -> bytes:
-    """Return the bytes of a string of libclang and free it."""
+    """Copy the bytes of a string of libclang and free it."""
     lib = library()
     value: bytes | None = lib.clang_getCString(string)
     lib.clang_disposeString(string)
@@ -180,7 +191,7 @@ def raw(string: CXString) -> bytes:
 
 
 def place(location: SourceLocation, function: str = "clang_getExpansionLocation") -> Position:
-    """Return where a location is in a file: for a place inside of a macro, where the macro is expanded."""
+    """Return the position of a location in a file; inside a macro, the position of the expansion."""
     file, line, column, offset = c_void_p(), c_uint(), c_uint(), c_uint()
     getattr(library(), function)(location, byref(file), byref(line), byref(column), byref(offset))
     return Position(file.value, line.value, column.value, offset.value)
@@ -191,7 +202,7 @@ def children(cursor: Cursor) -> list[Cursor]:
     cursors: list[Cursor] = []
     append = cursors.append
 
-    # A visitor must not raise: ctypes would drop the exception, and libclang would go on with an arbitrary result.
+    # A visitor must not raise: ctypes would drop the exception, and libclang would continue with an arbitrary result.
     def visit(child: Cursor, _parent: Cursor, _data: int) -> int:
         append(child)
         return CONTINUE
@@ -201,7 +212,7 @@ def children(cursor: Cursor) -> list[Cursor]:
 
 
 def descendants(cursor: Cursor, skip: frozenset[int] = frozenset()) -> list[Cursor]:
-    """Return all cursors below one in pre-order; those of a kind in `skip` are returned without what is below them."""
+    """Return all cursors below a cursor in pre-order, without the descendants of cursors whose kind is in `skip`."""
     cursors: list[Cursor] = []
     append = cursors.append
 

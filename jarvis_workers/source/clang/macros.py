@@ -1,6 +1,6 @@
-"""The macros of a unit: definitions below the root, and who uses them.
+"""The macros of a unit: definitions below the root, and their uses.
 
-libclang records an expansion only where it is written, so that what a macro's own text uses is found in that text.
+libclang records only expansions in the source text, so macros used by a macro are found by searching its definition.
 """
 
 import hashlib
@@ -16,16 +16,16 @@ from jarvis_workers.source.clang.translation_unit import TranslationUnit
 from jarvis_workers.source.clang.unit import Language, Reference, UnitSymbol
 
 IDENTIFIER = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
-# Strings, character constants and comments in the text of a macro: their words are no identifiers.  One that does not
-# end reaches to the end of the text, so that the search takes linear time.
+# Strings, character constants and comments in the text of a macro, whose words are not identifiers.  An unclosed one
+# extends to the end of the text, so that the search takes linear time.
 OPAQUE = re.compile(
     rb'"(?>[^"\\]|\\.)*+(?:"|\\?\Z)'
     rb"|'(?>[^'\\]|\\.)*+(?:'|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*",
     re.DOTALL,
 )
-# Of longer macros the signature shows the beginning.
+# Maximum length of a signature; longer ones are truncated.
 MAX_SIGNATURE = 300
-# So many definitions that one expansion yields are looked at.
+# Maximum number of definitions from one expansion that are considered.
 MAX_TOGETHER = 100
 
 
@@ -35,7 +35,7 @@ class MacroDefinition(NamedTuple):
 
 
 class Macros:
-    """The definitions and expansions of a unit, which the preprocessor's cursors name."""
+    """The macro definitions and expansions of a unit, collected from the preprocessor's cursors."""
 
     def __init__(self, unit: TranslationUnit, declarations: Declarations, language: Language) -> None:
         self._unit = unit
@@ -62,7 +62,7 @@ class Macros:
             self.targets[named[0]] = named[1]
 
     def references(self, sources: Sequence[tuple[ByteRange, str]]) -> Iterator[Reference]:
-        """Yield the uses of macros within the spans of definitions, and those of macros in macros."""
+        """Yield the uses of macros within the spans of definitions, and within other macros."""
         spans = sorted(sources, key=lambda one: (one[0].file, one[0].begin, -one[0].end))
         opened: list[tuple[ByteRange, str]] = []
         place = 0
@@ -72,7 +72,7 @@ class Macros:
                 place += 1
             while opened and (opened[-1][0].file != file or opened[-1][0].end <= offset):
                 opened.pop()
-            # The innermost definition, or several that one expansion yields.
+            # The innermost definition, or several that one expansion generates.
             innermost = [source for span, source in opened[-MAX_TOGETHER:] if span == opened[-1][0]]
             yield from (Reference(source, key, "macro") for source in innermost)
         yield from self._between_macros()
@@ -103,7 +103,7 @@ class Macros:
         self._definitions[key] = MacroDefinition(symbol, body)
 
     def _named(self, definition: Cursor) -> tuple[str, str] | None:
-        """Return the key and name of a macro, or None for a builtin one."""
+        """Return the key and name of a macro, or None for a builtin macro."""
         place = definition.declaration
         if place not in self._names:
             self._names[place] = self._name(definition)

@@ -1,9 +1,9 @@
-"""The arguments for libclang: those of a compile command that change the meaning of a source file, and our own.
+"""The arguments for libclang: our own, and those of a compile command that change the meaning of a source file.
 
-An allow-list, since compile commands come from the project that is read: clang has arguments that load a plugin into
-this process (`-fplugin`, `-Xclang -load`) or write files (`-MF`, `--serialize-diagnostics`), and takes arguments that
-only gcc knows for errors.  Warnings of the project are off, also as errors; what is an error only in later standards,
-such as a call without a declaration, is a warning as in gcc.
+The module uses an allow-list, since compile commands come from the project that is read: clang has arguments that load
+a plugin into this process (`-fplugin`, `-Xclang -load`) or write files (`-MF`, `--serialize-diagnostics`), and rejects
+arguments that only gcc supports.  The warnings of the project are disabled, including those treated as errors; errors
+that only later standards define, such as a call without a declaration, are warnings, as in gcc.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand, Language
 
-# These take their value from the next argument if it is not joined to them.
+# Options that take their value from the next argument if it is not joined to them.
 WITH_VALUE = (
     *("-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefixbefore", "-iwithprefix"),
     *("-isysroot", "--sysroot", "--target", "-target", "-I", "-D", "-U", "-x"),
@@ -37,7 +37,7 @@ PLAIN = re.compile(
     """,
     re.VERBOSE,
 )
-# Default errors of clang 18 that gcc 12 only warns of.
+# Default errors of clang 18 that are only warnings in gcc 12.
 WARNINGS = (
     *("implicit-function-declaration", "implicit-int", "int-conversion"),
     *("incompatible-function-pointer-types", "return-mismatch"),
@@ -46,10 +46,10 @@ CPP_SUFFIXES = (b".cc", b".cpp", b".cxx", b".c++", b".C", b".CC", b".cp", b".hh"
 
 
 def parser_arguments(root: bytes, command: CompileCommand, headers: Path) -> list[bytes]:
-    """Return the arguments for libclang without the file; `root` is absolute, `headers` those of clang."""
+    """Return the arguments for libclang without the file; `root` is absolute, `headers` is clang's header directory."""
     own = [os.fsencode(argument).replace(ROOT.encode(), root) for argument in _with_meaning(command.arguments)]
     directory = os.path.normpath(os.path.join(root, command.directory))
-    # -resource-dir keeps the place of the headers in the search order, but demands this name.
+    # -resource-dir keeps the headers at their position in the search order, but requires this directory name.
     place = (b"-resource-dir", headers.parent) if headers.name == "include" else (b"-isystem", headers)
     warnings = [f"{form}{name}".encode() for name in WARNINGS for form in ("-W", "-Wno-error=")]
     return [
@@ -64,7 +64,7 @@ def parser_arguments(root: bytes, command: CompileCommand, headers: Path) -> lis
 
 
 def language_of(command: CompileCommand) -> Language:
-    """Return the language of a unit: that of the last `-x`, else that of the suffix, as compilers choose it."""
+    """Return the language of a unit: like a compiler, choose it by the last `-x`, or else by the suffix."""
     chosen = ""
     for index, argument in enumerate(command.arguments):
         if argument.startswith("-x"):

@@ -1,4 +1,4 @@
-"""Declarations printed by clang without bodies and initialisers, which shows attributes that have no cursor kind."""
+"""Declarations printed by clang without bodies and initialisers, to find attributes that have no cursor kind."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def without_attributes(printed: str) -> str:
 
 
 def _balanced(words: str, begin: int) -> str:
-    """Return the text from `begin` to the parenthesis that closes it."""
+    """Return the text from the parenthesis at `begin` to the one that closes it."""
     depth = 0
     for index in range(begin, len(words)):
         depth += {"(": 1, ")": -1}.get(words[index], 0)

@@ -1,7 +1,7 @@
-"""Read a translation unit with libclang: its symbols below the root, and what they use.
+"""Read a translation unit with libclang: its symbols below the root, and their references.
 
-A unit with errors is read as far as libclang understands it; its caller must not take that for the whole.  Only files
-below the root contribute symbols; what the unit uses of other files is named in `externals`.
+A unit with errors is read as far as libclang understands it; callers must not treat it as complete.  Only files below
+the root contribute symbols; symbols of other files that the unit uses are listed in `externals`.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from jarvis_workers.source.clang.unit import CompileCommand, Language, Reference
 
 
 def read_unit(root: Path, command: CompileCommand, headers: Path) -> Unit:
-    """Read the unit that a command compiles; raise GivenUp if libclang gives no syntax tree.
+    """Read the unit that a command compiles; raise GivenUp if libclang returns no syntax tree.
 
     `root` is the project's directory on this machine, `headers` the directory of the builtin headers of clang.
     """
@@ -33,7 +33,7 @@ def read_unit(root: Path, command: CompileCommand, headers: Path) -> Unit:
 
 
 def read_unit_and_files(root: Path, command: CompileCommand, headers: Path) -> tuple[Unit, tuple[bytes, ...]]:
-    """Return what `read_unit` returns, and the absolute paths of the files outside of the project that it read."""
+    """Read a unit as `read_unit` does; also return the absolute paths of the files read outside the project."""
     with parsed(root, command, headers) as unit, pretty_printer(unit.cursor) as printer:
         language = language_of(command)
         reader = _UnitReader(unit, language, printer)
@@ -52,7 +52,7 @@ def read_unit_and_files(root: Path, command: CompileCommand, headers: Path) -> t
 
 
 def arguments_hash(command: CompileCommand) -> str:
-    """Return the SHA-256 of directory and arguments."""
+    """Return the SHA-256 of the directory and the arguments."""
     words = [command.directory.decode(errors="surrogateescape"), *command.arguments]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
@@ -71,7 +71,7 @@ class _UnitReader:
         self._symbols: dict[str, UnitSymbol] = {}
         self._spans: list[tuple[ByteRange, str]] = []
         self._aliases: list[tuple[str, str]] = []
-        # libclang does not show this pragma: it is searched for in the text.
+        # libclang does not report this pragma, so the text is searched for it.
         self._weak = {name for file in unit.files.values() for name in PRAGMA_WEAK.findall(unit.contents(file))}
 
     def read(self, parent: Cursor) -> None:
@@ -92,7 +92,7 @@ class _UnitReader:
         symbol = self._declarations.symbol(cursor, key, self._printer)
         earlier = self._symbols.get(key.key)
         if earlier is not None:
-            # clang prints an attribute where it is written, which may be another declaration.
+            # clang prints an attribute only with the declaration that has it, which may be an earlier one.
             symbol = replace(symbol, facts=tuple(sorted({*symbol.facts, *earlier.facts} - {"no_prototype"})))
         if earlier is not None and earlier.is_definition:
             self._declare_again(earlier, symbol, cursor)
@@ -103,13 +103,13 @@ class _UnitReader:
             self._symbols[key.key] = symbol
 
     def _declare_again(self, earlier: UnitSymbol, symbol: UnitSymbol, cursor: Cursor) -> None:
-        """Let an anonymous type begin at the typedef that names it; other repetitions change nothing."""
+        """Extend an anonymous type to the typedef that names it; other redeclarations change only the facts."""
         if cursor.kind == CursorKind.TYPEDEF and earlier.kind != "typedef":
             earlier = replace(earlier, extent=symbol.extent, source_hash=symbol.source_hash)
         self._symbols[symbol.key] = replace(earlier, facts=symbol.facts)
 
     def _define(self, cursor: Cursor, key: DeclarationKey, symbol: UnitSymbol) -> UnitSymbol:
-        # Methods are symbols of their own, which a class contains.
+        # Methods are separate symbols inside a class.
         below = descendants(cursor, FUNCTIONS if cursor.kind in RECORDS else frozenset())
         facts = self._bodies.read(key, below)
         self._spans.append((self._declarations.extent(cursor)[0], key.key))
@@ -127,7 +127,7 @@ class _UnitReader:
         return tuple(sorted(symbols, key=lambda symbol: (symbol.extent.file, *symbol.extent[1:3], symbol.key)))
 
     def _listed(self) -> Iterator[UnitSymbol]:
-        """Yield the symbols without the prototypes, most of which come with headers and are not used."""
+        """Yield the symbols except prototypes, most of which are from headers and unused."""
         return (one for one in self._symbols.values() if one.is_definition or one.category == "type")
 
     def _with_pragmas(self, symbol: UnitSymbol) -> UnitSymbol:

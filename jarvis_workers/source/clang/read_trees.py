@@ -2,29 +2,36 @@
 
 from pathlib import Path
 
-from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
+from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys
+from jarvis_workers.source.clang.declarations import is_definition
 from jarvis_workers.source.clang.kinds import CursorKind
-from jarvis_workers.source.clang.libclang import children, library
+from jarvis_workers.source.clang.libclang import Cursor, children
 from jarvis_workers.source.clang.syntax_builder import SyntaxBuilder
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
-from jarvis_workers.source.clang.translation_unit import parsed
+from jarvis_workers.source.clang.translation_unit import TranslationUnit, parsed
 from jarvis_workers.source.clang.unit import CompileCommand
 
 
 def read_trees(root: Path, command: CompileCommand, headers: Path) -> dict[str, SyntaxNode]:
-    """Return the tree of each function and variable of a C unit by its key, in the order of the source.
+    """Return the tree of each function and variable of a C unit by key, in source order.
 
-    Arguments and errors are those of `read_unit`; the trees of a unit with errors are incomplete.
+    The arguments and exceptions are those of `read_unit`; the trees of a unit with errors are incomplete.
     """
-    trees = {}
     with parsed(root, command, headers) as unit:
         keys = DeclarationKeys(unit)
         builder = SyntaxBuilder(unit, keys)
-        for cursor in children(unit.cursor):
-            if cursor.kind not in (CursorKind.FUNCTION, CursorKind.VARIABLE):
-                continue
-            if not library().clang_isCursorDefinition(cursor) or unit.file_of(unit.position(cursor).file) is None:
-                continue
-            if key := keys.of(cursor):
-                trees[key.key] = builder.build(cursor)
-    return trees
+        return {key.key: builder.build(cursor) for key, cursor in definitions_of(unit, keys)}
+
+
+def definitions_of(unit: TranslationUnit, keys: DeclarationKeys) -> list[tuple[DeclarationKey, Cursor]]:
+    """Return the functions and variables that a unit defines below the root, in the order of the source.
+
+    Of several tentative definitions of a variable, such as `int table[]; int table[4];`, the last stands for all.
+    """
+    definitions: dict[str, tuple[DeclarationKey, Cursor]] = {}
+    for cursor in children(unit.cursor):
+        if cursor.kind not in (CursorKind.FUNCTION, CursorKind.VARIABLE) or not is_definition(cursor):
+            continue
+        if unit.file_of(unit.position(cursor).file) is not None and (key := keys.of(cursor)):
+            definitions[key.key] = (key, cursor)
+    return list(definitions.values())

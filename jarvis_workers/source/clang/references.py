@@ -1,4 +1,4 @@
-"""The references of a definition, and the facts of its body, from the cursors below it in pre-order."""
+"""The references of a definition and the facts about its body, from the cursors below it in pre-order."""
 
 from collections.abc import Sequence
 
@@ -24,12 +24,12 @@ CALL_FACTS = {
     **dict.fromkeys(("alloca", "__builtin_alloca"), "alloca"),
 }
 KIND_OF: dict[Category, ReferenceKind] = {"function": "call", "type": "type", "global": "global", "macro": "macro"}
-# What may stand between a call and the name of its callee: parentheses, `*f`, `&f`, implicit casts.
+# Cursors that may be between a call and the name of its callee: parentheses, `*f`, `&f`, implicit casts.
 BEFORE_CALLEE = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN, CursorKind.UNARY})
 TYPED = frozenset({CursorKind.VARIABLE, CursorKind.PARAMETER, CursorKind.C_CAST, CursorKind.FLOATING_LITERAL})
-# So many cursors after a variable's own, its attributes are its last ones.
+# Maximum distance in cursors from a variable to its attributes, which are its last cursors.
 ATTRIBUTE_DISTANCE = 16
-# No kind beyond these is of interest: checked first, since most cursors are of another kind.
+# Only these kinds matter; this is checked first, since most cursors are of other kinds.
 RELEVANT = (
     TYPED
     | TYPES
@@ -40,9 +40,9 @@ RELEVANT = (
 
 
 class BodyReader:
-    """Collects the references of one definition after the other.
+    """Collects the references of definitions, one definition at a time.
 
-    `targets` are all that were referenced, by key; `calls_by_name` are of functions that an attribute names.
+    `targets` are all referenced declarations, by key; `calls_by_name` are calls of functions that an attribute names.
     """
 
     def __init__(self, keys: DeclarationKeys, language: Language, printer: PrettyPrinter) -> None:
@@ -56,7 +56,7 @@ class BodyReader:
         self.calls_by_name: list[tuple[str, str]] = []
 
     def read(self, source: DeclarationKey, cursors: Sequence[Cursor]) -> set[str]:
-        """Record the references of a definition; return the facts of its body."""
+        """Record the references of a definition and return the facts about its body."""
         self._source = source
         self._cursors = cursors
         self._kinds = [cursor.kind for cursor in cursors]
@@ -120,7 +120,7 @@ class BodyReader:
             self._facts.add("indirect_calls")
 
     def _select(self, generic: int) -> None:
-        """Take the functions that `_Generic` may select for called: libclang does not say which, but its type does."""
+        """Treat the functions that `_Generic` may select as called; the type of the expression determines which."""
         below = range(generic + 1, generic + 1 + len(descendants(self._cursors[generic])))
         names = {index for index in below if self._kinds[index] == CursorKind.DECL_REF}
         selected = {index for index in names if self._canonical(index) == self._canonical(generic)}
@@ -146,7 +146,7 @@ class BodyReader:
             self._refer(target, KIND_OF[target.category])
 
     def _attribute(self, index: int) -> None:
-        """Record the function that the attribute `cleanup` of a local variable calls."""
+        """Record the function named by the `cleanup` attribute of a local variable as called."""
         before = reversed(self._cursors[max(index - ATTRIBUTE_DISTANCE, 0) : index])
         owner = next((one for one in before if one.kind == CursorKind.VARIABLE), None)
         name = attributes(self._printer.print(owner)).get("cleanup") if owner is not None else None

@@ -1,22 +1,27 @@
 """Build the syntax tree of a definition from its cursors.
 
-Children come before their parents, in reverse pre-order, so that depth costs no recursion.
+Cursors are processed in reverse pre-order, children before their parents, so that no recursion is needed.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from jarvis_workers.source.clang.constants import evaluate
 from jarvis_workers.source.clang.cursor_tree import CursorNode, cursor_tree
 from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
 from jarvis_workers.source.clang.expression_builder import ExpressionBuilder
+from jarvis_workers.source.clang.expression_nodes import ExpressionNodes
 from jarvis_workers.source.clang.for_headers import for_parts
 from jarvis_workers.source.clang.kinds import TYPES, CursorKind
 from jarvis_workers.source.clang.libclang import Cursor, library, text
 from jarvis_workers.source.clang.macro_text import ExpansionText
+from jarvis_workers.source.clang.member_paths import MemberPaths
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.translation_unit import TranslationUnit
+from jarvis_workers.source.clang.type_reader import TypeReader
 
 STORAGE = {2: "extern", 3: "static", 7: "register"}
-# Statements whose children are as the table in syntax_tree has them.
+# Statements whose children are already those of the table in syntax_tree.
 PLAIN = {
     CursorKind.COMPOUND: "compound",
     CursorKind.DECLARATION_STMT: "declaration",
@@ -24,7 +29,6 @@ PLAIN = {
     CursorKind.SWITCH: "switch",
     CursorKind.WHILE: "while",
     CursorKind.DO: "do",
-    CursorKind.CASE: "case",
     CursorKind.DEFAULT: "default",
     CursorKind.INDIRECT_GOTO: "computed_goto",
     CursorKind.RETURN: "return",
@@ -34,20 +38,24 @@ PLAIN = {
     CursorKind.ASM: "asm",
     CursorKind.MS_ASM: "asm",
 }
-# Names of types, labels and fields, which their parents read themselves, and attributes.
+# Attributes, and names of types, labels and fields, which their parent nodes read themselves.
 WORDS = frozenset({CursorKind.TYPE_REF, CursorKind.LABEL_REF, CursorKind.FIELD_REF})
 ATTRIBUTES = range(400, 500)
 
 
 class SyntaxBuilder:
-    """Builds the trees of a unit's functions and variables."""
+    """Builds the trees of a unit's functions and variables, with their types and the declarations that they name."""
 
     def __init__(self, unit: TranslationUnit, keys: DeclarationKeys) -> None:
         self._unit = unit
         self._keys = keys
         self._lib = library()
         self._source = ExpansionText(unit)
+        self.types = TypeReader(unit, keys)
+        self.references: dict[str, Cursor] = {}
+        self._nodes = ExpressionNodes(unit, self.types, MemberPaths(keys))
         self._statements: dict[int, Callable[[CursorNode, Sequence[SyntaxNode]], SyntaxNode]] = {
+            CursorKind.CASE: self._case,
             CursorKind.FOR: self._for,
             CursorKind.LABEL: self._label,
             CursorKind.GOTO: self._goto,
@@ -61,7 +69,7 @@ class SyntaxBuilder:
         """Return the tree of a function or variable."""
         nodes = cursor_tree(cursor)
         self._locals = {node.cursor.declaration: number for number, node in enumerate(filter(self._is_local, nodes), 1)}
-        self._expressions = ExpressionBuilder(self._unit, self._keys, self._source, self._locals)
+        self._expressions = ExpressionBuilder(self._nodes, self._keys, self._source, self._locals, self.references)
         built: dict[int, SyntaxNode] = {}
         for node in reversed(nodes):
             if node.cursor.kind not in WORDS and node.cursor.kind not in ATTRIBUTES:
@@ -70,7 +78,8 @@ class SyntaxBuilder:
         return built[id(nodes[0])]
 
     def _is_local(self, node: CursorNode) -> bool:
-        return node.parent is not None and node.cursor.kind in (CursorKind.VARIABLE, CursorKind.PARAMETER)
+        local = node.parent is not None and node.cursor.kind in (CursorKind.VARIABLE, CursorKind.PARAMETER)
+        return local and self._keys.of(node.cursor) is None
 
     def _convert(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
         kind = node.cursor.kind
@@ -81,6 +90,11 @@ class SyntaxBuilder:
         if kind in TYPES:
             return SyntaxNode("type", self._line(node), name=self._spelling(node.cursor))
         return self._expressions.convert(node, children)
+
+    def _case(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
+        own = [child.cursor for child in node.children if child.cursor.kind not in WORDS][:-1]
+        labels = [replace(built, value=evaluate(cursor)) for built, cursor in zip(children, own, strict=False)]
+        return SyntaxNode("case", self._line(node), children=(*labels, *children[len(labels) :]))
 
     def _for(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
         parts = for_parts(self._source, node.cursor, len(children) - 1)
@@ -148,4 +162,4 @@ class SyntaxBuilder:
         return text(self._lib.clang_getCursorSpelling(cursor))
 
     def _type(self, cursor: Cursor) -> str:
-        return self._unit.without_root(text(self._lib.clang_getTypeSpelling(self._lib.clang_getCursorType(cursor))))
+        return self.types.spell(self._lib.clang_getCursorType(cursor))

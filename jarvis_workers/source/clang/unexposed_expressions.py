@@ -1,10 +1,11 @@
-"""Expressions without a kind of their own in libclang, told apart by their types, children and text.
+"""Expressions without a cursor kind of their own in libclang, distinguished by their types, children and text.
 
-Among them are implicit casts, `a ?: b`, va_arg, offsetof, designated initialisers, and builtins with their own syntax.
+They include implicit casts, `a ?: b`, va_arg, offsetof, designated initialisers, and builtins with their own syntax.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jarvis_workers.source.clang.constants import evaluate
 from jarvis_workers.source.clang.cursor_tree import CursorNode
@@ -54,7 +55,7 @@ class UnexposedExpressions:
         return child if child.type == self._nodes.type_of(node) else self._nodes.make("implicit_cast", node, (child,))
 
     def _designated(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
-        """Return a designated initialiser; the fields and indices come in the order of the source."""
+        """Return a designated initialiser, with fields and indices in source order."""
         words = self._source.of(node.cursor).partition(b"=")[0]
         names = [child.cursor for child in node.children if child.cursor.kind == CursorKind.FIELD_REF]
         fields = [text(self._lib.clang_getCursorSpelling(cursor)) for cursor in names]
@@ -63,4 +64,6 @@ class UnexposedExpressions:
             path += f".{fields.pop(0)}" if child.cursor.kind == CursorKind.FIELD_REF else "[]"
         if b"..." in words:
             path = path.replace("[][]", "[...]")
-        return self._nodes.make("designated", node, children, name=path)
+        indices = [child for child in node.children[:-1] if child.cursor.kind != CursorKind.FIELD_REF]
+        values = [replace(built, value=evaluate(child.cursor)) for built, child in zip(children, indices, strict=False)]
+        return self._nodes.make("designated", node, (*values, *children[len(values) :]), name=path)

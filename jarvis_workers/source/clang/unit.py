@@ -1,7 +1,7 @@
-"""Plain values of a translation unit: how it is compiled, its symbols, its references, and its diagnostics.
+"""Plain values of a translation unit: its compile command, symbols, references and diagnostics.
 
-All paths are bytes, relative to the root of the project, with "/" as separator; files outside of the root, such as
-system headers, have absolute paths and contribute no symbols.
+All paths are bytes, relative to the root of the project, with "/" as separator; files outside the root, such as system
+headers, have absolute paths and contribute no symbols.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ Severity = Literal["warning", "error", "fatal"]
 
 
 class CompileCommand(NamedTuple):
-    """How a source file is compiled.
+    """The compile command of a source file.
 
-    `arguments` are those that matter for parsing, without compiler, file, `-o`, `-c` and `-M*`; a path below the root
-    of the project begins with `ROOT`, since workers have their own copies of the tree.
+    `arguments` are the arguments relevant to parsing, without compiler, file, `-o`, `-c` and `-M*`; a path below the
+    root of the project begins with `ROOT`, since workers have their own copies of the tree.
     """
 
     file: bytes
@@ -25,7 +25,7 @@ class CompileCommand(NamedTuple):
     arguments: tuple[str, ...]
 
 
-# Stands for the root of the project in the arguments of a command.
+# Placeholder for the root of the project in the arguments of a command.
 ROOT = "{root}"
 
 
@@ -52,9 +52,9 @@ class UnitSymbol:
 
     `key` identifies the symbol over all units: clang's USR, preceded by the relative path and "#" if the symbol is
     local to its file (internal linkage, macros).  `is_definition` is false for an incomplete type; prototypes and
-    extern declarations of variables are no symbols.  `kind` refines the category: function, method, constructor, …;
+    extern declarations of variables are not symbols.  `kind` refines the category: function, method, constructor, …;
     struct, union, enum, typedef, class, …; variable; macro.  `source_hash` is the SHA-256 of the text of the extent.
-    `facts` are sorted names of properties that a translation to Rust must know, such as "internal", "variadic" or
+    `facts` are sorted names of properties that a translation to Rust needs, such as "internal", "variadic" or
     "bit_fields".
     """
 
@@ -76,7 +76,7 @@ class UnitSymbol:
 class Reference(NamedTuple):
     """A use of the symbol with the key `target` in the definition of the symbol `source`; one per kind.
 
-    "address": a function that is not called but whose address is taken, as in a table of function pointers.
+    The kind "address" means that a function's address is taken without a call, as in a table of function pointers.
     """
 
     source: str
@@ -85,7 +85,7 @@ class Reference(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """A message of clang; `file` is empty if the message has no location."""
+    """A diagnostic message of clang; `file` is empty if the message has no location."""
 
     severity: Severity
     file: bytes
@@ -96,11 +96,11 @@ class Diagnostic(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What was read from a translation unit. All sequences are in a fixed order, independent of the machine.
+    """The contents of a translation unit. All sequences are in a fixed order, independent of the machine.
 
-    `externals` are the key and name of each target of a reference that has no symbol in this unit, such as a function
-    of the C library.  `includes` are the files of the project that the unit reads beside `file`.  `arguments_hash` is
-    the SHA-256 of directory and arguments.  If `errors` of `diagnostics` exist, symbols and references are incomplete.
+    `externals` are the key and name of each reference target that has no symbol in this unit, such as a function of the
+    C library.  `includes` are the files of the project that the unit reads in addition to `file`.  `arguments_hash` is
+    the SHA-256 of the directory and the arguments.  If there are `errors`, symbols and references are incomplete.
     """
 
     file: bytes
@@ -114,5 +114,5 @@ class Unit:
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics that are no warnings."""
+        """The diagnostics that are not warnings."""
         return tuple(one for one in self.diagnostics if one.severity != "warning")

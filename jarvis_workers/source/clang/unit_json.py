@@ -1,6 +1,6 @@
-"""A unit as compact JSON, and back: symbols and references as rows, keys once.
+"""Conversion of a unit to and from compact JSON: symbols and references are rows, and each key is stored once.
 
-Bytes of paths, and characters that no UTF-8 text has, travel as surrogate escapes, which JSON writes as ASCII.
+Path bytes and characters that are invalid in UTF-8 are encoded as surrogate escapes, which JSON writes as ASCII.
 """
 
 import json
@@ -9,12 +9,12 @@ from typing import Any
 
 from jarvis_workers.source.clang.unit import CParameter, Diagnostic, Extent, Reference, Unit, UnitSymbol
 
-# Raise it whenever the form or the meaning of a unit changes: earlier encodings are then not read.
+# Increment this whenever the format or the meaning of a unit changes, so that earlier encodings are rejected.
 VERSION = 2
 
 
 def encode_unit(unit: Unit) -> bytes:
-    """Return the unit as one line of JSON; equal units give equal bytes."""
+    """Return the unit as one line of JSON; equal units have equal bytes."""
     keys = sorted({key for one in unit.references for key in (one.source, one.target)} | {s.key for s in unit.symbols})
     number = {key: index for index, key in enumerate(keys)}
     document = [
@@ -33,7 +33,7 @@ def encode_unit(unit: Unit) -> bytes:
 
 
 def decode_unit(line: bytes) -> Unit:
-    """Return the unit of `encode_unit`; raise ValueError if it is of another version."""
+    """Return the unit in a line of `encode_unit`; raise ValueError if another version wrote the line."""
     version, *fields = json.loads(line)
     if version != VERSION:
         raise ValueError(f"unsupported unit version {version}, expected {VERSION}")
@@ -51,7 +51,7 @@ def decode_unit(line: bytes) -> Unit:
 
 
 def decode_errors(line: bytes) -> tuple[Diagnostic, ...]:
-    """Return the errors of a unit of `encode_unit` without decoding the rest."""
+    """Return the errors of the unit in a line of `encode_unit`, without decoding the rest."""
     rows, _ = json.JSONDecoder().raw_decode(line.decode(), len(f"[{VERSION},"))
     return tuple(one for one in _diagnostics(rows) if one.severity != "warning")
 

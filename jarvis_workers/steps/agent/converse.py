@@ -1,6 +1,6 @@
 """The step of `agent` runs: one task for one agent over a snapshot.
 
-A conversation that ends at a limit is not a failure of its job: the run is incomplete, with the reason.
+A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
 import json
@@ -59,7 +59,7 @@ class ConverseWork:
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
-    """Yield the single job; its input is the task and the sources, so that the same task sends the same requests."""
+    """Yield the single job; its input is the task and the sources, so that equal tasks send equal requests."""
     task = TaskOptions.of(run).task
     about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
     yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=ConversePayload(about).to_json())
@@ -101,7 +101,7 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
 def _outcome(
     talk: JobConversation, agent: Agent, tier: str, result: TaskResult | None, stopped: AgentStopped | None
 ) -> dict[str, Any]:
-    """Return the result of a conversation; what differs between identical conversations is under `run`."""
+    """Return the result of a conversation; values that differ between identical conversations are under `run`."""
     spent = agent.spent
     return {
         "state": "stopped" if stopped else "done",

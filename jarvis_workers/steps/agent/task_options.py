@@ -7,6 +7,6 @@ from jarvis_workers.conversations.options import ConversationOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(ConversationOptions):
-    """What the agent is asked to do."""
+    """The task of the agent."""
 
     task: str = ""

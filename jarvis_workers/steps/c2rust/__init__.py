@@ -1,1 +1,1 @@
-"""Steps that move C projects to Rust."""
+"""Steps that translate C projects to Rust."""

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 GRAPH = "graph"
 SYMBOLS_STAGE = "symbols"
-# The names of the artifacts, which are those of the files.
+# The names of the artifacts, which are also their file names.
 SYMBOLS, ORDER, DOT = "symbols_raw.jsonl", "translation_order.jsonl", "graph.dot"
 
 
 class LinkWork(NamedTuple):
-    """The outcomes of the jobs that read units, and the names of functions to translate last."""
+    """Outcomes of the jobs that read units, and names of the functions to translate last."""
 
     batches: tuple[StageJob, ...]
     delayed: tuple[str, ...]
@@ -61,7 +61,7 @@ def decide(work: LinkWork, resources: Resources) -> Commit:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Suspend the collector, which finds no cycles among decoded units and takes half of the time."""
+    """Suspend garbage collection, which finds no cycles among decoded units and takes half of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -72,7 +72,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def unit_blobs(blobs: Blobs, batches: Iterable[StageJob]) -> Iterator[str]:
-    """Yield the names of the blobs with the units of some jobs."""
+    """Yield the names of the blobs that contain the units of some jobs."""
     for batch in batches:
         found = read_result(blobs, batch.result).blobs
         if UNITS in found:

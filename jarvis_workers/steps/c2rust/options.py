@@ -1,4 +1,4 @@
-"""The options of runs that read a C project, and the compile commands, which are stored as a blob."""
+"""The options of runs that read a C project, and the JSON form of the compile commands, which are stored as a blob."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from jarvis_workers.source.clang.unit import CompileCommand
 
 @dataclass(frozen=True, kw_only=True)
 class ParseOptions(RunOptions):
-    """How the units of a project are read.
+    """Options for reading the units of a project.
 
-    `commands` is the blob of the compile commands, `clang_headers` the setting of this name.  With `allow_errors` units
-    with errors are taken as far as clang understands them; a unit may use `unit_seconds` of CPU time.  `delayed` are
-    names of functions to translate last, and `warnings` are lines about the compile commands.
+    `commands` is the blob of the compile commands, `clang_headers` the setting of the same name.  With `allow_errors`,
+    units with errors are included as far as clang understands them; a unit may use `unit_seconds` of CPU time.
+    `delayed` are names of functions to translate last, and `warnings` are lines about the compile commands.
     """
 
     commands: str = ""

@@ -1,7 +1,7 @@
 """Read a batch of translation units with clang.
 
-The facts of the units go to the blob store.  A unit with errors is not checked, by name, with the first message of
-clang, unless the run allows errors; what was read of it then is marked as incomplete in the graph.
+The facts of the units go to the blob store.  A unit with errors is listed as not checked, with clang's first message,
+unless the run allows errors; in that case its symbols are marked as incomplete in the graph.
 """
 
 import os
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 STEP = "symbols"
-# A unit that waits for ever is ended before the job would be, at twice the time of a batch.
+# A unit that never ends is stopped at this share of the batch time; the job itself is stopped at twice the batch time.
 UNIT_SHARE = 0.9
 LABEL_LENGTH = 120
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParseWork(JsonRecord):
-    """The input of a job: the indexes of its units in the compile commands, which are the blob `commands`."""
+    """The input of a job: the indexes of its units in the compile commands, which are in the blob `commands`."""
 
     units: Sequence[int]
     snapshot: str
@@ -86,7 +86,7 @@ def load(_: "Session", run: "Run", job: Claimed) -> ParseWork:
 
 
 def decide(work: ParseWork, resources: Resources) -> Commit:
-    """Read the units without cached facts; those left when the time is up become a new job."""
+    """Read the units without cached facts; units left when the time is up become a new job."""
     blobs = resources.blobs
     commands = decode_commands(blobs.read(work.commands))
     with open_snapshot(blobs, work.snapshot) as reader:
@@ -124,7 +124,7 @@ def _read(
     known: UnitCache,
     headers: Path,
 ) -> dict[int, bytes | UnitNotRead]:
-    """Read units until the time is up, at least one, and cache them."""
+    """Read at least one unit, and further units until the time is up, and cache the results."""
     outcomes: dict[int, bytes | UnitNotRead] = {}
     if not units:
         return outcomes
@@ -157,7 +157,7 @@ def _checkout(work: ParseWork, resources: Resources) -> Iterator[Path]:
 
 
 def _make_directories(root: Path, directories: Iterable[bytes]) -> None:
-    """Make the working directories of compile commands, which clang demands and snapshots lack if they have no file."""
+    """Create the working directories of compile commands: clang requires them, and a snapshot omits empty ones."""
     inside = Path(os.path.realpath(root))
     for directory in sorted(directories):
         path = Path(os.path.realpath(inside / os.fsdecode(directory)))

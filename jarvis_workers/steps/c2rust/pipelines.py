@@ -1,4 +1,4 @@
-"""The pipeline that reads a C project: its symbols, their graph, and the report."""
+"""The pipeline that reads a C project: symbols, graph and report."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 

@@ -1,4 +1,4 @@
-"""Insert the result of linking, in the transaction of its commit; delete that of an earlier attempt."""
+"""Insert the result of linking in the transaction of its commit, and delete the result of an earlier attempt."""
 
 from typing import TYPE_CHECKING
 
@@ -16,5 +16,5 @@ def write_symbols(session: "Session", run_id: str, _: int, result: SymbolResult)
 
 
 def drop_symbols(session: "Session", run: Run) -> None:
-    """Delete the symbols of a run whose units are linked anew."""
+    """Delete the symbols of a run before its units are linked again."""
     symbols.delete(session, run.id)

@@ -11,7 +11,7 @@ from jarvis_workers.store.domain_results import register_result
 
 
 class SymbolResult(NamedTuple):
-    """The graph of a project."""
+    """The symbol graph of a project."""
 
     graph: SymbolGraph
 
@@ -29,7 +29,7 @@ class SymbolResult(NamedTuple):
 
     @classmethod
     def decode(cls, content: Any) -> Self:
-        """Return the result that `encode` encoded."""
+        """Decode the output of `encode`."""
         rows, edges = content
         return cls(SymbolGraph(tuple(map(_symbol, rows)), tuple(Edge(*edge) for edge in edges)))
 

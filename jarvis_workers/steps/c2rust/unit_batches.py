@@ -1,4 +1,4 @@
-"""Batches of translation units: planned by size, and their facts as blobs of lines.
+"""Batches of translation units, planned by size, and blobs with the facts of a batch, one unit per line.
 
 A unit is identified by its index in the run's compile commands.
 """
@@ -13,9 +13,9 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.clang.unit import Diagnostic, Unit
 from jarvis_workers.source.clang.unit_json import decode_errors, decode_unit
 
-# Reading a unit costs about as much as this many bytes of source, whatever its size: its headers.
+# Fixed cost of a unit, which is that of its headers, in bytes of source that take as long to read.
 UNIT_BYTES = 50_000
-# Batches are small enough for the workers of a cluster, which are more than the processes of the command.
+# Batches are small enough to occupy a cluster, which has more workers than a command has processes.
 BATCH_UNITS = 16
 BATCH_BYTES = 2_000_000
 BATCHES_PER_PROCESS = 4
@@ -39,7 +39,7 @@ class UnitBatch(NamedTuple):
 
 
 def balance(sizes: Sequence[int], processes: int) -> list[UnitBatch]:
-    """Return batches that take about the same time, large files first; a unit is in one of them."""
+    """Return batches that take about the same time, large files first; each unit is in exactly one batch."""
     share = min((sum(sizes) + UNIT_BYTES * len(sizes)) // (max(1, processes) * BATCHES_PER_PROCESS), BATCH_BYTES)
     batches: list[list[int]] = []
     weight = 0
@@ -53,7 +53,7 @@ def balance(sizes: Sequence[int], processes: int) -> list[UnitBatch]:
 
 
 def pack_units(facts: Iterable[tuple[int, bytes]]) -> bytes:
-    """Return the content of a blob: a line per unit, with its index and what `encode_unit` wrote."""
+    """Return the content of a blob: a line per unit, with its index and the output of `encode_unit`."""
     return b"".join(b"%d %b\n" % one for one in facts)
 
 
@@ -63,7 +63,7 @@ def read_units(blobs: Blobs, names: Iterable[str]) -> Iterator[Unit]:
 
 
 def read_errors(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, tuple[Diagnostic, ...]]]:
-    """Yield the indexes of the units in blobs, each with its errors."""
+    """Yield the index and the errors of each unit in blobs."""
     return ((index, decode_errors(content)) for index, content in _lines(blobs, names))
 
 
@@ -75,7 +75,7 @@ def _lines(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, bytes]]:
 
 
 def first_error(errors: Sequence[Diagnostic]) -> str:
-    """Return the first of some diagnostics in one line, and how many more there are."""
+    """Return the first diagnostic on one line, with the number of further ones."""
     first = errors[0]
     place = f"{shown(first.file)}:{first.line}: " if first.file else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -1,10 +1,11 @@
-"""Cache translation units by all that they were read from, on this machine.
+"""Cache translation units on this machine, keyed by all their inputs.
 
-A unit's manifest lists the files that it read, by the content of its own file and its compile command; the unit itself
-is found by the content of the project's files among them, as in ccache.  Files outside of the project are compared by
-size and time.  A file of the project that has the name of an included one may be found before it, so all of these
-count.  Not seen are new files outside of the project that would be found first.  A unit is not cached if it has errors,
-since a missing header may appear, or if it asks `__has_include`.
+As in ccache, there are two lookups: the content of a unit's own file and its compile command lead to manifests, which
+list the files that the unit read; the contents of the project's files in a manifest lead to the unit itself.  Files
+outside the project are compared by size and time.  A file of the project with the same name as an included file may
+precede it in the search order, so all such files are part of the key.  New files outside the project that precede an
+included file are not detected.  A unit is not cached if it has errors, since a missing header may appear, or if it uses
+`__has_include`.
 """
 
 import base64
@@ -26,9 +27,9 @@ from jarvis_workers.source.identity import installed_version
 
 FORMAT = 1
 READER = "jarvis_workers.source.clang"
-# Each of them makes clang search further directories.
+# Variables that add directories to clang's header search path.
 SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
-# Of a unit, as many sets of included files are known; the newest first.
+# Maximum number of manifests kept per unit, the newest first.
 MANIFESTS_MAX = 4
 HAS_INCLUDE = b"__has_include"
 
@@ -46,7 +47,7 @@ class UnitCache:
                 self._named[_name(path)].append(path)
 
     def find(self, command: CompileCommand) -> bytes | None:
-        """Return the unit of a command as `encode_unit` has it, or None."""
+        """Return the cached unit of a command, in the form of `encode_unit`, or None."""
         key = self._key(command)
         for includes, system_files in self._manifests(command, key):
             if all(_facts(from_text(file)) == [size, time] for file, size, time in system_files):
@@ -86,7 +87,7 @@ class UnitCache:
         return sha256(json.dumps(words).encode()).hexdigest()
 
     def _content_key(self, key: str, includes: Iterable[bytes], outside: Iterable[bytes]) -> str:
-        """Return the key of a unit that read these files; it covers all files of the project with their names."""
+        """Return the key of a unit that read these files; it covers all files of the project with these names."""
         digest = sha256(key.encode())
         included = list(includes)
         for name in sorted({_name(path) for path in (*included, *outside)}):
@@ -97,7 +98,7 @@ class UnitCache:
 
 
 def load_reader() -> None:
-    """Compute the identity of the reader: long-lived processes call this early, as its files may be replaced later."""
+    """Compute the identity of the reader; long-lived processes call this early: its files may be replaced later."""
     _reader_files()
 
 

@@ -1,6 +1,6 @@
-"""Read translation units in forked processes: a unit that crashes libclang, hangs or needs too much costs only itself.
+"""Read translation units in forked processes: a unit that crashes libclang, hangs or exceeds a limit affects no other.
 
-After a crash that libclang survives, its process is replaced as well, since it keeps the memory of the broken unit.
+After a crash that libclang recovers from, the process is replaced as well, since it keeps the memory of the unit.
 """
 
 import os
@@ -24,15 +24,15 @@ from jarvis_workers.source.clang.unit_json import encode_unit
 from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 from jarvis_workers.toolchain.limits import ResourceBudget
 
-# A unit may take this multiple of its CPU limit, and this many seconds more, until its process is killed.
+# A process is killed after this multiple of a unit's CPU limit, plus this number of seconds.
 WALL_FACTOR, WALL_SECONDS = 20, 60
 KILLED_BY_ALARM = "its process was killed by SIGALRM"
-# A crash with this part of the memory limit in use is blamed on the limit: libclang does not say why it crashed.
+# A crash is attributed to the memory limit if at least this share of it was used: libclang does not report the cause.
 NEAR_LIMIT = 0.4
 
 
 class UnitLimits(NamedTuple):
-    """Limits of a unit: CPU seconds, megabytes of memory, and at most so many seconds of time in all."""
+    """Limits of a unit: CPU seconds, megabytes of memory, and seconds of wall-clock time."""
 
     seconds: float = 60.0
     memory_mb: float = 4000.0
@@ -44,7 +44,7 @@ class UnitLimits(NamedTuple):
 
 
 class UnitReading(NamedTuple):
-    """A unit as `encode_unit` has it, and the absolute paths of the files outside of the project that it read."""
+    """A unit in the form of `encode_unit`, and the absolute paths of the files read outside the project."""
 
     unit: bytes
     system_files: tuple[bytes, ...]
@@ -63,7 +63,7 @@ Answer = str | list[str]
 def read_units(
     root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
 ) -> Iterator[bytes | UnitNotRead]:
-    """Yield each command's unit as `encode_unit` has it, in order; for single-threaded processes only."""
+    """Yield each command's unit in the form of `encode_unit`, in order; for single-threaded processes only."""
     for reading in read_units_and_files(root, commands, headers, limits):
         yield reading if isinstance(reading, UnitNotRead) else reading.unit
 
@@ -87,7 +87,7 @@ def read_units_and_files(
 def read_declared_functions(
     root: Path, files: Sequence[bytes], arguments: Sequence[str], headers: Path, limits: UnitLimits
 ) -> Iterator[tuple[str, ...] | UnitNotRead]:
-    """Yield the names of `declared_functions` for each header below the root, in order."""
+    """Yield the result of `declared_functions` for each header below the root, in order."""
 
     def work(file: bytes) -> Answer:
         return list(declared_functions(root, file, arguments, headers))
@@ -128,7 +128,7 @@ def _within(work: Callable[[Item], Answer], limits: UnitLimits, item: Item) -> A
 
 
 def _arrange(limits: UnitLimits) -> None:
-    """Make this process die of what would otherwise be lost or wait: exceptions in callbacks, signals, input."""
+    """Let exceptions in callbacks and signals end this process, and disconnect its standard streams."""
     sys.unraisablehook = lambda _: os.abort()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

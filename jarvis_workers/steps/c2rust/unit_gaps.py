@@ -1,4 +1,4 @@
-"""Determine the units that a run has not read from the outcomes of its jobs: complete, in order, one entry per unit."""
+"""Determine the units that a run has not read from the outcomes of its jobs, in order, with one entry per unit."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ NOT_REACHED = "not reached before the run ended"
 
 
 class UnitGaps(NamedTuple):
-    """The units that were not read, with reasons, and warnings on those that were read with errors.
+    """The units that were not read, with reasons, and warnings about units that were read with errors.
 
-    A file that is compiled in several ways has an entry for each of its units that was not read.
+    A file that is compiled several times has an entry for each of its units that was not read.
     """
 
     not_checked: tuple[tuple[bytes, str], ...]
@@ -26,7 +26,7 @@ class UnitGaps(NamedTuple):
 
 
 def unit_gaps(blobs: Blobs, commands: Sequence[CompileCommand], batches: Sequence[StageJob]) -> UnitGaps:
-    """Return the gaps of a run; a unit whose job was given up has the job's reason."""
+    """Return the gaps of a run; a unit whose job failed has the job's reason."""
     gaps = [
         (from_shown(path), reason) for batch in batches for path, reason in read_result(blobs, batch.result).not_checked
     ]
@@ -49,7 +49,7 @@ def unit_gaps(blobs: Blobs, commands: Sequence[CompileCommand], batches: Sequenc
 
 
 def _reasons(batches: Sequence[StageJob]) -> dict[int, str]:
-    """Return why the units of failed jobs were not read."""
+    """Return the reason why each unit of a failed job was not read."""
     return {
         index: batch.reason
         for batch in batches

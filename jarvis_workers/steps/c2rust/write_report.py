@@ -1,6 +1,6 @@
-"""Write the report on the symbols of a project: its body, and the page that shows the graph.
+"""Write the report on the symbols of a project: the body, and the page that shows the graph.
 
-Both are functions of the sources and the options alone, so that the same sources give the same bytes.
+Both depend only on the sources and the options, so that the same sources produce the same bytes.
 """
 
 from collections.abc import Iterator

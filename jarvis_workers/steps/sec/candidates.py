@@ -2,7 +2,7 @@
 not in its baseline.
 
 In a run with learned rules, the confidence of a rule is adjusted by the triage verdicts on its earlier findings. This
-happens here, when candidates are read; the store has the confidence stated by the rules.
+module applies the adjustment when it reads candidates; the store has the confidence stated by the rules.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
-    """Yield the candidates that count with their gids, in order."""
+    """Yield the candidates that count, with their gids, in order."""
     least = SecOptions.of(run).min_confidence
     aside = exclusions_of(known_of(session, run), judged_of(session, run))
     return ((gid, found) for gid, found in aside.counted(all_of(session, run), least) if found.confidence >= least)
@@ -38,17 +38,17 @@ def all_of(session: "Session", run: Run) -> Iterator[Numbered]:
 
 
 def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[int, Candidate]]:
-    """Return some candidates of a numbered run, in order."""
+    """Return the candidates with the given gids, in order."""
     return list(_weighed(run, candidates.of_gids(session, run.id, gids)))
 
 
 def known_of(session: "Session", run: Run) -> dict[str, int] | None:
-    """Return the baseline of a run, or None."""
+    """Return the number of baseline findings by fingerprint, None if the run has no baseline."""
     return None if SecOptions.of(run).baseline is None else baselines.read(session, run.id)
 
 
 def judged_of(session: "Session", run: Run) -> Mapping[str, TriageVerdict]:
-    """Return the triage verdicts at the time of the submit, by fingerprint."""
+    """Return the triage verdicts at the time of submission, by fingerprint."""
     return judgements.attached(session, run.id)
 
 

@@ -1,4 +1,4 @@
-"""Cluster the candidates of a file; the clusters are saved, and jobs to verify them are created.
+"""Cluster the candidates of a file, save the clusters, and create the jobs that verify them.
 
 Most batches are clustered without a model. The most dangerous candidates come first: the weight of a job is the highest
 score of its candidates.
@@ -50,13 +50,13 @@ STEP, VERIFY = "cluster", "verify"
 LABEL_LENGTH = 160
 WEIGHT = 100
 AT_ONCE = 100
-# Before all others, since verdicts are worthless if the canary is not confirmed.
+# The canary comes before all others, since verdicts are worthless if it is not confirmed.
 CANARY_WEIGHT = 10 * WEIGHT
 
 
 @dataclass(frozen=True)
 class ClusterWork:
-    """The candidates of a job, and what its conversation was told so far."""
+    """The candidates of a job, and the transcript of its conversation so far."""
 
     job: Claimed
     payload: ClusterPayload
@@ -67,7 +67,7 @@ class ClusterWork:
 
 
 def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
-    """Yield a job per batch of candidates that count, and one for the canary if the user wants one."""
+    """Yield a job per batch of candidates that count, and one for the canary if the user has requested it."""
     options = JudgeOptions.of(run)
     if options.canary:
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
@@ -125,7 +125,7 @@ def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] |
 
 
 def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[LocatedCandidate]:
-    """Find the functions around candidates of a file; none if the file cannot be read."""
+    """Find the functions around candidates of a file; return none if the file cannot be read."""
     try:
         return locate(numbered, DirectoryTree(root).read(file))
     except ToolFailed:
@@ -172,7 +172,7 @@ def _job(snapshot_id: str, batch: CandidateBatch) -> NewJob:
 
 
 def _job_of_many(snapshot_id: str, alone: Sequence[CandidateBatch]) -> NewJob:
-    """Return one job for the batches that need no model, as a job for each would cost more than its work."""
+    """Return one job for all batches that need no model, since a job for each would cost more than its work."""
     first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
     gids, indexes = zip(*((batch.gids[0], batch.batch_index) for batch in in_order), strict=True)
     payload = ClusterPayload(first.file, first.batch_index, "", gids, indexes)

@@ -1,7 +1,7 @@
 """Scan a small tree in this process: run the steps one after the other, without a store.
 
-For trees of one batch, where opening a store takes longer than the scan. Nothing is retried here: a failure is raised,
-and the caller repeats the run with a store, which retries.
+This is for trees of one batch, where opening a store takes longer than the scan. There are no retries: a failure is
+raised, and the caller repeats the run with a store, where jobs are retried.
 """
 
 import time
@@ -45,7 +45,7 @@ class DirectJob(NamedTuple):
 
 
 class DirectScan(NamedTuple):
-    """An ended run, its stages and jobs, the body of its report, and the blobs shared by its jobs."""
+    """A finished run, its stages and jobs, the body of its report, and the blobs shared by its jobs."""
 
     run: Run
     stages: list[StageProgress]
@@ -151,12 +151,12 @@ def _claimed(run: Run, stage: Stage, job: NewJob, number: int) -> Claimed:
 
 
 def _no_store() -> "AbstractContextManager[Session]":
-    """Fail, as no stage before the report reads the store."""
+    """Raise an error, since no stage before the report reads the store."""
     raise AssertionError("a scan without a store has no session")
 
 
 def _outcome(job: NewJob, commit: Commit) -> StageJob:
-    """Return the job as the store would."""
+    """Return the job in the form in which the store returns it."""
     result = result_of(commit).decode() or None
     return StageJob("done", None, job.label, job.weight, job.payload, result, commit.files)
 

@@ -36,10 +36,10 @@ SAMPLE = 400
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run would cluster and verify: its options, and the model of its group.
+    """The plan of a run: its options for clustering and verification, and the model of its group.
 
-    Large numbers of verifications are represented by about `sample` of them. `severities` are overrides by rule, which
-    an estimate takes from the scan.
+    A large number of verifications is represented by about `sample` of them. `severities` are overrides by rule, which
+    an estimate copies from the scan.
     """
 
     options: JudgeOptions
@@ -57,7 +57,7 @@ class FirstRequest(NamedTuple):
 
 
 class DryRun:
-    """Builds the first requests over a tree; `find` returns a cached answer by the hash of its request."""
+    """Builds the first requests for a tree; `find` returns a cached answer by the hash of its request."""
 
     def __init__(self, root: Path, plan: Plan, secret: bytes, find: Callable[[str], str | None]) -> None:
         self._root, self._plan, self._secret, self._find = root, plan, secret, find

@@ -1,4 +1,4 @@
-"""Cache the results of `dataflow` per file on this machine, by directory; None is a valid result."""
+"""Cache the results of `dataflow` on this machine, per file, grouped by directory; None is a valid result."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class FlowCache:
 
 @cache
 def loaded_flow() -> str:
-    """Return the fingerprint of `dataflow`. Long-lived processes call this early, as its files may be replaced."""
+    """Return the fingerprint of `dataflow`. Long-lived processes call this early, since its files may be replaced."""
     return flow_fingerprint()
 
 

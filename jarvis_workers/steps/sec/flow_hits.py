@@ -1,7 +1,8 @@
-"""Convert hits of the data-flow analysis to candidates: with their line of code, and suppressed by comments.
+"""Convert hits of the data-flow analysis to candidates, with their line of code and the effect of suppression comments.
 
-A comment that suppresses a rule also suppresses the flow rule that supersedes it. A comment of ours that suppresses a
-hit here gets the remark USED, as the scan, which does not see the hit, may have remarked that it is unused.
+A comment that suppresses a rule also suppresses the flow rule that supersedes it. If one of our own comments suppresses
+a flow hit, it gets the remark USED, since the scan, which does not see the hit, may have remarked that the comment is
+unused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ class FileFlowHits(NamedTuple):
 
 
 class Sources:
-    """The files of a batch; its part of the manifest is read on first access."""
+    """The files of a batch; the batch's part of the manifest is read on first access."""
 
     def __init__(self, reader: Reader, offset: int, length: int) -> None:
         self._reader, self._place = reader, (offset, length)
@@ -63,7 +64,7 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlow
 
 
 def _spot(path: bytes, content: bytes, starts: Sequence[int], hit: FlowHit) -> Spot:
-    """Return the candidate of a hit; its column is the first one of the code in its line."""
+    """Return the candidate of a hit; its column is that of the first code on the line."""
     line = max(1, hit.line)
     start = starts[min(line, len(starts)) - 1]
     code = plain(hit.evidence)[:EVIDENCE_MAX] if hit.evidence else evidence(content, start)
@@ -81,7 +82,7 @@ def _line_starts(content: bytes) -> list[int]:
 
 
 def _comments(path: bytes, content: bytes) -> Iterator[SuppressionComment]:
-    """Yield the suppression comments; those that name a superseded rule also apply to the flow rule."""
+    """Yield the suppression comments; a comment that names a superseded rule also applies to the flow rule."""
     marks = sorted(at for mark in MARKS for at in _all(content, mark))[:MATCHES_MAX]
     if not marks:
         return

@@ -1,11 +1,11 @@
-"""The flow rules of a run. Does not import the data-flow engine."""
+"""The flow rules of a run; this module does not import the data-flow engine."""
 
 import json
 
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.snapshots.blobs import Blobs
 
-# The reason for files that only the scan has checked; and the remark on comments unused in the scan alone.
+# The reason for files that only the scan has checked, and the remark on comments that only the scan finds unused.
 NOT_RUN = "data-flow rules did not run on it: "
 USED = "suppresses a flow rule"
 

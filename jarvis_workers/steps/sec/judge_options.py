@@ -12,9 +12,9 @@ CLUSTER_LIMIT = 50
 class JudgeOptions(SecOptions, ConversationOptions):
     """Options of the verification of candidates by agents.
 
-    At most `cluster_limit` candidates are given to one agent; those of high severity get `votes`, all but the first one
-    by the `second_group` if there is one; at most `max_findings` candidates are verified, those with the highest
-    scores; a `canary` is a known bug among them.
+    At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
+    votes but the first are by the `second_group`, if there is one. At most `max_findings` candidates are verified,
+    those with the highest scores. With `canary`, a known bug is added.
     """
 
     cluster_limit: int = CLUSTER_LIMIT

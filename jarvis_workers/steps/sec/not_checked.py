@@ -1,7 +1,7 @@
-"""Determine the files that a run has not checked from the outcomes of its jobs: complete and without duplicates.
+"""Determine the files that a run has not checked, without duplicates, from the outcomes of its jobs.
 
 A file that was scanned but not analyzed by the flow rules is listed with that reason; a file that was not scanned is
-listed with the reason for that only.
+listed once, with the reason why.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -63,7 +63,7 @@ def _read_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remar
 
 
 def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
-    """Drop the remark that nothing fires if a flow rule fired there, or should have run but did not."""
+    """Drop the remark that nothing fires if a flow rule fired on the line, or should have run but did not."""
     used = {tuple(about) for *about, says in remarks if says == USED}
     return [
         [*about, says]
@@ -73,7 +73,7 @@ def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
 
 
 def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
-    """Yield the files in all ranges of the manifest that no job has finished."""
+    """Yield the files in the ranges of the manifest that no job has finished."""
     place = 0
     for scan in sorted(scans, key=range_of):
         offset, length = range_of(scan)
@@ -87,7 +87,7 @@ def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
 def _not_summarized(
     reader: Reader, blobs: Blobs, scans: Sequence[StageJob], summaries: Sequence[StageJob]
 ) -> Iterator[Gap]:
-    """Yield the scanned files without a model, unless they are listed for another reason."""
+    """Yield the scanned files without a function summary, unless they are listed for another reason."""
     placed = [(range_of(job), job) for job in summaries]
     for scan, start, length in done_ranges(scans):
         within = [(place, job) for place, job in placed if start <= place[0] < start + length]

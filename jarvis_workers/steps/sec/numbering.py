@@ -16,7 +16,7 @@ from jarvis_workers.store.values import Meaning, Spot
 
 
 class PlacedSpot(NamedTuple):
-    """A spot with its gid; one that is `superseded` by another rule has none."""
+    """A spot with its gid; a spot that is `superseded` by another rule has none."""
 
     spot: Spot
     gid: int | None
@@ -44,7 +44,7 @@ def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
 
 
 def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int, str], str]:
-    """Return the superseding rule by file, line and rule; of several, the last by name."""
+    """Return the superseding rule by file, line and rule; if there are several, the last by name."""
     found: dict[tuple[bytes, int, str], str] = {}
     sure = (spot for spot in spots if spot.pattern in SUPERSEDES and spot.confidence >= least)
     for spot in sorted(sure, key=lambda spot: spot.pattern):

@@ -1,4 +1,4 @@
-"""The options of a scan. Avoids slow imports, as the scanning child processes use this module."""
+"""The options of a scan. Slow imports are avoided, since the scanning child processes use this module."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class RuleFacts(JsonRecord):
     """The rules of a run: the `blob` for workers (None: built-in rules only), disabled ids, and severities by id.
 
-    `project` are the ids of the project's own rules, `packages` the fingerprints of installed rule packages by name;
-    `learned` are adjustments of the confidence of rules by triage verdicts.
+    `project` are the ids of the project's own rules, `packages` the fingerprints of installed rule packages by name,
+    `learned` the adjustments of rule confidences derived from triage verdicts.
     """
 
     blob: str | None = None
@@ -29,9 +29,9 @@ class RuleFacts(JsonRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class SecOptions(RunOptions):
-    """What to report, and what to compare it with.
+    """Options of the report: contents, language and baseline.
 
-    `profile` enables time measurement. `lang` is the language of the report and of what agents write. `baseline`
+    `profile` enables time measurement. `lang` is the language of the report and of the agents' texts. `baseline`
     describes the baseline in reports, `triage` names the file of triage verdicts.
     """
 

@@ -1,6 +1,6 @@
 """The payloads of jobs, and the result of a summarize job for the next stage.
 
-This module avoids slow imports, as reports use it without the engines of the steps.
+This module avoids slow imports, since reports use it without the engines of the steps.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class ModelBlobs(JsonRecord):
 
 @dataclass(frozen=True)
 class FlowPayload(BatchPayload):
-    """The models of a batch, from row `first` of the index; `names` is the blob of the symbol index of all batches."""
+    """The models of a batch, starting at row `first` of the index; `names` is the blob of the run's symbol index."""
 
     models: str
     index: str
@@ -49,9 +49,9 @@ class CandidatesPayload(JsonRecord):
 
 @dataclass(frozen=True)
 class ClusterPayload(JsonRecord):
-    """A batch of candidates of one file; `shared` names what candidates of several files have in common.
+    """A batch of candidates of one file; `shared` is what candidates of several files have in common.
 
-    Candidates that are `alone` in their batches are combined in one job; these are the indexes of their batches.
+    Candidates that are alone in their batches are combined in one job; `alone` has the indexes of their batches.
     """
 
     file: str

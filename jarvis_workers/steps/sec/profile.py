@@ -1,8 +1,8 @@
-"""Measure the time per rule and file on request, without cost otherwise.
+"""Measure the time per rule and file on request; without a request, there is no cost.
 
-The time of a rule is that of its checks: the first check that needs an analysis of a function is charged for it. The
-rest of the time of a file is for reading it, finding names and masking it. The clock is that of the thread: the clock
-of the process has a resolution of 4 ms while a CPU limit is set.
+The time of a rule is that of its checks; the cost of analysing a function is charged to the first check that needs it.
+The remaining time of a file is spent on reading it, finding names and masking it. The thread clock is used because the
+process clock has a resolution of only 4 ms while a CPU limit is set.
 """
 
 import json
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class ProfiledScanner:
-    """A scanner, and the times of its rules and files since it was started."""
+    """A scanner that records the times of its rules and files since its start."""
 
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = Scanner(rules=[self._timed(rule) for rule in scanner.rules])
@@ -35,7 +35,7 @@ class ProfiledScanner:
         self._since = time.thread_time()
 
     def record(self, entry: Entry) -> None:
-        """Record that a file is finished."""
+        """Record the time of a finished file."""
         now = time.thread_time()
         self._files.append((now - self._since, entry.size, entry.path))
         self._since = now

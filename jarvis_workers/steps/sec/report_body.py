@@ -1,4 +1,4 @@
-"""Build the body of a report from the results of stages, without a store, so that child processes can do so."""
+"""Build the body of a report from the results of stages, without a store, so that child processes can do it."""
 
 import json
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
 
 def encode_body(body: ReportBody) -> bytes:
     """Return a body as JSON; dismissed issues are included only if there are any."""
-    # Encoded issue by issue: in one string, a single wide character would quadruple the memory of all text.
+    # Issues are encoded one by one: in a single string, one wide character would quadruple the memory of all text.
     lists = {
         "issues": body.issues,
         **({"dismissed": body.dismissed} if body.dismissed else {}),

@@ -1,6 +1,6 @@
 """Insert the results of a scan's jobs, in the transaction of their commit.
 
-Separate from `results`, which child processes import without the database libraries.
+This module is separate from `results`, which child processes import without the database libraries.
 """
 
 from typing import TYPE_CHECKING

@@ -11,7 +11,7 @@ WRITERS = "jarvis_workers.steps.sec.result_writers"
 
 
 class CandidateResult(NamedTuple):
-    """The candidates of a job; `meanings` describe the rules that are not built in."""
+    """The candidates of a job; `meanings` describes the rules that are not built in."""
 
     spots: tuple[Spot, ...] = ()
     meanings: tuple[Meaning, ...] = ()

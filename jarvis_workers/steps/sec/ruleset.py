@@ -1,7 +1,7 @@
 """The rules of a run: built-in ones, the project's own and those of installed packages, except disabled ones.
 
-They are fixed when a run is submitted, and passed to workers, which have no jarvis.yaml, as a blob. The blob contains a
-project's rules as data, but of a package only the name and fingerprint, as code is not transferred.
+They are fixed when a run is submitted, and passed as a blob to workers, which have no jarvis.yaml. The blob contains a
+project's rules as data, but only the name and fingerprint of a package, since code is not transferred.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class RuleSet:
     packages: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes | None:
-        """Return the blob, or None for exactly the built-in rules."""
+        """Return the blob, or None if the rules are exactly the built-in ones."""
         if not (self.off or self.project or self.packages):
             return None
         said = {"off": sorted(self.off), "project": list(self.project), "packages": dict(self.packages)}
@@ -40,7 +40,7 @@ class RuleSet:
 
 
 class Package(NamedTuple):
-    """An entry point with rules. `fingerprint` changes with the rows and with the modules of their checks."""
+    """An entry point with rules. `fingerprint` changes with the rules and with the modules of their checks."""
 
     name: str
     rules: tuple[Rule, ...]
@@ -48,7 +48,7 @@ class Package(NamedTuple):
 
 
 def rules_of(content: bytes | None) -> tuple[Rule, ...]:
-    """Return the rules in a blob of `RuleSet.encode`. Raises StepFailed if this machine lacks some of them."""
+    """Decode the output of `RuleSet.encode`. Raises StepFailed if this machine lacks some of the rules."""
     if content is None:
         return RULES
     said = json.loads(content)
@@ -62,7 +62,7 @@ def rules_of(content: bytes | None) -> tuple[Rule, ...]:
 
 
 def conditions_of(content: bytes | None) -> dict[str, str]:
-    """Return the condition to verify by rule, for rules that need no package to be loaded."""
+    """Return the condition to verify by rule, for the rules available without loading a package."""
     own = json.loads(content)["project"] if content else ()
     return {rule.pattern: rule.verification for rule in RULES} | {row["id"]: row.get("verification", "") for row in own}
 

@@ -1,6 +1,6 @@
-"""Scan a batch of files: those in a byte range of the snapshot's manifest.
+"""Scan a batch of files, which is a byte range of the snapshot's manifest.
 
-This module avoids slow imports, as the startup time of each scanning child process is part of the scan time.
+This module avoids slow imports, since the startup time of each scanning child process is part of the scan time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

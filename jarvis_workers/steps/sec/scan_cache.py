@@ -1,4 +1,4 @@
-"""Cache the scan results of a file, by its content, its context, and everything that determines the rules."""
+"""Cache the scan results of a file, keyed by its content, its context, and everything that determines the rules."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ class ScanCache:
         self._rules = _rules_key(chosen, engine) if results else ""
 
     def recall(self, files: Sequence[Keyed], *, whole: bool = False) -> dict[str, Scan]:
-        """Return the cached results by key; with `whole`, stop at the first directory with a missing result."""
+        """Return the cached results by key; if `whole` is set, stop at the first directory with a missing result."""
         known: dict[str, Scan] = {}
         for directory, keys in _by_directory(files):
             found = self._results.find(self._rules, directory, keys) if self._results else {}
@@ -65,7 +65,7 @@ def scan_to_json(scan: Scan) -> list[Any]:
 
 
 def scan_from_json(said: list[Any]) -> Scan:
-    """Return the scan with this JSON form."""
+    """Return a scan from its JSON form."""
     hits, problem, remarks = said
     return Scan(tuple(Hit(*hit) for hit in hits), problem, tuple(Remark(*remark) for remark in remarks))
 
@@ -87,13 +87,13 @@ def _by_directory(files: Sequence[Keyed]) -> Iterator[tuple[bytes, list[str]]]:
 def loaded_rules() -> str:
     """Return the fingerprint of the built-in rules; long-lived processes call this early.
 
-    The files of the rules may be replaced later, when old and new rules give different results.
+    The files of the rules may be replaced later, and old and new rules give different results.
     """
     return rules_fingerprint()
 
 
 def load_identity() -> None:
-    """Compute the fingerprints of the built-in rules and of the pattern engine: see `loaded_rules`."""
+    """Compute the fingerprints of the built-in rules and of the pattern engine (see `loaded_rules`)."""
     loaded_rules()
     loaded_engine()
 

@@ -1,4 +1,4 @@
-"""Scan the files of a batch, each within its limits."""
+"""Scan the files of a batch, each within limits."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ def scan_files(
     careful: bool = False,
     watch: ProfiledScanner | None = None,
 ) -> dict[str, Outcome]:
-    """Return the outcomes of files by key: of at least one file, and of all if time permits."""
+    """Return the outcomes of files by key, for at least one file, and for all files if time permits."""
     for language in {language_for(entry) for entry in todo.values()}:
         scanner.scan(b"", language=language)
     if watch:
@@ -38,5 +38,5 @@ def scan_files(
 
 
 def language_for(entry: Entry) -> str:
-    """Return the language as which a file is read."""
+    """Return the language in which a file is parsed."""
     return language_of(entry.path) or DEFAULT_LANGUAGE

@@ -1,7 +1,7 @@
 """Storage of the models of a batch: a blob with all models, and an index of their locations and exports.
 
 A model has two parts, compressed separately: its face, which is its interface to other files (`exports` and `calls`),
-and its body. `key` is a hash of both, which is verified on reading.
+and its body. `key` is a hash of both parts and is verified on reading.
 
 The first lines of an index are JSON: the lengths of the buckets, and the rows. They are followed by one line per
 export, in BUCKETS by the hash of its name, so that many indexes can be merged without parsing their rows.
@@ -45,7 +45,7 @@ class BlobRange(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A file of a batch with a model: `size` is that of its source, `calls` are the names that it imports."""
+    """A file of a batch with a model: `size` is the size of its source, `calls` are the names that it imports."""
 
     path: bytes
     size: int
@@ -87,7 +87,7 @@ def face_of(blobs: Blobs, blob: str, part: BlobRange) -> tuple[dict[str, Any], i
 
 
 def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[BlobRange, BlobRange]]) -> bytes:
-    """Return the index of a batch, given each file with size and model; `places` are the locations by key."""
+    """Return the index of a batch, given each file with its size and model; `places` maps keys to locations."""
     names: dict[str, int] = {}
     rows: list[Any] = []
     buckets: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]

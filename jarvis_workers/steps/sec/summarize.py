@@ -1,7 +1,8 @@
-"""Make the models of a batch of files for the flow stage: one job per scanned batch.
+"""Create the models of a batch of files for the flow stage, with one job per scanned batch.
 
-Files that could not be scanned are skipped, as they are already reported. Models are stored in the blob store; this
-machine caches the location of each file's model by content, and those of whole batches by all contents.
+Files that could not be scanned are skipped, since they are already reported. Models are stored in the blob store; this
+machine caches the location of each file's model by its content, and the locations for a whole batch by all its
+contents.
 """
 
 import base64
@@ -79,13 +80,13 @@ def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
     known = _batches(work, resources).find([(key, files[0][1].path)]).get(key)
     if known is None:
         return None
-    # Written again to renew its use: otherwise it might be pruned during the run.
+    # The blob is written again to renew its use; otherwise it might be pruned during the run.
     kept = tuple((name, blobs.put(blobs.read(blob))) for name, blob in known["blobs"])
     return Commit(files=len(files), size=known["size"], cached=len(files), blobs=kept)
 
 
 def decide(work: SummarizeWork, resources: Resources) -> Commit:
-    """Make the models that are not cached; a file that cannot be read does not affect the others."""
+    """Create the models that are not cached; a file that cannot be read does not affect the others."""
     with suppress(SnapshotError):
         if known := recall(work, resources):
             return known
@@ -195,7 +196,7 @@ def _files(entries: Sequence[Entry], work: SummarizeWork) -> list[Keyed]:
 
 @cache
 def _suffix_key(suffix: bytes) -> str:
-    """Return the part of the key for a suffix, which may determine the dialect of a file."""
+    """Return the key part for a suffix, which may determine the dialect of a file."""
     return hashlib.sha256(suffix).hexdigest()[:4]
 
 

@@ -16,11 +16,11 @@ from jarvis_workers.paths import from_text, shown
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, digest_of, face_of, read_lines
 
-# A name exported by more files is treated as unknown, as it has no definite meaning.
+# A name exported by more files is treated as unknown, since it has no definite meaning.
 EXPORTERS_MAX = 5_000
 PART_BYTES = 1 << 18
 HELD_BYTES = 64_000_000
-# Memory of a Python object per byte of the JSON that it was read from.
+# Memory of a Python object per byte of its JSON form.
 BYTES_A_BYTE = 6
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Exporter(NamedTuple):
 
 
 def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[[bytes], str]) -> str:
-    """Merge the batches, given as (blob of models, blob of index), in path order; return the root blob."""
+    """Merge the batches, given as (blob of models, blob of index) in path order, and return the root blob."""
     lines = [read_lines(blobs, index) for _, index in batches]
     size = sum(len(bucket) for buckets in lines for bucket in buckets)
     count = 1
@@ -62,7 +62,7 @@ class SymbolIndex:
         self._found: dict[str, tuple[Exporter, ...]] = {}
 
     def fetch(self, names: Iterable[str]) -> None:
-        """Look up many names at once, replacing those of the last call."""
+        """Look up many names at once; the results replace those of the last call."""
         asked: defaultdict[int, list[tuple[str, bytes]]] = defaultdict(list)
         for name in set(names):
             told = json.dumps(name).encode()
@@ -75,7 +75,7 @@ class SymbolIndex:
     def lookup(self, name: str, *, near: bytes = b"") -> list[tuple[str, Any]]:
         """Return path and payload of the files that export the name, in path order.
 
-        Of several files, only those that share the most directories with `near` are returned.
+        If there are several files, only those that share the most directories with `near` are returned.
         """
         found = self._exporters(name)
         if len(found) > 1 and near:
@@ -85,7 +85,7 @@ class SymbolIndex:
         return [(exporter.path, self._payload(name, exporter)) for exporter in found]
 
     def answers(self, names: Iterable[str]) -> str:
-        """Return a hash of the meaning of the names: if it is equal, all lookups are equal."""
+        """Return a hash of the meaning of the names: equal hashes mean equal results of all lookups."""
         digest = sha256()
         for name in sorted(set(names)):
             said = [(exporter.path, exporter.digest) for exporter in self._exporters(name)]
@@ -120,7 +120,7 @@ class SymbolIndex:
 
 @lru_cache(1)
 def open_names(blobs: Blobs, root: str) -> SymbolIndex:
-    """Return the symbol index of a run, which a process uses for many jobs."""
+    """Return the symbol index of a run; a process shares it between many jobs."""
     return SymbolIndex(blobs, root)
 
 

@@ -1,7 +1,8 @@
-"""Trace data flow through the models of a batch, and into the files that export the names they call.
+"""Trace data flow through the models of a batch, and into the files that export the functions called there.
 
-The result of a file is valid while its model and the meanings of all names that it looked up are unchanged; then the
-file is not analyzed again. Comments are read from the file itself each time, as models do not contain them.
+The cached result of a file is valid while its model and the meanings of all names that it looked up are unchanged; a
+file with a valid result is not analyzed again. Comments are read from the file itself each time, since models do not
+contain them.
 """
 
 import hashlib
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 STAGE = "flow"
 NOT_WHOLE = "data-flow rules analysed only part of it: "
-# Above this size, looking up the names takes too long in a parent process that serves other children.
+# Above this size, the lookup of names takes too long in a parent process that serves other children.
 RECALL_BYTES = 32_000_000
 
 
@@ -95,7 +96,7 @@ def recall(work: FlowWork, resources: Resources) -> Commit | None:
 
 
 def decide(work: FlowWork, resources: Resources) -> Commit:
-    """Analyze the models without cached results; one that exceeds a limit does not affect the others."""
+    """Analyze the models without cached results; a model that exceeds a limit does not affect the others."""
     blobs = resources.blobs
     names = open_names(blobs, work.names)
     rows = read_rows(blobs, work.index)[work.first :]
@@ -194,7 +195,7 @@ def _hit(pattern: str, line: int, confidence: float, evidence: str, steps: Seque
 
 
 def _key(row: Row) -> str:
-    """Return a cache key that covers all but the meanings of names; their lookup depends on the directory."""
+    """Return a cache key that covers all inputs except the meanings of names, whose lookup depends on the directory."""
     place = hashlib.sha256(row.path.rpartition(b"/")[0]).hexdigest()[:8]
     return f"{row.key}{'t' if is_test(row.path) else '-'}{place}"
 

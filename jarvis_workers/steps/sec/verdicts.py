@@ -77,12 +77,12 @@ def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> di
 
 
 def no_verdict(reason: str) -> IssueVerdict:
-    """Return the fields of an issue without a verdict."""
+    """Return the verdict fields of an issue without a verdict."""
     return IssueVerdict("undecided", reason=reason)
 
 
 def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
-    """Return number and condition of the cluster of each candidate; clusters are numbered by their first gids."""
+    """Return the number and the condition of each candidate's cluster; clusters are numbered by their first gids."""
     found = enumerate(clusters.read(session, run.id), 1)
     return {gid: (number, cluster.verification) for number, cluster in found for gid in cluster.gids}
 

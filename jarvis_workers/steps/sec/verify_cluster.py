@@ -92,7 +92,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
 
 @lru_cache(TREES_KEPT)
 def _index_of(root: Path) -> CodeIndex:
-    """Return the index of an unpacked tree, shared by the conversations of a process, as such a tree never changes."""
+    """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
     return CodeIndex(DirectoryTree(root))
 
 

@@ -55,7 +55,7 @@ def decide(work: ReportWork, resources: Resources) -> Commit:
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[Issue]:
-    """Yield every issue of a run, including dismissed ones and those that a report does not list."""
+    """Yield every issue of a run, including dismissed issues and those that a report does not list."""
     options, known, judged = SecOptions.of(run), known_of(session, run), judged_of(session, run)
     least = options.min_confidence
     issues = every_issue(

@@ -1,4 +1,4 @@
-"""Code slices: the parts of a tree that a model is shown for a question about some of its lines."""
+"""Code slices: the parts of a tree that are shown to a model with a question about some of its lines."""
 
 from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree

@@ -1,4 +1,4 @@
-"""Cut out the code that a question is about: its functions, the trace, callers, callees and definitions.
+"""Extract the code relevant to a question: its functions, the trace, callers, callees and definitions.
 
 The most important parts come first and are shortened least; parts that do not fit are omitted and counted.  Lines are
 numbered within their place (`places`), so that the text does not depend on the position of the code in its file.
@@ -84,7 +84,7 @@ class SlicePart:
 
 @dataclass(frozen=True)
 class Slice:
-    """Code in parts, the most important first; `left_out` counts the parts that did not fit."""
+    """Parts of the code, the most important first; `left_out` counts the parts that did not fit."""
 
     parts: tuple[SlicePart, ...]
     left_out: int = 0
@@ -118,7 +118,7 @@ def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Sli
 
 
 class _Cutting:
-    """The parts collected so far, and the characters that remain."""
+    """The parts collected so far, and the number of characters that remain."""
 
     def __init__(self, room: int) -> None:
         self.parts: dict[tuple[str, str], SlicePart] = {}
@@ -126,7 +126,7 @@ class _Cutting:
         self._room = room
 
     def add(self, file: SourceFile, place: CodeRange, role: Role, lines: Lines) -> bool:
-        """Add lines of a place; return whether they fit. The code in question is always added."""
+        """Add lines of a place and return whether they fit; the code in question is always added."""
         key = (file.path, place.name)
         part = self.parts.get(key) or SlicePart(file, place, role)
         missing = sum(len(file.decided[line - 1]) + LINE_COST for line in _missing(part.lines, lines))

@@ -1,6 +1,6 @@
 """Symbol index of a tree: definitions and callers of functions, definitions of types and macros.
 
-The index does not parse: one pass records which files call or define a name; a query searches the nearest of them.
+The index does not parse: one pass records which files call or define a name, and a query searches the nearest files.
 The pass ends after MOST_BYTES, a query after FILES_LOOKED_AT files; definitions beyond these limits are not shown.
 """
 
@@ -79,7 +79,7 @@ class CodeIndex:
         return found
 
     def definition(self, name: bytes, near: str) -> tuple[SourceFile, CodeRange] | None:
-        """Return the function that a name refers to in a file: its own, or the nearest one with external linkage."""
+        """Return the function that a name refers to in a file: a local one, or the nearest with external linkage."""
         for file in self._looked_at(self._heading, name, near):
             for place in file.places:
                 if (
@@ -157,9 +157,9 @@ class CodeIndex:
 
 
 class PlacedTree:
-    """A tree in which `a.c#f` is the function f of a.c, its lines counted from its first.
+    """A tree in which `a.c#f` is the function f of a.c, with its lines numbered from its first.
 
-    Only comments in its text could address a model, and these only in files that the read_code tool treats as code.
+    Its text can address a model only in comments, and only in files that the read_code tool treats as code.
     """
 
     def __init__(self, index: CodeIndex) -> None:
@@ -200,7 +200,7 @@ def _is_static(file: SourceFile, place: CodeRange) -> bool:
 
 
 def _mentions(text: bytes, name: bytes) -> Iterator[int]:
-    """Yield the offsets of a name, at most MENTIONS_LOOKED_AT of them."""
+    """Yield at most MENTIONS_LOOKED_AT offsets of a name."""
     at = text.find(name)
     for _ in range(MENTIONS_LOOKED_AT):
         if at < 0:

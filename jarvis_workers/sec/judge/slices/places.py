@@ -1,4 +1,4 @@
-"""Name every line of a file by its function: `f:3` is the third line of f, wherever f is.
+"""Name every line of a file by its function: `f:3` is the third line of f, at any position in the file.
 
 Lines between two functions are called `before:g`, those after the last one `end`. So an edit above a function does
 not change references to its lines. A second function of the same name is `f(2)`.
@@ -21,7 +21,7 @@ View = Literal["decided", "commented", "raw"]
 VIEWS: tuple[View, ...] = ("decided", "commented", "raw")
 
 HEAD_LINES = 3
-# Files that a project has under other suffixes were packed because they are code, too.
+# Files with other suffixes were packed because the project configures them as code.
 OTHERWISE = "c/cpp"
 END = "end"
 
@@ -36,7 +36,7 @@ class CodeRange(NamedTuple):
 
 
 class SourceFile:
-    """A source file of any suffix, with cached derived facts."""
+    """A source file with any suffix, and cached facts about it."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -55,7 +55,7 @@ class SourceFile:
         return found
 
     def bare(self, view: View) -> list[str]:
-        """Return the lines of a view for comparison: without white space, and with invisible characters escaped."""
+        """Return the lines of a view for comparison, without white space and with invisible characters escaped."""
         if view not in self._bare:
             self._bare[view] = ["".join(line.split()) for line in escape("\n".join(self.lines(view))).split("\n")]
         return self._bare[view]
@@ -80,11 +80,11 @@ class SourceFile:
         return tuple(_places(self, functions(self.masked, self.language)))
 
     def at(self, line: int) -> CodeRange:
-        """Return the place of a line; for a line that does not exist, the nearest."""
+        """Return the place of a line, or the nearest place if the line does not exist."""
         return self.places[max(0, bisect_right(self._starts, line) - 1)]
 
     def suspicions(self, first: int, last: int) -> tuple[Suspicion, ...]:
-        """Return prompt injections in the text of some lines that the deciding view omits."""
+        """Return the prompt injections in text that the deciding view omits from some lines."""
         if (first, last) not in self._suspicions:
             self._suspicions[first, last] = tuple(_suspicions(self, first, last))
         return self._suspicions[first, last]
@@ -110,7 +110,7 @@ class SourceFile:
 
 
 def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion]:
-    """Yield prompt injections in the lines that the deciding view changes, and in the adjacent lines."""
+    """Yield the prompt injections in the lines that the deciding view changes and in the adjacent lines."""
     raw, decided = source.raw[first - 1 : last], source.decided[first - 1 : last]
     differs = [one.rstrip() != other.rstrip() for one, other in zip(raw, decided, strict=True)]
     beside = zip(raw, differs, [False, *differs[:-1]], [*differs[1:], False], strict=True)
@@ -150,7 +150,7 @@ def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[CodeRange
 
 
 def _head(source: SourceFile, function: Function) -> int:
-    """Return the first line of a function: its return type may be on a line above its name."""
+    """Return the first line of a function, which is above its name if the return type has its own line."""
     line = source.line_of(function.start)
     for _ in range(HEAD_LINES):
         above = _masked_line(source, line - 1).strip() if line > 1 else b""

@@ -1,8 +1,9 @@
 """Two views of a file: the deciding view, and the same with comments.
 
 Both omit code disabled by `#if 0`, the text of `#error` and similar directives, and all but the first words of prose in
-literals; the deciding view also omits comments.  Text that addresses the reader must not be obeyed as an instruction;
-format specifiers, commands and short texts remain.  Both views are as long as the file: omitted text is blank.
+literals; the deciding view also omits comments.  This keeps text that addresses the reader from acting as an
+instruction; format specifiers, commands and short texts remain.  Both views are as long as the file: omitted text is
+blank.
 """
 
 import re
@@ -53,7 +54,7 @@ def deciding_view(content: bytes, language: str) -> bytes:
 
 
 def view_with_comments(content: bytes, language: str) -> bytes:
-    """Return the deciding view with the comments in their places."""
+    """Return the deciding view with comments included."""
     text = bytearray(deciding_view(content, language))
     for start, end in comments(content, language):
         text[start:end] = content[start:end]

@@ -1,6 +1,6 @@
 """Render one finding as expandable HTML: a summary line, and inside it the reason, the code and the facts.
 
-The page's script builds the same for findings that are not in the page: changes here must be repeated there.
+The page's script builds the same HTML for findings that are not in the page: changes here must be repeated there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ SILENCE = """
 <a href="{href}">{about}</a></p>
 """
 MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step of the path"}
-# Maximum number of step numbers in one line; of more, only the first and the last are shown.
+# Maximum number of step numbers on one line; if there are more, only the first and the last are shown.
 MANY = 2
 TRIAGE = {True: "true", False: "false", "wontfix": "won't fix", "later": "later"}
 CWE = """
@@ -55,9 +55,9 @@ def card(
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return a finding, collapsed; `judged` means that findings of the report have verdicts, `run` is the report's.
+    """Return a collapsed finding; `judged` means that findings of the report have verdicts.
 
-    `source_url` is the template of links to the source (see sourcelinks.py).
+    `run` is the report's `run` part, `source_url` the template of links to the source (see sourcelinks.py).
     """
     path, code = trace_and_code(issue, excerpt, say)
     return markup(
@@ -88,14 +88,14 @@ def card(
 
 
 def trace_and_code(issue: Issue, excerpt: Excerpt | None, say: Words) -> tuple[Html, Html]:
-    """Return the steps that lead to a finding, and the code around it and them; either may be empty."""
+    """Return the steps that lead to a finding, and the code around the steps and the finding; either may be empty."""
     pieces = in_order(excerpt, issue.file, issue.line) if excerpt else []
     steps = _numbered(issue, pieces)
     return _path(steps) if steps else Html(""), written(_codes(pieces, steps, say))
 
 
 def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:
-    """Return the pieces of an excerpt in the order of lines, those of the finding's own file first, with marks."""
+    """Return the pieces of an excerpt, with marks, in line order; those of the finding's own file come first."""
     marks = tuple({**dict(excerpt.marks), line: OWN}.items())
     pieces = [excerpt._replace(file=file, marks=marks), *excerpt.more]
     files = list(dict.fromkeys(piece.file for piece in pieces))
@@ -123,7 +123,7 @@ def about_anchor(rule: str) -> str:
 
 
 def cwe_link(number: int, say: Words) -> Html | str:
-    """Return a link to the description of a weakness; nothing is loaded until it is followed."""
+    """Return a link to the description of a weakness; nothing is loaded until the link is followed."""
     return markup(CWE.strip(), cwe=number) if number else say("none")
 
 
@@ -155,7 +155,7 @@ def _status(status: str, say: Words) -> Html:
 
 
 def _codes(pieces: Sequence[Excerpt], steps: Sequence[CardStep], say: Words) -> Iterator[Html]:
-    """Yield the code around a finding, then related code elsewhere under the name of its file."""
+    """Yield the code around a finding, then related code in other places under the name of its file."""
     before = pieces[0].file if pieces else ""
     for piece in pieces:
         if piece.file != before:
@@ -184,7 +184,7 @@ def _code(piece: Excerpt, steps: Sequence[CardStep], say: Words) -> Html:
 
 
 def _at(steps: Sequence[CardStep]) -> Html | str:
-    """Return the numbers of the steps on a line, as the target of their links."""
+    """Return the numbers of the steps on a line; the element is the target of links to these steps."""
     if not steps:
         return ""
     first, last = steps[0].number, steps[-1].number

@@ -1,6 +1,6 @@
 """Draw the charts of a report as SVG: no script, no fonts, nothing loaded.
 
-A bar is a link that sets a filter of the page.  Colours come from the page's classes, so that charts follow its theme.
+A bar is a link that sets a filter on the page.  Colours come from the page's classes, so that charts follow its theme.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ class Bar(NamedTuple):
 
 
 def link_to(**chosen: str) -> str:
-    """Return the address, within the page, of the filtered findings."""
+    """Return the address of the filtered findings within the page."""
     return "#" + urlencode({name: visible(value) for name, value in chosen.items()})
 
 
@@ -125,7 +125,7 @@ def _bar(row: Bar, top: int, longest: float) -> Html:
         '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</{closed}>',
         opened=opened,
         closed=closed,
-        # A shortened label is repeated in full once; otherwise screen readers would read it twice.
+        # A shortened label is repeated once in full; other labels are not, since screen readers would read them twice.
         whole=markup("<title>{label}</title>", label=row.label) if is_cut else "",
         hidden=Html(' aria-hidden="true"') if is_cut else "",
         label=label,
@@ -141,7 +141,7 @@ def _bar(row: Bar, top: int, longest: float) -> Html:
 
 
 def _link(row: Bar) -> Html:
-    """Open a link for the mouse; by keyboard the same filters are among the controls."""
+    """Return the start tag of a link for the mouse; keyboard users find the same filters among the controls."""
     return markup('<a href="{to}" tabindex="-1">', to=link_to(**row.chosen))
 
 

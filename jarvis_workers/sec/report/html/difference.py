@@ -23,7 +23,7 @@ HEADS = ("Severity", "Rule", "Location", "Code", "Note")
 
 
 class Section(NamedTuple):
-    """A list of a comparison: findings, each with a remark."""
+    """A list of findings in a comparison, each with a remark."""
 
     name: str
     title: str

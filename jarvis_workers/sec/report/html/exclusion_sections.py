@@ -1,4 +1,4 @@
-"""Sections on what a report sets aside: findings suppressed by comments or people, and those of a baseline."""
+"""Sections on findings that a report sets aside: suppressed by comments or people, or in the baseline."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ TABLE = """
 
 
 def notes(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield a line for each kind of finding that the numbers above the list exclude."""
+    """Yield a line for each kind of finding excluded from the numbers above the list."""
     if summary.suppressed:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
     if summary.judged_false:

@@ -1,7 +1,7 @@
 """Serialize the findings for the page's script: one JSON text that cannot contain a tag.
 
-Rules, explanations and file names are tables, and a finding refers to them by index, so that 25,000 findings take
-only a few megabytes.  All text is made printable first (see escape.py), since the script shows it unchanged.
+Rules, explanations and file names are stored in tables, and a finding refers to them by index, so that 25,000 findings
+take only a few megabytes.  All text is made printable first (see escape.py), since the script shows it unchanged.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -18,7 +18,7 @@ from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
 
-# Maximum size of all verdicts in characters: as much again as of code.
+# Maximum size of all verdicts in characters, the same as for code.
 VERDICTS_MAX = 4_000_000
 
 
@@ -49,7 +49,7 @@ def listing(
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return the JSON for the script: `issues` in display order, and translations of the script's own texts (`spoken`).
+    """Return the JSON for the script: `issues` in display order, and translations of the script's own texts, `spoken`.
 
     `run` is the id of the run, for commands.
     """
@@ -97,7 +97,7 @@ def _row(issue: Issue, tables: _Tables) -> tuple[Any, ...]:
 
 
 def _links(issues: Sequence[Issue], source_url: str) -> dict[str, str]:
-    """Return URL templates of the findings' files, with the line to be filled in, by displayed name."""
+    """Return a URL template, with a placeholder for the line, for each file with findings, by displayed name."""
     return {visible(file): link_to_file(source_url, file) for file in sorted({issue.file for issue in issues})}
 
 
@@ -112,7 +112,7 @@ def _translations(texts: Sequence[Any], say: Words) -> dict[str, Any]:
 
 
 def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
-    """Omit empty values at the end: most findings have a single piece, with no other line marked."""
+    """Omit empty values at the end; most findings have a single piece with no other marked line."""
     first, lines, marks, _, more = excerpt
     others = [(files[visible(one.file)], one.first, [visible(line) for line in one.lines], one.marks) for one in more]
     said = (first, [visible(line) for line in lines], marks, others)

@@ -1,6 +1,6 @@
 """Overview of the findings: verdict, numbers, charts, rules, and what was not checked.
 
-Unchecked files are shown beside the verdict: a report with gaps never reads as clean.
+Unchecked files are shown beside the verdict, so that a report with gaps never looks clean.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdi
 from jarvis_workers.sec.report_document import Issue, ReportGap, Summary
 
 REASONS = 3
-# A page with a million file names opens in no browser; the JSON report has them all.
+# No browser opens a page with a million file names; the JSON report has them all.
 NAMES_MAX = 5_000
 
 
@@ -76,7 +76,7 @@ def _found(summary: Summary, say: Words) -> Html:
 
 
 def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield the key numbers; those of a verdict or a severity are links."""
+    """Yield the key numbers; numbers for a verdict or a severity are links."""
     if has_verdicts(summary):
         there = {"confirmed": 0, "review": 0, "undecided": 0} | counts(summary)
         for status, count in there.items():
@@ -111,7 +111,7 @@ def _number(label: str, number: int, *, kind: str = "", href: str | None = None)
 
 
 def charts(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield the panels of charts; severities within a category or file are known for listed findings only."""
+    """Yield the chart panels; severities within a category or file cover listed findings only."""
     if not issues:
         return
     if has_verdicts(summary):
@@ -215,7 +215,7 @@ def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
 
 
 def unchecked_files(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield what was not checked or left out, with names up to a readable number."""
+    """Yield the lists of files that were not checked or left out, with a readable number of names each."""
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for gap in summary.not_checked:
         missing[gap.reason].append(gap.file)

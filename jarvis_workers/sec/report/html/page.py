@@ -1,8 +1,8 @@
 """Render a report as one HTML file that loads nothing and can be read in a browser, on paper, or without scripts.
 
 The page contains the FIRST_SHOWN best findings as plain HTML; its script replaces them with all findings, filtered and
-paginated.  Its own style and script are allowed by their hashes, so that a browser runs nothing else, regardless of the
-scanned code.
+paginated.  A content security policy allows the style and the script of the page by their hashes, so that a browser
+runs nothing else, regardless of the scanned code.
 """
 
 import heapq
@@ -98,7 +98,7 @@ def asset(name: str) -> str:
 
 
 def _page_heads(title: str) -> str:
-    """Return the style of printed pages: the title, escaped so that it cannot end the string, and the page number."""
+    """Return the style of printed pages: page number and title, escaped so that it cannot end the string."""
     written_out = "".join(
         letter if letter.isalnum() and letter.isascii() else f"\\{ord(letter):06x}" for letter in title
     )

@@ -1,6 +1,6 @@
 """Render a model's verdict inside the card of a finding: the reason, the texts, the evidence, the scripts.
 
-The page's script builds the same, as with card.py.
+The page's script builds the same HTML, as for card.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ def reason(issue: Issue, say: Words) -> Iterator[Html]:
 
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
-    """Yield the verdict's texts on how the finding does harm."""
+    """Yield the texts of the verdict that explain how the finding does harm."""
     told = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
     if told:
         yield markup(

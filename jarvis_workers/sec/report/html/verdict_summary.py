@@ -1,6 +1,6 @@
 """Summary of the verdicts, and of the usage of the model.
 
-The most dangerous confirmed finding comes first, one click from its evidence and its fix.
+The most dangerous confirmed finding comes first, linked to its evidence and its fix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

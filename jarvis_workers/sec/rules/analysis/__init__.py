@@ -1,1 +1,1 @@
-"""Local analyses of masked source text that several rule families share."""
+"""Local analyses of masked source text, shared by several rule families."""

@@ -1,7 +1,7 @@
-"""Aliases of functions: macros of a file, such as `#define drop(p) free(p)`, and Windows spellings, as `_wpopen`.
+"""Aliases of functions: macros of a file, such as `#define drop(p) free(p)`, and Windows spellings, such as `_wpopen`.
 
-Only macros that change nothing but the name are followed, and only a few in a chain.  If an alias refers to different
-functions, as under `#ifdef _WIN32`, the POSIX function is used.
+Only macros that change nothing but the name are followed, and chains of them are short.  If an alias refers to
+different functions, for example under `#ifdef _WIN32`, the POSIX function is used.
 """
 
 import re
@@ -25,7 +25,7 @@ WINDOWS = lazy(rb"_|[A-Z]\w*[a-z]")
 DIRECTIVE = lazy(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
 
 _Name = tuple[int, bytes, Any, bool, int]
-# Same arguments in the same order; functions that count wide characters map to functions that do so too.
+# The aliases take the same arguments in the same order; functions that count wide characters map to such functions.
 SPELLINGS: Mapping[bytes, bytes] = {
     spelling.encode(): name.encode()
     for name, spellings in {
@@ -53,7 +53,7 @@ def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) ->
     """Return a map from alias to function, found near the occurrences of known names; known names are never aliases."""
     named: dict[bytes, bytes] = {}
     for start, name, _, called, end in found:
-        # A `#` before a name is rare, and the rest of the loop is slow.
+        # Most names have no `#` before them, and the rest of the loop is slow.
         if called and content.rfind(b"#", max(0, start - LINE_MAX), start) >= 0:
             alias = _defined(content, start, end)
             if alias:
@@ -64,13 +64,13 @@ def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) ->
 
 
 def occurrences(content: bytes, named: Mapping[bytes, bytes], limit: int) -> list[tuple[int, bytes, int]]:
-    """Return the first `limit` occurrences of aliases, in order: start, the function meant, end."""
+    """Return the first `limit` occurrences of aliases, in order: start, aliased function, end."""
     each = ((start, name, start + len(alias)) for alias, name in named.items() for start in _whole(content, alias))
     return sorted(islice(each, limit))
 
 
 def real_name(source: SourceText, name: bytes) -> bytes:
-    """Return the function that a name of the file refers to, most often itself."""
+    """Return the function that a name in the file refers to, usually the name itself."""
     named = source.aliases.get(name, name)
     return SPELLINGS.get(named, named)
 
@@ -97,7 +97,7 @@ def _take(named: dict[bytes, bytes], alias: bytes, name: bytes, known: Collectio
 
 
 def _defined(content: bytes, start: int, end: int) -> bytes | None:
-    """Return the macro whose whole definition is the name at `start`."""
+    """Return the macro whose entire definition is the name at `start`."""
     floor = max(0, start - LINE_MAX)
     line = content.rfind(b"\n", floor, start) + 1 or floor
     head = HEAD.match(content, line, start)

@@ -1,4 +1,4 @@
-"""Bounds checks before a site, and the origin of numbers outside the program."""
+"""Bounds checks before a site, and numbers that originate outside the program."""
 
 import re
 from collections.abc import Iterable
@@ -30,12 +30,12 @@ FILLED = lazy(
 
 
 def is_limited(site: Site, names: Iterable[bytes]) -> bool:
-    """Return whether one of the names is compared, or assigned a limited value, before the site."""
+    """Return whether one of the variables is compared, or assigned a limited value, before the site."""
     return any(_is_compared(site, name) for name in names)
 
 
 def comes_from_outside(site: Site, scope: Scope, names: Iterable[bytes], *, wide: bool = False) -> bool:
-    """Return whether one of the names was read from text, the network or a file; `wide` ignores 16-bit values."""
+    """Return whether one of the variables was read from text, the network or a file; `wide` ignores 16-bit values."""
     return any(
         (OUTSIDE.search(value.text) and not (wide and SHORT.search(value.text)))
         or (not value.text and _is_filled(site, value.at))

@@ -1,6 +1,6 @@
 """Sizes of the buffers that a pointer points to, and maximum lengths of strings.
 
-A pointer that may point to several buffers has several capacities.  An unmodified parameter has those of the
+A pointer that may point to several buffers has several capacities.  An unmodified parameter has the capacities of the
 arguments that callers in the same file pass.
 """
 
@@ -26,7 +26,7 @@ NEW_ARRAY = lazy(
 ELEMENT = lazy(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
 ADDRESS = lazy(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
 
-# Positions of the size among the arguments of each allocator; two sizes are multiplied.
+# Positions of the size arguments of each allocator; two sizes are multiplied.
 ALLOCATORS: dict[bytes, tuple[int, ...]] = {
     name: places
     for places, names in (
@@ -160,7 +160,7 @@ class BufferSizes(SizeEvaluator):
         return self._size_at(total, at)
 
     def _size_at(self, amount: Amount, at: int) -> Amount | None:
-        """Evaluate a size at the time of the allocation; its variables may have changed since."""
+        """Evaluate a size at the allocation; its variables may have changed since then."""
         for name in amount.names:
             if NAME.match(name) and not name.isupper():
                 later = [value for value in self.values(name) if value.at > at]

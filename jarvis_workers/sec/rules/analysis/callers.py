@@ -29,7 +29,7 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
 
 
 def has_all_callers_here(scope: Scope) -> bool:
-    """Return whether a static function is used in calls only, few enough to examine all of them."""
+    """Return whether a static function is used only in calls, and in few enough to examine all of them."""
     function = scope.site.function
     if function is None or b"static" not in scope.text[max(0, function.start - LEFT) : function.start]:
         return False

@@ -1,7 +1,7 @@
 """Declarations of variables visible at a site, and the values assigned to them.
 
-The text is searched backwards from the site, within the function and within bounds.  A block that was left before the
-site may not have run, so that there can be several values; an empty list means that nothing is known.
+The text is searched backwards from the site, within the function and for a bounded distance.  A block that ended before
+the site may not have run, so a variable can have several values; an empty list means that nothing is known.
 """
 
 import re
@@ -18,11 +18,11 @@ GLOBALS_MAX = 16
 BLOCKS_MAX = 24
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-# Bytes that may precede a declared name, ignoring stars and spaces; and those between it and another name.
+# Bytes that may precede a declared name, ignoring stars and spaces, and bytes between it and another name.
 MAY_DECLARE, BESIDE = WORD | frozenset(b":>,"), b" \t\r\n\f\v*&"
 JOINED, ARROW = WORD | frozenset(b"."), ord(">")
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
-# Bytes that may follow an assigned name; most often another byte follows.
+# Bytes that may follow an assigned name; most mentions are followed by another byte.
 MAY_GIVE = b" \t\r\n\f\v=+-*/%&|^<>"
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return typedef using".split())
 DIMENSIONS = lazy(rb"\s*+((?>\[(?>[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
@@ -75,7 +75,7 @@ class Scope:
         return found is not None and self.start <= found.at < self._body
 
     def is_pointer(self, name: bytes) -> bool:
-        """Return whether a name is declared as a pointer; a parameter in brackets is one too."""
+        """Return whether a name is declared as a pointer; an array parameter is one too."""
         found = self.declared(name)
         return found is not None and (found.stars > 0 if not found.dimensions else self.is_parameter(name))
 
@@ -89,7 +89,7 @@ class Scope:
         return self._declared[name]
 
     def values(self, name: bytes, before: int | None = None) -> list[Assigned]:
-        """Return the possible values of a variable: the last one, and earlier ones if a block may not have run."""
+        """Return the possible values of a variable: the last, and earlier ones if its block may not have run."""
         end = self.site.start if before is None else before
         if (name, end) not in self._values:
             self._values[name, end] = self._values_before(name, end)
@@ -108,7 +108,7 @@ class Scope:
         return found
 
     def counts_on(self, name: bytes) -> bool:
-        """Return whether a variable is incremented or decremented after the site, as in a loop that returns to it."""
+        """Return whether a variable is incremented or decremented after the site, for example in a loop around it."""
         behind = (self._value(name, at) for at in self._mentions(name) if at > self.site.start)
         return any(value is not None and not value.text for value in behind)
 
@@ -116,7 +116,7 @@ class Scope:
         return mentions_backwards(self.text, name, self._body, end)
 
     def occurrences(self, what: bytes, end: int) -> Iterator[int]:
-        """Yield the offsets of a text in the file, but not at the end of a longer name."""
+        """Yield the offsets of a text in the file, except where it is the end of a longer name."""
         start = 0
         for _ in range(GLOBALS_MAX):
             start = self.text.find(what, start, end)
@@ -191,13 +191,13 @@ class Scope:
 
 
 def _may_declare(before: bytes) -> bool:
-    """Return whether the text before a name may end a declaration, a quick test that rejects most mentions."""
+    """Return whether the text before a name may belong to a declaration (a quick test that rejects most mentions)."""
     rest = before.rstrip(BESIDE)
     return bool(rest) and rest[-1] in MAY_DECLARE and rest.rsplit(None, 1)[-1] not in NO_TYPES
 
 
 def _always_runs(text: bytes, at: int, end: int, floor: int) -> bool:
-    """Return whether the code at `at` has run whenever `end` is reached: its block is open, and not a branch."""
+    """Return whether the code at `at` has run whenever `end` is reached: its block is open and is not a branch."""
     braces = text[at:end].translate(None, NO_BRACES)
     for _ in range(BLOCKS_MAX):
         shorter = braces.replace(b"{}", b"")
@@ -211,12 +211,12 @@ def _always_runs(text: bytes, at: int, end: int, floor: int) -> bool:
 
 
 def _last_edge(before: bytes) -> int:
-    """Return the offset at which the last statement or block ended or began, or -1."""
+    """Return the offset at which the last statement ended or the last block began or ended, or -1."""
     return max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"))
 
 
 def mentions_backwards(text: bytes, name: bytes, floor: int, end: int) -> Iterator[int]:
-    """Yield the offsets of a variable before `end`, the last first."""
+    """Yield the offsets of a variable before `end`, in reverse order."""
     left = MENTIONS_MAX
     for _ in range(FINDS_MAX):
         end = text.rfind(name, floor, end)

@@ -35,7 +35,7 @@ def declaration(site: Site, name: bytes) -> tuple[int, int] | None:
 
 
 def is_in_file(site: Site, pattern: re.Pattern[bytes]) -> bool:
-    """Return whether the masked text of the file matches a pattern; searched once per file."""
+    """Return whether the masked text of the file matches a pattern; the search runs once per file."""
     text = site.source.text
     return site.source.once(pattern.pattern.decode(), lambda: pattern.search(text) is not None)
 

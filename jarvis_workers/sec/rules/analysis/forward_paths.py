@@ -1,7 +1,7 @@
-"""Follow the control flow forward from an offset: the spans of text that may run after it, and how likely.
+"""Follow the control flow forward from an offset: find the spans of text that may run after it, and how likely each is.
 
-Blocks are entered and left; the `else` of a taken branch and the code after a jump are skipped; a `goto` is followed
-down the function, but loops are never followed back.  The text is masked; only braces and a few keywords are read.
+Blocks are entered and left; the `else` of a taken branch and the code after a jump are skipped; a forward `goto` is
+followed, but the back edge of a loop never is.  The text is masked; only braces and a few keywords are read.
 """
 
 import re
@@ -34,7 +34,7 @@ ALONE = lazy(rb"\b(?:else|do)\s*\Z")
 
 
 class Stretch(NamedTuple):
-    """A span of the text; `inner` counts the blocks entered to reach it, `left` the blocks left."""
+    """A span of the text; `inner` counts the blocks entered to reach it, `left` the blocks exited."""
 
     start: int
     end: int
@@ -66,7 +66,7 @@ def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
 
 
 def _near(text: bytes, at: int, end: int) -> int:
-    """Return the end of a nearby statement, a bound that suffices for most callers."""
+    """Return the end of a nearby statement, a limit that suffices for most callers."""
     if end - at <= NEAR_MAX:
         return end
     return text.rfind(b";", at, at + NEAR_MAX) + 1 or at + NEAR_MAX
@@ -99,7 +99,7 @@ def is_conditional(text: bytes, at: int) -> bool:
 
 
 class _ForwardWalk:
-    """Position of the walk, and whether it is over."""
+    """State of the walk: its position, and whether it is over."""
 
     def __init__(self, text: bytes, start: int, end: int) -> None:
         self.text = text
@@ -114,7 +114,7 @@ class _ForwardWalk:
         self.over = False
 
     def take(self, step: re.Match[bytes]) -> Stretch | None:
-        """Continue after a brace, a keyword or a directive; return the part of its statement that still runs."""
+        """Process a brace, a keyword or a directive, and return the part of its statement that still runs."""
         if step[0] == b"{":
             self.inner += 1
             if self._is_other_branch(step.start()):
@@ -140,7 +140,7 @@ class _ForwardWalk:
         self.at = _behind_else(self.text, self.at, self.end)
 
     def _branch(self, word: bytes) -> None:
-        """Skip the `#else` of an `#if` in which the walk began: it belongs to other builds."""
+        """Skip the `#else` branch if the walk began in the `#if` branch, since it belongs to other builds."""
         if word == b"if":
             self.branches += 1
         elif word == b"endif":
@@ -195,7 +195,7 @@ class _ForwardWalk:
             self.over = True
 
     def _is_other_branch(self, at: int) -> bool:
-        """Return whether the `else` of a branch that ended with a jump begins at `at`."""
+        """Return whether an `else` begins at `at` whose first branch ended with a jump."""
         return self.jumped > 0 and self.text[self.jumped : at].strip() == b"else"
 
 

@@ -1,8 +1,8 @@
-"""Exits of a function on which a resource that it acquired is still held.
+"""Exits of a function at which a resource that it acquired is still held.
 
-Blocks are parsed by their braces and jumps by their keywords, from the acquisition on.  A release in a block that
+Blocks are parsed by their braces and jumps by their keywords, starting from the acquisition.  A release in a block that
 ends with a jump does not count after the block; a release in any other block does, so that doubtful cases are not
-reported.  The `else` of the block that acquires the resource is never reached with it.
+reported.  The `else` of the block that acquires the resource is never reached while the resource is held.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ class Way(NamedTuple):
 
 
 class _Block:
-    """A block opened after the acquisition: its heads, and the events in it."""
+    """A block opened after the acquisition: the heads of its statements, and the events in it."""
 
     def __init__(self, heads: tuple[Span, ...], *, lambda_body: bool = False) -> None:
         self.heads = heads
@@ -77,7 +77,7 @@ def ways_out(text: bytes, part: Span, releases: Sequence[int], again: Sequence[i
 
 
 class _ExitWalk:
-    """Walk over a function from the acquisition on; `over` once the resource cannot be held any more."""
+    """Walk over a function, starting at the acquisition; `over` is true once the resource can no longer be held."""
 
     def __init__(self, text: bytes, start: int) -> None:
         self.text = text
@@ -133,7 +133,7 @@ class _ExitWalk:
 
 
 def held_from(text: bytes, start: int, end: int, *, fails: bool) -> int | None:
-    """Return the offset from which the result of a call at `start` .. `end` is held, None if that is unclear.
+    """Return the offset from which the result of the call at `start` .. `end` is held, None if that is unclear.
 
     `fails` means that the condition around the call is true if the call failed, so that nothing is held.
     """
@@ -227,7 +227,7 @@ def _behind_else(text: bytes, at: int) -> int:
 
 
 def _close(text: bytes, at: int, depth: int) -> int | None:
-    """Return the offset after the parenthesis that closes the `depth` ones open at `at`."""
+    """Return the offset after the parenthesis that closes all `depth` parentheses open at `at`."""
     for match in PARENTHESES.finditer(text, at, at + CONDITION_MAX):
         depth += 1 if match[0] == b"(" else -1
         if depth == 0:

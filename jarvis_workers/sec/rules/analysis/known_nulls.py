@@ -1,4 +1,4 @@
-"""Pointers known to be NULL where they are used: in the branch taken for NULL, or after `p = NULL`."""
+"""Pointers known to be NULL at a use: in the branch taken if they are NULL, or after `p = NULL`."""
 
 import re
 
@@ -91,7 +91,7 @@ def _assigned(site: Site) -> float | None:
 
 
 def _is_used_next(text: bytes, name: bytes, start: int) -> bool:
-    """Return whether the next mention dereferences the name, a quick test that rejects most sites."""
+    """Return whether the next mention dereferences the name (a quick test that rejects most sites)."""
     at = next_mention(text, name, start, start + NEXT_MAX)
     return at >= 0 and (text[at - 1 : at] == b"*" or USED.match(text, at + len(name)) is not None)
 
@@ -111,7 +111,7 @@ def _in_branch(site: Site, given: bytes, start: int) -> float | None:
 
 
 def _is_worth_following(text: bytes, name: bytes, start: int) -> bool:
-    """Return whether the branch mentions the name or falls through, a quick test: most branches just exit."""
+    """Return whether the branch mentions the name or falls through (a quick test: most branches just exit)."""
     braced = text[start - 1 : start] == b"{"
     end = text.find(b"}" if braced else b";", start, start + BRANCH_MAX)
     if end < 0 or next_mention(text, name, start, end) >= 0:
@@ -135,7 +135,7 @@ def _used(text: bytes, mention: Mention) -> bool | None:
 
 
 def _only_tells(text: bytes, start: int, end: int) -> bool:
-    """Return whether the branch prints something, does not leave the function and changes nothing."""
+    """Return whether the branch only prints something: it neither leaves the function nor changes anything."""
     branch = text[start : text.find(b"}", start, end)] if text.find(b"}", start, end) >= 0 else b""
     called = CALLED.findall(branch)
     return bool(called) and PRINTING.issuperset(called) and b"=" not in branch and not LEAVES.search(branch)

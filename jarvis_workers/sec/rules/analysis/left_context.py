@@ -1,6 +1,6 @@
-"""Masked text to the left of an offset: its statement, its last word, its enclosing call.
+"""Masked text to the left of an offset: the statement, the last word, the enclosing call.
 
-Each function takes the text before the offset, of a length chosen by the caller.
+Each function takes the text before the offset; the caller chooses its length.
 """
 
 import re

@@ -12,7 +12,7 @@ from jarvis_workers.source.lazy_regex import lazy
 REACH = 8_192
 MENTIONS_MAX = 24
 CHOICES_MAX = 16
-# Two adjacent words can only be concatenated literals.
+# Adjacent words can only be concatenated literals.
 SIDE_BY_SIDE = lazy(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
 NUMBER_OR_NULL = lazy(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
 MACRO = lazy(rb"\(*+(?>(?:[A-Z_][A-Z0-9_]++(?![a-z])(?>\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
@@ -61,7 +61,7 @@ def provenance(site: Site, expression: bytes) -> str:
 
 
 def pieces(masked: bytes, original: bytes) -> bytes:
-    """Return the contents of the literals of an expression, with a NUL where other code separates two of them."""
+    """Return the contents of the literals of an expression, with a NUL between literals that other code separates."""
     held = bytearray()
     last = 0
     for match in QUOTED.finditer(masked):

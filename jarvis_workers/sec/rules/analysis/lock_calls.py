@@ -1,4 +1,4 @@
-"""Calls of a file that acquire or release a lock, and the name of each lock.
+"""Calls in a file that acquire or release a lock, and the name of each lock.
 
 A lock is named by its expression in the call, without spaces and `&`.
 """
@@ -69,7 +69,7 @@ def lock_calls(site: Site, function: Function) -> LockCalls:
 
 
 def released_locks(site: Site) -> frozenset[bytes]:
-    """Return the locks that the file releases somewhere, computed once."""
+    """Return the locks that are released anywhere in the file, computed once."""
     text = site.source.text
     return site.source.once("unlocked", lambda: frozenset(call.key for call in _unlocks(text, 0, len(text))))
 

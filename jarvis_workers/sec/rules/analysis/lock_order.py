@@ -45,7 +45,7 @@ def _pairs(site: Site) -> _LockPairs:
 
 
 def _may_acquire_two(site: Site, function: Function) -> bool:
-    """Return whether a function has two likely acquisitions, a quick test that rejects most functions."""
+    """Return whether a function has two likely acquisitions (a quick test that rejects most functions)."""
     source = site.source
     calls = source.once("lock calls", lambda: [match.start() for match in LIKE_A_LOCK.finditer(source.text)])
     return bisect_left(calls, function.body[1]) - bisect_left(calls, function.body[0]) > 1

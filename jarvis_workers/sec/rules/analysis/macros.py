@@ -1,6 +1,6 @@
-"""Macros of a file: the one whose body contains a site, and those that expand to literals.
+"""Macros of a file: the macro whose body contains a site, and macros that expand to literals.
 
-Arguments and earlier checks of a site in a macro body are at the uses of the macro.
+The arguments of a site in a macro body, and the checks before it, are at the uses of the macro.
 """
 
 import re

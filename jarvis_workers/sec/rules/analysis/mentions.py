@@ -1,7 +1,7 @@
-"""Classify each mention of a variable in masked C by what the code does with it.
+"""Classify each mention of a variable in masked C code by its use.
 
-Each mention is classified by a bounded window to its left and right: precise enough for a rule that reports a
-confidence, and at a cost that does not depend on the size of the function.
+Only a bounded window to the left and right of a mention is read: this is precise enough for a rule that reports a
+confidence, and the cost does not depend on the size of the function.
 """
 
 import re
@@ -135,7 +135,7 @@ def _pointed(before: bytes) -> str:
 
 
 def _within(before: bytes, after: bytes) -> str:
-    """Return the kind of use from outside parentheses: `(p)->x`, `((struct s *)p)->x`, `(p) == NULL`, `*(p)`."""
+    """Return the kind of use from text around parentheses: `(p)->x`, `((struct s *)p)->x`, `(p) == NULL`, `*(p)`."""
     for _ in range(PARENTHESES_MAX):
         inner = before.rstrip(b"* \t\r\n")
         cast = POINTER_CAST.search(inner) if inner.endswith(b")") else None

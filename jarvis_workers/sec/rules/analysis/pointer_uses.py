@@ -1,4 +1,4 @@
-"""Uses of a pointer after its assignment or release, and how likely control flow reaches them."""
+"""Uses of a pointer after its assignment or release, and how likely control flow is to reach them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, cast
@@ -30,7 +30,7 @@ UNEVALUATED = lazy(
 )
 MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
 DELETED = lazy(rb"\s*+(?>\[\s*+\]\s*+)?+")
-# Upper-case names are macros: their use of an argument is unknown here.
+# Upper-case names are macros, whose use of an argument is unknown.
 MACRO = lazy(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
 
 # Functions of the C library that dereference each pointer argument.
@@ -75,7 +75,7 @@ def values_before(site: Site, name: bytes) -> list[Assigned]:
 
 
 def plain_pointer(expression: bytes) -> bytes | None:
-    """Return the name of a pointer, such as `p`, `x->p` or `a[i]`, without casts and parentheses, or else None."""
+    """Return the name of a pointer, such as `p`, `x->p` or `a[i]`, without casts and parentheses, else None."""
     expression = expression.strip()
     for _ in range(CASTS_MAX):
         if PATH.match(expression):
@@ -124,7 +124,7 @@ def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
 
 
 def _returned_by_macro(text: bytes, start: int, end: int) -> int:
-    """Return the offset at which a macro such as `debug_return_int(n);` returns before a label, otherwise `end`."""
+    """Return the offset at which a macro such as `debug_return_int(n);` returns before a label, else `end`."""
     at = text.find(b"_return", start, end)
     for _ in range(RETURNS_MAX):
         if at < 0:
@@ -136,7 +136,7 @@ def _returned_by_macro(text: bytes, start: int, end: int) -> int:
 
 
 def is_shown(site: Site, mention: Mention) -> bool:
-    """Return whether only the address is printed."""
+    """Return whether the mention only prints the address."""
     start = max(site.at, mention.at - SHOWN_REACH)
     return mention.kind == "argument" and b"%p" in site.source.content[start : mention.at].rpartition(b";")[2]
 

@@ -1,4 +1,4 @@
-"""Bounds of the output length of a printf, from its format and arguments."""
+"""Bounds on the output length of a printf call, from its format and arguments."""
 
 import re
 from collections.abc import Iterator
@@ -95,5 +95,5 @@ def _string(site: Site, scope: BufferSizes, precision: bytes | None, index: int)
 
 
 def _choices(masked: bytes, original: bytes) -> list[int]:
-    """Return the lengths of the literals of `a ? "yes" : "no"`, separately."""
+    """Return the length of each literal of `a ? "yes" : "no"`."""
     return [literal_length(original[match.start(1) : match.end(1)]) for match in QUOTED.finditer(masked)]

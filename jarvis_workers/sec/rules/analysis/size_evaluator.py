@@ -1,6 +1,6 @@
 """Evaluate size expressions as symbolic amounts: `sizeof`, `strlen`, constants, macros and variables.
 
-An unknown part remains symbolic in the amount.  Lookups are bounded per site, since each may need others.
+An unknown part remains symbolic in the amount.  The number of lookups per site is limited, since each may need others.
 """
 
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ class SizeEvaluator(Scope):
         return None if length is None else Amount.of(length + 1).times(size_of_type(found.type))
 
     def member_capacities(self, expression: bytes) -> list[Amount]:
-        """Return the size of an array in a structure, if all structures of the file with that member agree."""
+        """Return the size of an array member, if all structures of the file with a member of that name agree."""
         member = MEMBER_NAME.search(expression)
         if member is None or expression.startswith(b"&"):
             return []
@@ -126,7 +126,7 @@ class SizeEvaluator(Scope):
         return None if found is None or name in found.names else found
 
     def lookup(self, kind: str, text: bytes) -> Amount | None:
-        """Look up a name, within bounds on nesting and total lookups: each may need others."""
+        """Look up a name, within limits on nesting and total lookups, since each lookup may need others."""
         if self._looks_left <= 0 or self._nested >= NESTED_MAX:
             return None
         self._looks_left -= 1

@@ -1,6 +1,6 @@
-"""Evidence that an unbounded copy is safe: its author measured one side of it, without proof that it fits.
+"""Evidence that an unbounded copy is safe: the code measures one side of it, without proof that the source fits.
 
-A string that provably fits is not reported at all (buffer_sizes); the evidence here only lowers the confidence.
+A string that provably fits is not reported at all (see buffer_sizes); this evidence only lowers the confidence.
 """
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import ALLOCATORS, BufferSizes
@@ -25,7 +25,7 @@ VARIABLE = lazy(rb"\b[a-z_]\w*+")
 
 
 def was_measured(site: Site, source: bytes) -> bool:
-    """Return whether the length of the source, or the size of the first argument, was tested before."""
+    """Return whether the length of the source, or the size of the first argument, was tested before the site."""
     source = bare(source)
     text, end = site.source.text, site.start
     floor = max(site.function.body[0], end - REACH) if site.function else max(0, end - NEAR)
@@ -39,7 +39,7 @@ def was_measured(site: Site, source: bytes) -> bool:
 
 
 def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
-    """Return whether the target was allocated here, with a computed size."""
+    """Return whether the target was allocated in this function, with a computed size."""
     target = BASE.match(site.masked(0))
     if target is None:
         return False
@@ -51,7 +51,7 @@ def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
 
 
 def is_source_bounded(site: Site, scope: BufferSizes) -> bool:
-    """Return whether the source is in a buffer of known size that is not known to exceed the target's."""
+    """Return whether the source is in a buffer of known size, which is not known to exceed the size of the target."""
     held, capacities = scope.capacities(site.masked(1)), scope.capacities(site.masked(0))
     return bool(held) and all(one.compared(capacity) != "more" for one in held for capacity in capacities)
 
@@ -66,7 +66,7 @@ def _is_asked(text: bytes, at: int) -> bool:
 
 
 def _limits(text: bytes, at: int, behind: int, source: bytes) -> bool:
-    """Return whether a mention is `len < sizeof(target)`, `sizeof(target) - used > len`, or another, bounded copy."""
+    """Return whether a mention is `len < sizeof(target)`, `sizeof(target) - used > len`, or a bounded copy."""
     before = text[max(0, at - LEFT) : at]
     if b"sizeof" in before and SIZE_BEFORE.search(before):
         after = COMPARED_AFTER.match(text, behind, behind + 64)

@@ -28,7 +28,7 @@ def length_of(
 ) -> Amount | None:
     """Return the length of a literal, or of a variable that was last assigned one or truncated.
 
-    `read` evaluates an index; `at` is an offset at or a little before the expression, if it is not at the site.
+    `read` evaluates an index; `at` is an offset at or shortly before the expression, if that is not at the site.
     """
     name = bare(expression)
     if name.startswith((b'"', b'L"')):
@@ -73,7 +73,7 @@ def _numbers(text: bytes) -> dict[bytes, int]:
     for match in DEFINE.finditer(text):
         amount = read_amount(match[2], lambda _kind, name: Amount.of(found[name]) if name in found else None)
         number = amount.number if amount else None
-        # A number larger than any type is meaningless, and each might be built from the ones before it.
+        # A number larger than any type is meaningless, and macros defined by earlier ones could grow without bound.
         if number is None or abs(number) >= LARGEST or found.setdefault(match[1], number) != number:
             twice.add(match[1])
     return {name: number for name, number in found.items() if name not in twice}

@@ -1,4 +1,4 @@
-"""Symbolic arithmetic on sizes in C code, without building it.
+"""Symbolic arithmetic on sizes in C code, without compiling it.
 
 An amount is a sum of products of names, such as 4 × n + 1; an unknown part remains symbolic, under its own text.
 Thus `strlen(s)` is one less than `strlen(s) + 1` although neither value is known.
@@ -51,7 +51,7 @@ Terms = dict[tuple[bytes, ...], int]
 
 
 class Amount(NamedTuple):
-    """Sum of products: the sorted factors of each, with its coefficient; the constant term has no factors."""
+    """Sum of products, each with its sorted factors and its coefficient; the constant term has no factors."""
 
     terms: tuple[tuple[tuple[bytes, ...], int], ...]
 
@@ -100,7 +100,7 @@ class Amount(NamedTuple):
         return _amount(products)
 
     def compared(self, other: "Amount") -> str:
-        """Return "more", "no more", "perhaps" (more unless the names are 0), or "" if it depends on the names."""
+        """Return "more", "no more", "perhaps" (more unless the names are 0), or "" if that depends on the names."""
         rest = self.plus(other, -1).terms
         signs = {times > 0 for _, times in rest}
         if signs == {True}:
@@ -146,7 +146,7 @@ def size_of_type(words: bytes) -> Amount:
 
 
 def _is_something(factors: tuple[bytes, ...]) -> bool:
-    """Return whether a product is known to be positive: sizes of types and upper-case macros are."""
+    """Return whether a product is known to be positive, as are sizes of types and upper-case macros."""
     return all(is_fixed(name) for name in factors)
 
 

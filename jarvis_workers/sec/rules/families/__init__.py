@@ -1,1 +1,1 @@
-"""Rules by family: each module has the rows of related rules and their checks."""
+"""Rules by family: each module contains the rows of related rules and their checks."""

@@ -1,4 +1,4 @@
-"""alloc_size_overflow, alloca_unbounded and vla_usage: allocations of a size that the program does not control."""
+"""alloc_size_overflow, alloca_unbounded and vla_usage: allocations whose size the program does not control."""
 
 import re
 
@@ -47,7 +47,7 @@ OF_CONSTANTS = lazy(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-
 
 
 def check_product(site: Site) -> float | None:
-    """Check for an unchecked product of two variables, or a size from outside; `n * sizeof` weighs less."""
+    """Check for an unchecked product of two variables, or a size from outside; `n * sizeof` has a lower confidence."""
     index = SIZE_ARGUMENT[site.name]
     size = site.masked(index)
     if b"*" not in size and b"+" not in size and b"<<" not in size and not NAME.match(size.strip()):

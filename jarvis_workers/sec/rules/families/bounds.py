@@ -22,7 +22,7 @@ MEASURED = lazy(rb"(?:wcs|str)len\(")
 
 
 class Shape(NamedTuple):
-    """Signature of a function: number of arguments (0: any), positions of target, sizes and source; `unit` in bytes."""
+    """Signature of a function: number of arguments (0: any), argument positions, and the size of a `unit` in bytes."""
 
     given: int
     target: int
@@ -59,7 +59,7 @@ SHAPES: dict[bytes, Shape] = {
 
 
 def check_size(site: Site) -> float | None:
-    """Raise the confidence if the sizes prove an overflow; lower it if the size is merely not seen to be limited."""
+    """Raise the confidence if the sizes prove an overflow; lower it if the only evidence is that no limit was found."""
     shape = SHAPES[site.name]
     given = site.arguments
     if given.end is None or (
@@ -173,7 +173,7 @@ def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amo
 
 
 def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
-    """Return whether the source points into the target, so that its contents fit."""
+    """Return whether the source points into the target, so that the copied bytes fit."""
     source = SHAPES[site.name].source
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if source is None or base is None or not NAME.match(site.masked(source).strip()):
@@ -192,7 +192,7 @@ def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float |
 
 
 def _strlen_adjustment(scope: BufferSizes, names: frozenset[bytes]) -> float:
-    """Return the adjustment for a size from strlen: lower if callers pass literals, or if a member is measured."""
+    """Return the adjustment for a size from strlen, lower if callers pass literals or if a member is measured."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
     return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN

@@ -94,7 +94,7 @@ ARGUMENT_BEFORE, ARGUMENT_AFTER = (b"(", b",", b"|"), (b")", b",", b"|")
 
 
 def check_cipher(site: Site) -> float | None:
-    """Skip code that implements or lists algorithms: functions named after one, tables, comparisons."""
+    """Skip code that implements or lists algorithms: functions named after an algorithm, tables, comparisons."""
     if not _is_chosen(site):
         return None
     name = site.name

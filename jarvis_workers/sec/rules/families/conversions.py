@@ -1,4 +1,4 @@
-"""errno_unchecked: calls of strtol and its family whose errors are not detected."""
+"""errno_unchecked: calls of strtol and related functions whose errors are not detected."""
 
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Rule, Site

@@ -27,7 +27,7 @@ FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|envi
 
 
 def check_copy(site: Site) -> float | None:
-    """Check an unbounded copy; lower the confidence if its source is constant, or a length was tested before."""
+    """Check an unbounded copy; lower the confidence if the source is constant, or if a length was tested before."""
     least, most = ARGUMENTS.get(site.name, COPIES)
     given = site.arguments
     if given.end is not None and not least <= len(given.spans) <= most:
@@ -58,7 +58,7 @@ def check_conversion(site: Site) -> float | None:
 
 
 def _is_tested_next(site: Site) -> bool:
-    """Return whether the number is first used in a comparison, which may reject invalid text, read as 0."""
+    """Return whether the first use of the number is a comparison, which may reject invalid text that was read as 0."""
     target = site.result.target
     following = next(site.uses_after(target), None) if target else None
     return site.result.tested or (following is not None and following.kind == "test")
@@ -75,9 +75,9 @@ def _size_adjustment(site: Site, scope: BufferSizes, source: bytes) -> float:
 
 
 def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
-    """Return whether the text is from outside the program, or from callers not seen to pass only bounded text.
+    """Return whether the text is from outside the program, or from callers not proven to pass only bounded text.
 
-    Text of callers counts only if the target is a buffer of fixed size, or one of the caller's, whose size is unknown.
+    Text from callers counts only if the target is a buffer of fixed size, or a buffer of the caller, of unknown size.
     """
     names = [bare(source) for source in sources]
     if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_given(scope, name))):
@@ -91,7 +91,7 @@ def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
 
 
 def _given(scope: BufferSizes, name: bytes) -> list[bytes]:
-    """Return the values of a pointer; a number from outside is not text."""
+    """Return the values of a pointer, but no numbers from outside, which are not text."""
     return [value.text for value in scope.values(name)] if NAME.match(name) and scope.is_pointer(name) else []
 
 

@@ -1,6 +1,7 @@
 """hardcoded_secret and hardcoded_secret_rust: passwords, tokens and keys in the source code.
 
-The contents of a literal decide: most strings next to the word `password` are prompts, setting names and messages.
+The check depends on the contents of a literal: most strings next to the word `password` are prompts, setting names and
+messages.
 """
 
 import re
@@ -32,7 +33,7 @@ SHAPES = (
     r"github_pat_[0-9A-Za-z_]{22}|glpat-[0-9A-Za-z_-]{20}|xox[abprs]-[0-9A-Za-z-]{10}|[rs]k_live_[0-9A-Za-z]{16}|"
     r"AIza[0-9A-Za-z_-]{35}|npm_[0-9A-Za-z]{36})",
 )
-# A literal follows: `= "`, `== "`, `: "`, `[] = "`, `, "`, `("`, `: &str = "`, or the name ends a call after one.
+# A literal follows: `= "`, `== "`, `: "`, `[] = "`, `, "`, `("`, `: &str = "`, or it precedes the name in a call.
 FOLLOWED = lazy(
     rb"\s*+(?:\[[^][\n]{0,40}\]\s*+)?(?::\s*+(?:Option\s*<\s*)?&?\s*+(?:'static\s++)?(?:str|String)\s*+>?\s*+)?"
     rb"(?P<mark>={1,2}|!=|,|\(|:|\{)?\s*+(?:\{\s*+)?"
@@ -107,7 +108,7 @@ def _quote(content: bytes, start: int, end: int) -> int | None:
 
 
 def _gives(content: bytes, start: int, end: int, mark: bytes | None) -> bool:
-    """Return whether the literal is the value of the name: after `,` and `(` it often is something else."""
+    """Return whether the literal is the value of the name; after `,` and `(` it is often something else."""
     before = content[max(0, start - 48) : start]
     if mark == b"(":
         return SETTER.match(content[start:end]) is not None or before.rstrip().endswith((b".", b"string"))
@@ -146,7 +147,7 @@ def _looks_secret(site: Site, value: bytes) -> float | None:
 
 
 def _word(site: Site, value: bytes) -> float | None:
-    """Return the adjustment for a plain word: mostly the name of a setting, but possibly a password."""
+    """Return the adjustment for a plain word, which is usually the name of a setting but may be a password."""
     name = site.name.lower()
     if (
         not name.endswith((b"password", b"passwd", b"passphrase"))

@@ -24,7 +24,7 @@ LINKS = (b"readlink", b"readlinkat")
 
 
 def check_ending(site: Site) -> float | None:
-    """Lower the confidence for structure fields, which may be of fixed width by design, and if a byte remains free."""
+    """Lower the confidence for structure fields, which may have a fixed width by design, and if a byte remains free."""
     first = 1 if site.name == b"readlink" else 2 if site.name == b"readlinkat" else 0
     given = site.arguments
     if given.end is None or len(given.spans) != (4 if site.name == b"readlinkat" else 3):
@@ -70,7 +70,7 @@ def _source_fits(site: Site, scope: BufferSizes, size: Amount) -> bool:
 
 
 def _is_ended(site: Site, base: bytes) -> bool:
-    """Return whether an element of the target is assigned after the copy, which most often is the NUL."""
+    """Return whether an element of the target is assigned after the copy; it is usually the NUL."""
     after = site.after(AFTER)
     leaves = after.find(b"\n}")
     after = b"".join(after[: leaves if leaves >= 0 else AFTER].split())
@@ -85,7 +85,7 @@ def _is_ended(site: Site, base: bytes) -> bool:
 
 
 def _is_zeroed(site: Site, base: bytes) -> bool:
-    """Return whether the target was zeroed before."""
+    """Return whether the target was zeroed before the copy."""
     before = site.before(BEFORE)
     at = len(before)
     for _ in range(MENTIONS_MAX):

@@ -34,7 +34,7 @@ COUNTER = lazy(
     rb"|(?:\+\+|--)\s*+(?P<before>[A-Za-z_]\w*+)"
 )
 IN_HEAD = lazy(rb"\(\s*+(?P<type>(?:[A-Za-z_]\w*+\s++)+)(?P<name>[A-Za-z_]\w*+)\s*+=")
-# Operations of a loop on a variable: a step, an assignment, a comparison with 0.
+# Operations of a loop on a variable: an increment or decrement, an assignment, a comparison with 0.
 STEP = lazy(
     rb"(?:(?P<before>--|\+\+|&|!)\s*+)?\b(?P<name>[A-Za-z_]\w*+)\s*+"
     rb"(?P<after>--|\+\+|-=|\+=|==\s*+0\b|<\s*+1\b|=(?!=)\s*+(?P<given>[^;,)]*+\)?[^;,)]*+))?"
@@ -118,7 +118,7 @@ def _is_local(site: Site, name: bytes) -> bool:
 
 
 def _always_holds(site: Site) -> float | None:
-    """Check for `i >= 0` with an unsigned variable that counts down, or with one that only ever wraps around."""
+    """Check for `i >= 0` with an unsigned variable that counts down, or with a variable that only ever wraps around."""
     text = site.source.text
     floor = max(0, site.start - LINE_MAX)
     found = HEAD.search(text[floor : site.start])

@@ -1,4 +1,4 @@
-"""getenv_unchecked: the value of an environment variable reaches a dangerous call, or is read though it may be NULL."""
+"""getenv_unchecked: an environment variable's value reaches a dangerous call, or is read although it may be NULL."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 """check_then_use: a file is checked by name, then used by name, and may have been replaced in between.
 
-The same expression must be passed to both calls in one function, and not be modified in between.
+Both calls must be in one function and take the same expression, which must not be modified in between.
 """
 
 from jarvis_workers.sec.rules.analysis.aliases import real_name
@@ -22,7 +22,7 @@ OPENS = frozenset(
     b"open open64 _open _wopen openat fopen fopen64 _wfopen freopen creat _creat _wcreat sopen _sopen opendir dlopen "
     b"execl execlp execle execv execvp execve chmod _chmod _wchmod chown lchown truncate link symlink".split()
 )
-# Calls that remove or rename a name only harm the owner of the directory.
+# Calls that remove or rename a file harm only the owner of the directory.
 NAMED = frozenset(
     b"unlink _unlink _wunlink remove _wremove rename _wrename rmdir _rmdir mkdir _mkdir _wmkdir mknod mkfifo".split()
 )
@@ -36,7 +36,7 @@ OPENED_AGAIN = lazy(rb"\b_?w?fstat(?:64|at)?\s*+\(")
 
 
 def check_race(site: Site) -> float | None:
-    """Raise the confidence for access checks, which test the rights of another user and are outdated at once."""
+    """Raise the confidence for access checks, which test the rights of another user and can be outdated immediately."""
     index, moved = ASKED[site.name]
     path = site.masked(index).strip()
     if site.function is None or not EXPRESSION.match(path):

@@ -1,4 +1,4 @@
-"""Rules of the data-flow analysis: `flow_rules.json` has a row for each, as `dataflow` implements the checks."""
+"""Rules of the data-flow analysis: `flow_rules.json` has a row for each; their checks are in `dataflow`."""
 
 from jarvis_workers.sec.rules.rule import flow_rules
 

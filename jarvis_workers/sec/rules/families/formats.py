@@ -81,7 +81,7 @@ def check_width(site: Site) -> float | None:
 
 
 def _is_too_wide(site: Site, number: int, width: int) -> bool:
-    """Return whether a word of this width and its NUL exceed the array that receives it."""
+    """Return whether a word of this width and its NUL exceed the size of the array that receives it."""
     capacities = [] if site.name[:1] == b"v" or b"w" in site.name else BufferSizes(site).capacities(site.masked(number))
     return any(Amount.of(width + 1).compared(capacity) == "more" for capacity in capacities)
 

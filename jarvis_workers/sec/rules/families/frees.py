@@ -67,7 +67,7 @@ def check_use(site: Site) -> float | None:
 
 
 def check_release(site: Site) -> float | None:
-    """Check for the release of memory that is not from the heap, of an interior pointer, or of released memory."""
+    """Check for a release of memory that is not from the heap, of an interior pointer, or of freed memory."""
     if site.function is None:
         return None
     odd = _not_from_heap(site, released(site).strip())
@@ -169,7 +169,7 @@ def _sureness(mention: Mention, *, guarded: bool) -> float:
 
 
 def _is_stepped_over(site: Site, name: bytes) -> bool:
-    """Return whether the loop reads the next element from the one that was just released."""
+    """Return whether the loop reads the next element from the element just released."""
     text = site.source.text
     before = text[max(0, site.start - LOOP_REACH) : site.start]
     if b"for" not in before and b"FOREACH" not in before:
@@ -276,7 +276,7 @@ def _is_array(site: Site, name: bytes) -> bool:
 
 
 def _may_be_array(site: Site, name: bytes) -> bool:
-    """Return whether `type name[` occurs in the function or in the file, a quick test."""
+    """Return whether `type name[` occurs in the function or in the file (a quick test)."""
     text = site.source.text
     start = site.function.body[0] if site.function else 0
     if _is_declared_between(text, name, max(start, site.start - REACH), site.start):

@@ -1,8 +1,8 @@
 """Trojan Source: code that is displayed differently from how the compiler reads it.
 
-There are three ways: bidirectional control characters that reorder the display (CVE-2021-42574), a lone carriage
-return, which ends a line for gcc and clang and overwrites it on a terminal, and a backslash-newline inside a name or
-a comment delimiter.  Such places count in comments and literals, too.
+There are three techniques: bidirectional control characters that reorder the display (CVE-2021-42574), a lone carriage
+return, which ends a line for gcc and clang but overwrites it on a terminal, and a backslash-newline inside a name or a
+comment delimiter.  Such places are also reported in comments and literals.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LONE_RETURN, comments
 
 CONFIDENCE = 0.85
-# Only a comment follows: at most prose is hidden.
+# Only a comment follows, so that only prose can be hidden.
 NO_CODE = -0.25
 # Embeddings, overrides and isolates that are closed on their line may belong to right-to-left text.
 PAIRED = -0.3
@@ -29,7 +29,7 @@ SLASH_AND_STAR = b"/*"
 def find_places(raw: bytes) -> Iterator[int]:
     """Yield offsets where code may be hidden in an unmodified file, at most PLACES_MAX of each kind.
 
-    An offset is that of a control character, after a lone carriage return, or before a backslash.
+    An offset is at a control character, after a lone carriage return, or before a backslash.
     """
     if b"\xe2" in raw:
         yield from (match.start() for match in islice(REORDERING.finditer(raw), PLACES_MAX))
@@ -70,7 +70,7 @@ def _line(content: bytes, at: int) -> bytes:
 
 
 def _is_paired(line: bytes) -> bool:
-    """Return whether a line closes each embedding, override and isolate that it opens, in order."""
+    """Return whether a line closes, in order, each embedding, override and isolate that it opens."""
     depth = 0
     for match in REORDERING.finditer(line):
         depth += -1 if match[0] in CLOSING else 1

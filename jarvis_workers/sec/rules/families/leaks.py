@@ -1,4 +1,4 @@
-"""error_path_leak: a function acquires a resource and does not release it on one of its exits."""
+"""error_path_leak: a function acquires a resource and does not release it at one of its exits."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 CONDITIONAL = lazy(rb"\b(?:if|else|case)\b")
 RETURNS_NOTHING = lazy(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
 COMPARED = lazy(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
-# Minimum and maximum number of arguments of functions whose names others may share.
+# Minimum and maximum number of arguments, for functions whose names may also belong to other functions.
 ARGUMENTS = {b"open": (2, 3), b"openat": (3, 4), b"socket": (3, 3), b"accept": (3, 3), b"dup": (1, 1), b"creat": (2, 2)}
 RELEASES = lazy(
     rb"free|clos|destroy|releas|delete|unref|(?:\A|_)put(?:_|\Z)|cleanup|clean_up|dispos|discard|drop|munmap|_fini|Free|Clos",
@@ -72,7 +72,7 @@ class _Story(NamedTuple):
 
 
 def check_leak(site: Site) -> float | None:
-    """Raise the confidence if another exit releases the resource: the function then owns it."""
+    """Raise the confidence if another exit releases the resource, which shows that the function owns it."""
     function, name = site.function, site.result.target
     if function is None or site.arguments.end is None or site.result.kind != "assigned" or not NAME.match(name):
         return None
@@ -154,7 +154,7 @@ def _leaks(site: Site, name: bytes, start: int, story: _Story) -> Iterator[Way]:
 
 
 def _is_forgotten(site: Site, name: bytes, way: Way, story: _Story) -> bool:
-    """Return whether the variable goes out of scope here, with its block or with the function."""
+    """Return whether the variable goes out of scope at this exit, with its block or with the function."""
     text, function = site.source.text, site.function
     if function is None or way.kind == "end":
         return story.whole and _returns_nothing(site)
@@ -176,7 +176,7 @@ def _is_conditional(text: bytes, way: Way) -> bool:
 
 
 def _is_spared(site: Site, name: bytes, way: Way) -> bool:
-    """Return whether nothing remains to be released on this exit, or the code after the jump releases it."""
+    """Return whether there is nothing to release at this exit, or the code after the jump releases the resource."""
     text, function = site.source.text, site.function
     if next(uses(text, name, *way.statement), None) is not None:
         return True

@@ -1,4 +1,4 @@
-"""deadlock_patterns: a lock acquired twice, held on an exit path, or acquired in another order elsewhere in the file.
+"""deadlock_patterns: a lock acquired twice, held at an exit, or acquired in a different order elsewhere in the file.
 
 A function that never releases a lock is assumed to lock for its caller.
 """
@@ -153,14 +153,14 @@ def _weight(site: Site, call: LockCall, way: Way, function: Function, *, is_rele
 
 
 def _is_commented_on(site: Site, start: int, end: int) -> bool:
-    """Return whether a comment mentions locks: it may state that the lock stays held, or who releases it."""
+    """Return whether a comment mentions locks; it may state that the lock stays held, or which code releases it."""
     text, content = site.source.text[max(0, start) : end], site.source.content[max(0, start) : end]
     comments = bytes(byte if blank == SPACE else SPACE for byte, blank in zip(content, text, strict=True))
     return COMMENT_ON_LOCKS.search(comments) is not None
 
 
 def _is_another(site: Site, call: LockCall, way: Way) -> bool:
-    """Return whether the second lock may be a different one of the same name, or may be acquired recursively."""
+    """Return whether the second lock may be another lock of the same name, or may be acquired recursively."""
     text = site.source.text
     heads = [text[slice(*head)] for head in way.conditions]
     if is_in_file(site, RECURSIVE) or any(LOOPS.search(head) or _names_lock(head) for head in heads):
@@ -177,7 +177,7 @@ def _names_lock(code: bytes) -> bool:
 
 
 def _is_spared(site: Site, call: LockCall, way: Way, function: Function) -> bool:
-    """Return whether the lock is not held on this exit, is held on purpose, or is released after the jump."""
+    """Return whether the lock is not held at this exit, is held on purpose, or is released after the jump."""
     text = site.source.text
     if SPEAKS_OF_LOCKS.search(function.name) or UNLOCK.search(text, *way.statement):
         return True

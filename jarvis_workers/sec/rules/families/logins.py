@@ -1,6 +1,7 @@
 """hardcoded_login: a hard-coded password or key is passed to a function that expects a secret.
 
-The function called shows that the argument is a secret, whatever its name; its origin is traced backwards.
+The called function shows that the argument is a secret, whatever its name; the origin of the argument is traced
+backwards.
 """
 
 from typing import NamedTuple
@@ -82,7 +83,7 @@ def _constant(site: Site, masked: bytes, spans: tuple[tuple[int, int], ...], tak
 
 
 def _held(site: Site, name: bytes) -> float | None:
-    """Check the last copy or the assignments to the variable, or its initializer in the file, for a constant."""
+    """Check whether the last copy to the variable, its assignments, or its initializer in the file is a constant."""
     source = _copied(site, name)
     if source is not None:
         return FROM_COPY if TEXT.match(source) or source in text_macros(site.source) else None

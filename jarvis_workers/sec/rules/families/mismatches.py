@@ -1,4 +1,4 @@
-"""malloc_free_mismatch: memory of one allocator is released by another."""
+"""malloc_free_mismatch: memory from one allocator is released by another."""
 
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site
@@ -68,7 +68,7 @@ TAKERS = {
     for name in takers.split()
 }
 PLACES = {b"devm_kfree": 1, b"g_slice_free": 1, b"g_slice_free1": 1, b"HeapFree": 2}
-# glib uses malloc on most systems, and arrays of plain types mostly survive the wrong delete.
+# glib uses malloc on most systems, and the wrong delete rarely harms arrays of plain types.
 SOFT = {("glib", b"free"): -0.2, ("malloc", b"g_free"): -0.2, ("new[]", b"delete"): -0.05}
 
 

@@ -53,13 +53,13 @@ ALLOCATING = tuple(
         b"PyObject_Malloc pvPortMalloc ztrymalloc ztrycalloc ztryrealloc hi_malloc hi_calloc hi_strdup je_malloc"
     ).split()
 )
-# Confidence adjustment by the function that may return NULL, and the weight of passing its NULL on.
+# Confidence adjustment for each function that may return NULL, and the weight of passing that NULL on.
 SEARCHES = dict.fromkeys(
     b"strchr strrchr strstr strpbrk strcasestr memchr memmem wcschr wcsrchr wcsstr strtok strtok_r".split(), 0.0
 )
 # strsep never returns NULL for a string that is not NULL.
 SEARCHES[b"strsep"] = -0.2
-# Most lookups in tables are for keys inserted before.
+# Most table lookups are for keys that were inserted before.
 TABLES = {b"g_hash_table_lookup": -0.1}
 FILES = dict.fromkeys(
     b"fopen fopen64 fdopen freopen tmpfile popen _popen opendir fdopendir fmemopen open_memstream dlopen".split(), 0.05
@@ -102,7 +102,7 @@ def check_allocation(site: Site) -> float | None:
 
 
 def check_lookup(site: Site) -> float | None:
-    """Check for the use of a result that is NULL for "not found", or of a pointer that is known to be NULL."""
+    """Check for the use of a result that is NULL if nothing was found, or of a pointer that is known to be NULL."""
     if not site.name:
         return check_known_null(site)
     if site.function is None:
@@ -126,7 +126,7 @@ def _is_repeated_search(site: Site) -> bool:
 
 
 def _was_looked_for(site: Site) -> bool:
-    """Return whether the searched text occurs before: in `if (strchr(s, ':'))`, or where it was printed."""
+    """Return whether the searched text occurs earlier: in `if (strchr(s, ':'))`, or where it was printed."""
     wanted = site.original(1).strip()
     start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
     return wanted[:1] in (b"'", b'"') and site.source.content.find(wanted, start, site.start) >= 0

@@ -1,7 +1,7 @@
-"""result_checked_elsewhere: a result is ignored here, though most of the file checks it.
+"""result_checked_elsewhere: a result is ignored, although most calls in the file check it.
 
-Ignoring every result of printf is common and is not reported.  A file that checks most of its calls of a function
-intends to check all; the few unchecked ones are likely mistakes.
+Ignoring every result of printf is common and is not reported.  If a file checks the result of most calls of a function,
+the few unchecked calls are likely mistakes.
 """
 
 from functools import lru_cache
@@ -30,7 +30,7 @@ SPACE = b" \t\r\n"
 
 
 def is_no_outlier(name: bytes, content: bytes, end: int) -> bool:
-    """Dismiss a result that is used, and a function whose result the file never checks."""
+    """Dismiss a call whose result is used, and a function whose result the file never checks."""
     before = content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip(SPACE)
     if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
         return before.endswith((b"(", b",", b"=", b"!", b"return", b"|", b"&"))

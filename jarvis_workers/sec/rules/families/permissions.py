@@ -59,7 +59,7 @@ def check_mode(site: Site) -> float | None:
 
 
 def _mask(site: Site, mode: int) -> float | None:
-    """Check for a umask that lets others write; ignore one that is restored at once, which is how the umask is read."""
+    """Check for a umask that lets others write, unless it is restored at once: that is how the umask is read."""
     if mode & OTHERS_WRITE or site.result.kind in ("passed", "tested", "returned"):
         return None
     if site.result.kind == "assigned":

@@ -1,4 +1,4 @@
-"""sql_built: an SQL query is concatenated from text, with values among the keywords.
+"""sql_built: an SQL query is built by concatenation, with values between the keywords.
 
 Numbers cannot change the meaning of a query, nor can constant table names.
 """

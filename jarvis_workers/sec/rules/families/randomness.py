@@ -28,7 +28,7 @@ GENERATORS = (
 )
 SEEDS = ("srand", "srandom", "srand48", "qsrand")
 ENGINES = ("mt19937", "mt19937_64", "minstd_rand", "minstd_rand0", "default_random_engine", "knuth_b")
-# Words of a name, such as `session_key`, `genToken` or `AUTH_NONCE`; a plain `key` is most often that of a table.
+# Words of a name, such as `session_key`, `genToken` or `AUTH_NONCE`; a plain `key` is usually a table key.
 SECRET = lazy(
     rb"(?:\b|_|(?<=[a-z]))(?:[Tt]oken|TOKEN|[Nn]once|NONCE|[Ss]alt|SALT|[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|"
     rb"[Ss]ecret|SECRET|[Ss]ession(?:_?[Ii][Dd]|_?[Kk]ey)|SESSION_ID|[Cc]hallenge|CHALLENGE|[Cc]ookie|COOKIE|otp|OTP|csrf|"
@@ -45,7 +45,7 @@ EDGES = (b";", b"{", b"}")
 
 
 def check_generator(site: Site) -> float | None:
-    """Report a generator only if a nearby name indicates a secret: games, tests and back-off may be predictable."""
+    """Report a generator only if a nearby name indicates a secret; games, tests and back-off may be predictable."""
     if site.name.decode("latin-1") in SEEDS:
         return _seeded(site)
     statement = _statement(site)

@@ -24,7 +24,7 @@ IS_TESTED = lazy(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^(
 
 
 def check_realloc(site: Site) -> float | None:
-    """Lower the confidence if the program exits when out of memory; report nothing if the pointer was saved."""
+    """Lower the confidence if the program exits on failed allocations; report nothing if the pointer was saved."""
     target = _target(site)
     pointer = b"".join(CAST.sub(b"", site.masked(0)).split())
     if not pointer or not b"".join(target.split()).endswith(pointer) or _is_longer(target, pointer):
@@ -37,7 +37,7 @@ def check_realloc(site: Site) -> float | None:
 
 
 def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
-    """Return whether the caller passed the pointer by value, or it was read from a location that still holds it."""
+    """Return whether the caller passed the pointer by value, or the location that it was read from still holds it."""
     scope = Scope(site)
     values = [value.text for value in scope.values(pointer, target_at(site))]
     if any(MADE.match(bare(value)) for value in values):
@@ -46,7 +46,7 @@ def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
 
 
 def _gives_up(site: Site) -> bool:
-    """Return whether the program exits when out of memory, after at most a short message."""
+    """Return whether the program exits on failed allocations, after at most a short message."""
     tested = IS_TESTED.match(site.after(LATER))
     return GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None
 

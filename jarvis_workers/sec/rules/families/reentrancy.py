@@ -1,6 +1,6 @@
 """strtok_nonreentrant, time_apis_not_threadsafe and inet_legacy: functions that return a pointer to static storage.
 
-With threads, or with two results in use at a time, the second result overwrites the first.
+With threads, or with two results in use at the same time, the second result overwrites the first.
 """
 
 import re
@@ -46,7 +46,7 @@ AFTER_CALL = lazy(rb"\s*+\)*+\s*+(?:->|\[)")
 
 
 def check_strtok(site: Site) -> float | None:
-    """Raise the confidence for nested strtok loops: the inner one ends the outer one. Reports first calls only."""
+    """Raise the confidence for nested strtok loops, of which the inner ends the outer; report first calls only."""
     if NOTHING.match(site.masked(0)) or _has_alternative(site) or _is_renamed(site):
         return None
     if _is_nested(site):
@@ -146,7 +146,7 @@ def _is_overwritten(site: Site) -> bool:
 
 
 def _is_beside_another(site: Site) -> bool:
-    """Return whether one call has two such arguments: `printf("%s %s", inet_ntoa(a), inet_ntoa(b))`."""
+    """Return whether one call has two results as arguments: `printf("%s %s", inet_ntoa(a), inet_ntoa(b))`."""
     if site.result.kind != "passed" or site.arguments.end is None:
         return False
     text = site.source.text

@@ -22,11 +22,11 @@ FAILED = lazy(
 )
 WRITES = frozenset(b"fwrite fprintf fputs fputc putc vfprintf putw".split())
 WAKES_UP = lazy(rb"1|sizeof\b.*|8")
-# Lists have a `remove` too.
+# Lists also have a function `remove`.
 OF_A_FILE = lazy(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
 GIVES_UP = lazy(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
 
-# How severe it is to ignore a failure, and the number of arguments of functions whose names others may share.
+# Severity of an ignored failure, and number of arguments for functions whose names may also belong to others.
 PRIVILEGES = (
     b"setuid setgid seteuid setegid setreuid setregid setresuid setresgid setgroups initgroups chroot "
     b"capset cap_set_proc ImpersonateNamedPipeClient RpcImpersonateClient ImpersonateLoggedOnUser "
@@ -151,7 +151,7 @@ def _is_index(site: Site, target: bytes) -> bool:
 
 
 def _has_a_value(site: Site) -> bool:
-    """Return whether the last target of a scanf was assigned before, and keeps its value if nothing is read."""
+    """Return whether the last target of a scanf was assigned before, so that it keeps its value if nothing is read."""
     target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
     if site.name not in CONVERTED or not NAME.match(target):
         return False
@@ -159,7 +159,7 @@ def _has_a_value(site: Site) -> bool:
 
 
 def _is_small_matter(site: Site) -> bool:
-    """Return whether a failure is harmless: a message, a wake-up byte, closing a file that was not written."""
+    """Return whether a failure is harmless: a message, a wake-up byte, or closing a file that was not written."""
     text, end = site.source.text, site.arguments.end or site.at
     if site.name in STREAMS and MESSAGES.search(site.masked(STREAMS[site.name]).strip()):
         return True

@@ -28,10 +28,10 @@ FROM_CONSTANT = lazy(
 
 
 def check_unsafe(site: Site) -> float | None:
-    """Check for unsafe code; the mere type `unsafe fn`, or an impl, is not reported.
+    """Check for unsafe code, without reporting the type `unsafe fn` or an impl.
 
-    Nor is a descriptor that is converted and returned unchanged.  Of explained code, test code, and functions that only
-    this crate can call, only the first site of a file is reported.
+    A descriptor that is converted and returned unchanged is not reported either.  In explained code, test code, and
+    functions that only this crate can call, only the first site of a file is reported.
     """
     text = site.source.text
     code = UNSAFE_CODE.match(text, site.at, site.at + 256)
@@ -44,7 +44,7 @@ def check_unsafe(site: Site) -> float | None:
 
 
 def _gives_back(site: Site) -> bool:
-    """Return whether a call is `from_raw_fd(a.into_raw_fd())` or `borrow_raw(self.as_raw_fd())`, with one owner."""
+    """Return whether a call is `from_raw_fd(a.into_raw_fd())` or `borrow_raw(self.as_raw_fd())`: one owner remains."""
     text = site.source.text
     taken = TAKES_BACK.match(text, site.at, site.at + 256)
     return taken is not None and (
@@ -54,7 +54,7 @@ def _gives_back(site: Site) -> bool:
 
 
 def _is_answered_for(site: Site, code: re.Match[bytes]) -> bool:
-    """Return whether the site is a block in an unsafe function, or a private function, whose calls are reported."""
+    """Return whether the site is a block in an unsafe function, or a private function; their calls are reported."""
     text = site.source.text
     if code["block"]:
         return site.function is not None and is_unsafe_function(text, site.function.start)

@@ -47,7 +47,7 @@ def _names_abi(site: Site, quote: int) -> bool:
 
 
 def _of_block(site: Site, start: int) -> float | None:
-    """Return the adjustment for a foreign block; after the first of a file they weigh less, or nothing if generated."""
+    """Return the adjustment for a foreign block; later blocks of a file weigh less, and nothing if generated."""
     text = site.source.text
     if FIRST_BLOCK.search(text, 0, site.start):
         return None if is_generated(site.source) else PLAIN
@@ -79,7 +79,7 @@ def check_marker(site: Site) -> float | None:
 
 
 def _unbound(site: Site, found: re.Match[bytes]) -> float:
-    """Check for a type parameter that is bounded by neither Send nor Sync."""
+    """Return the adjustment for type parameters bounded by neither Send nor Sync."""
     rest = found["rest"]
     target, _, where = rest.partition(b"where")
     parameters = TYPE_PARAMETER.findall((found["generics"] or b"")[:-1])
@@ -91,7 +91,7 @@ def _unbound(site: Site, found: re.Match[bytes]) -> float:
 
 
 def _held(site: Site, target: bytes, free: list[bytes]) -> float:
-    """Raise the confidence if the type stores an unbounded parameter; lower it if only a PhantomData names it."""
+    """Return the adjustment for a type that stores an unbounded parameter; lower if only a PhantomData names it."""
     named = TARGET.match(target)
     declared = _declarations(site.source).get(named[1]) if named else None
     if declared is None:

@@ -51,7 +51,8 @@ FOREIGN = lazy(
 def check_pointer(site: Site) -> float | None:
     """Raise the confidence if a safe function reads a caller's pointer, or `*const` is cast to `*mut`.
 
-    A type that is merely named is not reported, nor is a pointer in explained or test code that is never dereferenced.
+    A pointer type that is only named is not reported, nor is a pointer in explained or test code that is never
+    dereferenced.
     """
     if is_generated(site.source):
         return None
@@ -73,7 +74,7 @@ def check_pointer(site: Site) -> float | None:
 
 
 def _of_type(site: Site, before: bytes) -> float | None:
-    """Check a pointer type; for parameters of an unsafe function, its callers are responsible."""
+    """Check a pointer type, except for parameters of an unsafe function, for which its callers are responsible."""
     parameter = PARAMETER_NAME.search(before)
     function = _declaring(site)
     if parameter and function:
@@ -138,7 +139,7 @@ def check_forget(site: Site) -> float | None:
 
 
 def check_uninit(site: Site) -> float | None:
-    """Raise the confidence if nothing was written before; arrays of MaybeUninit may be uninitialized."""
+    """Raise the confidence if nothing was written before; arrays of MaybeUninit are allowed to be uninitialized."""
     text = site.source.text
     before = _before(site)
     if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
@@ -160,7 +161,7 @@ def _is_imported(site: Site, before: bytes) -> bool:
 
 
 def _of_zeros(site: Site, before: bytes) -> float:
-    """Return the adjustment for `zeroed`: valid for C structures, not for references, NonZero and enums."""
+    """Return the adjustment for `zeroed`, which is valid for C structures but not for references, NonZero and enums."""
     statement = before[before.rfind(b";") + 1 :] + site.source.text[site.at : site.at + 64]
     return -0.15 if FOREIGN.search(statement.partition(b"(")[0]) or FOREIGN.search(before) else -0.05
 

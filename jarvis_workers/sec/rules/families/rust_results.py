@@ -1,4 +1,4 @@
-"""ignored_result: a Result is discarded, and with it a possible error."""
+"""ignored_result: a Result, and with it a possible error, is discarded."""
 
 from jarvis_workers.sec.rules.analysis.rust_context import in_tests, is_commented, is_of_tests
 from jarvis_workers.sec.rules.rule import Rule, Site
@@ -44,7 +44,7 @@ RESULTS = lazy(rb"\A\s*+(?>\w++\s*+::\s*+)*+Result\b")
 
 
 def check_ignored(site: Site) -> float | None:
-    """Raise the confidence for important results: a lock that is released at once, writes, checks."""
+    """Raise the confidence for important results: lock guards (released at once), writes, checks."""
     text = site.source.text
     value = _after_let(site) if text[site.start : site.start + 3] == b"let" else _before_ok(site)
     if value is None:

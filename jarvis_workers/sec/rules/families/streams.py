@@ -22,7 +22,7 @@ def takes_nothing(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_extraction(site: Site) -> float | None:
-    """Follow the chain `cin >> setw(8) >> a >> b`; the width of the first extraction may have been set before it."""
+    """Follow the chain `cin >> setw(8) >> a >> b`; the width of the first extraction may be set before the chain."""
     if site.function is None:
         return None
     text, at = site.source.text, site.at

@@ -51,7 +51,7 @@ def _held_in(site: Site) -> Iterator[bytes]:
 
 
 def _openings(site: Site, name: bytes) -> Iterator[int]:
-    """Yield the offset of the `(` of each later call that opens the file of that name."""
+    """Yield the offset of the `(` of each later call that opens the file with that name."""
     text = site.source.text
     for use in islice(site.uses_after(name), MENTIONS_MAX):
         before = text[max(0, use.at - 64) : use.at]
@@ -71,7 +71,7 @@ def is_elsewhere(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_literal(site: Site) -> float | None:
-    """Check for a fixed name under /tmp that is created if missing, and followed if it is a link."""
+    """Check for a fixed name under /tmp: the file is created if missing, and a symbolic link is followed."""
     index = 1 if site.name == b"openat" else 0
     if SHARED.fullmatch(site.original(index).strip()) is None:
         return None

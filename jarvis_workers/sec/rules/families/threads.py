@@ -41,7 +41,7 @@ NO_ATTRIBUTES = lazy(rb"(?:\(\s*\w+\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\Z")
 
 
 def check_wait(site: Site) -> float | None:
-    """Raise the confidence if an `if` tests the condition once; an enclosing endless loop may test it otherwise."""
+    """Raise the confidence if an `if` tests the condition once; an enclosing endless loop may test it again."""
     function, end = site.function, _end(site)
     if function is None or not end or (_is_wrapper(site, function) if site.name else not _waits_on_lock(site, end)):
         return None
@@ -66,7 +66,7 @@ def _end(site: Site) -> int:
 
 
 def _waits_on_lock(site: Site, end: int) -> bool:
-    """Return whether a call is `ready.wait(lock)`, a C++ wait without a predicate, not a wait for something else."""
+    """Return whether a call is `ready.wait(lock)`, a C++ condition wait without a predicate."""
     text = site.source.text
     lock = text[text.find(b"(", site.start, end) + 1 : end - 1].strip()
     declared = declaration(site, lock)
@@ -74,7 +74,7 @@ def _waits_on_lock(site: Site, end: int) -> bool:
 
 
 def _is_wrapper(site: Site, function: Function) -> bool:
-    """Return whether a function passes on its own parameters and leaves the loop to its callers."""
+    """Return whether the function passes its own parameters to the wait and leaves the loop to its callers."""
     text = site.source.text
     base = re.match(rb"[\s&(*]*+(\w++)", site.masked(0))
     if base is None:
@@ -84,7 +84,7 @@ def _is_wrapper(site: Site, function: Function) -> bool:
 
 
 def _around(site: Site, function: Function) -> list[tuple[int, int]]:
-    """Return spans of the heads of the statements and blocks that contain the site, from the inside out."""
+    """Return the spans of the heads of the statements and blocks that contain the site, innermost first."""
     text = site.source.text
     heads = [(_head_with_for(text, site.start), site.start)]
     floor = max(function.body[0], site.start - REACH)

@@ -25,7 +25,7 @@ DECLARES = lazy(rb"[\w>*,]\s*+\Z")
 
 
 def check_declaration(site: Site) -> float | None:
-    """Check the first mention in straight-line code: an assignment, or anything that may be one, clears the pointer."""
+    """Check the first mention in straight-line code; anything that may be an assignment makes the pointer safe."""
     text = site.source.text
     end = text.find(b";", site.start)
     last = NAME.match(text, site.start)
@@ -91,7 +91,7 @@ def _judged(text: bytes, mention: Mention) -> float | None:
 
 
 def _is_set_later(site: Site, name: bytes, at: int) -> bool:
-    """Return whether the variable is assigned further down, which in a loop may have run before."""
+    """Return whether the variable is assigned further down, in code that may have run before in a loop."""
     end = site.function.body[1] if site.function else at
     return any(use.kind in ("assignment", "address") for use in uses(site.source.text, name, at, end))
 

@@ -27,9 +27,9 @@ SUCCEEDS = lazy(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", r
 
 
 class Family(NamedTuple):
-    """Functions with the same failure result: the comparisons that detect nothing, and the confidence adjustment.
+    """Functions with the same failure result: comparisons that do not detect it, and the confidence adjustment.
 
-    If `kept` is false, a variable that takes the result may be compared again later.
+    If `kept` is false, a variable that receives the result may be compared again later.
     """
 
     names: bytes
@@ -103,7 +103,7 @@ def is_no_check(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_comparison(site: Site) -> float | None:
-    """Check the comparison right after the call, or the first test of the variable that takes the result."""
+    """Check the comparison right after the call, or the first test of the variable that receives the result."""
     if site.function is None or site.arguments.end is None or site.result.kind == "ignored":
         return None
     kind, to, end = _comparison(site)

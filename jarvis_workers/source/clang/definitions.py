@@ -1,0 +1,65 @@
+"""Read what a translation of a unit needs: its functions and globals with trees and types, and what they name."""
+
+from pathlib import Path
+
+from jarvis_workers.source.clang.c_types import CDeclaration, CDefinition, UnitDefinitions
+from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys
+from jarvis_workers.source.clang.declarations import Declarations
+from jarvis_workers.source.clang.kinds import LINKAGE_INTERNAL, CursorKind
+from jarvis_workers.source.clang.libclang import ClangType, Cursor, library, text
+from jarvis_workers.source.clang.read_trees import definitions_of
+from jarvis_workers.source.clang.syntax_builder import SyntaxBuilder
+from jarvis_workers.source.clang.translation_unit import TranslationUnit, parsed
+from jarvis_workers.source.clang.unexposed_expressions import BUILTIN
+from jarvis_workers.source.clang.unit import CompileCommand
+
+
+def read_definitions(root: Path, command: CompileCommand, headers: Path) -> UnitDefinitions:
+    """Return the definitions of a C unit below the root, also those of its headers, with the types that they use.
+
+    Arguments and errors are those of `read_unit`; the trees of a unit with errors are incomplete.
+    """
+    with parsed(root, command, headers) as unit:
+        return _DefinitionReader(unit).read()
+
+
+class _DefinitionReader:
+    def __init__(self, unit: TranslationUnit) -> None:
+        self._unit = unit
+        self._keys = DeclarationKeys(unit)
+        self._builder = SyntaxBuilder(unit, self._keys)
+        self._types = self._builder.types
+        self._declarations = Declarations(unit, self._keys, "c")
+
+    def read(self) -> UnitDefinitions:
+        definitions = tuple(self._definition(key, cursor) for key, cursor in definitions_of(self._unit, self._keys))
+        own = {one.key for one in definitions}
+        references = sorted(self._builder.references.items())
+        declared = tuple(self._declaration(key, cursor) for key, cursor in references if key not in own)
+        types = self._types.types()
+        return UnitDefinitions(self._unit.file, definitions, declared, types, self._types.records())
+
+    def _definition(self, key: DeclarationKey, cursor: Cursor) -> CDefinition:
+        lib = library()
+        type_ = lib.clang_getCursorType(cursor)
+        return CDefinition(
+            key.key,
+            key.name,
+            self._declarations.extent(cursor)[1],
+            lib.clang_getCursorLinkage(cursor) == LINKAGE_INTERNAL,
+            self._types.read(type_),
+            self._builder.build(cursor),
+            cursor.kind == CursorKind.VARIABLE and _is_constant(type_),
+        )
+
+    def _declaration(self, key: str, cursor: Cursor) -> CDeclaration:
+        type_ = self._types.read(library().clang_getCursorType(cursor))
+        name = text(library().clang_getCursorSpelling(cursor))
+        # A builtin function is declared where it is used first.
+        project = self._unit.file_of(self._unit.position(cursor).file) is not None and not BUILTIN.match(name.encode())
+        return CDeclaration(key, name, type_, project)
+
+
+def _is_constant(type_: ClangType) -> bool:
+    # The canonical type of an array has the qualifiers of its elements.
+    return bool(library().clang_isConstQualifiedType(library().clang_getCanonicalType(type_)))

@@ -1,0 +1,174 @@
+"""The types of a unit as values: each spelling names one canonical type, and each record its layout.
+
+Spellings are looked up once per type, not per node, so that types cost little beside the walk of the cursors.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from jarvis_workers.source.clang.c_types import CType, Field, Record
+from jarvis_workers.source.clang.c_types import TypeKind as CTypeKind
+from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
+from jarvis_workers.source.clang.kinds import BASIC_TYPES, CursorKind, TypeKind
+from jarvis_workers.source.clang.libclang import CONTINUE, ClangType, Cursor, FieldVisitor, library, text
+from jarvis_workers.source.clang.translation_unit import TranslationUnit
+
+# A type of pointers to functions of pointers … is not read any deeper.
+MAX_DEPTH = 50
+ARRAY_KINDS: tuple[CTypeKind, ...] = ("array", "incomplete_array", "variable_array")
+# libclang crashes when it is asked for the size of a type of any other kind, such as that of a builtin function.
+EXPOSED = frozenset((*BASIC_TYPES, *TypeKind))
+
+
+class TypeReader:
+    def __init__(self, unit: TranslationUnit, keys: DeclarationKeys) -> None:
+        self._unit = unit
+        self._keys = keys
+        self._lib = library()
+        self._spellings: dict[tuple[int, int | None], str] = {}
+        self._canonical: dict[str, int | None] = {}
+        self._clang_types: dict[str, ClangType] = {}
+        self._types: dict[int | None, CType] = {}
+        self._records: dict[str, Cursor] = {}
+        self._parts: dict[CTypeKind, Callable[[ClangType, int], dict[str, Any]]] = {
+            "pointer": self._pointer,
+            **dict.fromkeys(ARRAY_KINDS, self._array),
+            "function": self._function,
+            "enum": self._enum,
+            "record": self._named_record,
+        }
+
+    def spell(self, type_: ClangType) -> str:
+        """Return clang's spelling of a type; a number tells apart two types of one spelling, as of two scopes."""
+        identity = (type_.kind, type_.pointer)
+        found = self._spellings.get(identity)
+        if found is None:
+            found = self._spellings[identity] = self._distinct(type_)
+        return found
+
+    def _distinct(self, type_: ClangType) -> str:
+        canonical = self._lib.clang_getCanonicalType(type_).pointer
+        spelling = one = self._unit.without_root(text(self._lib.clang_getTypeSpelling(type_)))
+        number = 1
+        while self._canonical.setdefault(one, canonical) != canonical:
+            number += 1
+            one = f"{spelling}#{number}"
+        self._clang_types[one] = type_
+        return one
+
+    def types(self) -> dict[str, CType]:
+        """Return the type of each spelling that was given out."""
+        return {spelling: self.read(type_) for spelling, type_ in self._clang_types.items()}
+
+    def read(self, type_: ClangType, depth: int = 0) -> CType:
+        """Return the canonical type as a value."""
+        canonical = self._lib.clang_getCanonicalType(type_)
+        found = self._types.get(canonical.pointer)
+        if found is None:
+            found = self._read(canonical, depth) if canonical.kind in EXPOSED else CType("other", "")
+            if depth < MAX_DEPTH:
+                self._types[canonical.pointer] = found
+        return found
+
+    def _read(self, type_: ClangType, depth: int) -> CType:
+        lib = self._lib
+        kind, signed = BASIC_TYPES.get(type_.kind, ("other", False))
+        sized = kind not in ("void", "function") and depth < MAX_DEPTH
+        plain = CType(
+            kind if depth < MAX_DEPTH else "other",
+            self._unit.without_root(text(lib.clang_getTypeSpelling(lib.clang_getUnqualifiedType(type_)))),
+            max(lib.clang_Type_getSizeOf(type_), -1) if sized else -1,
+            max(lib.clang_Type_getAlignOf(type_), -1) if sized else -1,
+            signed,
+            volatile=bool(lib.clang_isVolatileQualifiedType(type_)),
+        )
+        parts = self._parts.get(plain.kind)
+        return replace(plain, **parts(type_, depth + 1)) if parts else plain
+
+    def _pointer(self, type_: ClangType, depth: int) -> dict[str, Any]:
+        pointee = self._lib.clang_getPointeeType(type_)
+        return {"const": bool(self._lib.clang_isConstQualifiedType(pointee)), "target": self.read(pointee, depth)}
+
+    def _array(self, type_: ClangType, depth: int) -> dict[str, Any]:
+        element = self.read(self._lib.clang_getArrayElementType(type_), depth)
+        return {"target": element, "length": max(self._lib.clang_getArraySize(type_), 0)}
+
+    def _function(self, type_: ClangType, depth: int) -> dict[str, Any]:
+        parameters = range(max(self._lib.clang_getNumArgTypes(type_), 0))
+        return {
+            "target": self.read(self._lib.clang_getResultType(type_), depth),
+            "parameters": tuple(self.read(self._lib.clang_getArgType(type_, one), depth) for one in parameters),
+            "variadic": bool(self._lib.clang_isFunctionTypeVariadic(type_)),
+            "prototyped": type_.kind == TypeKind.FUNCTION,
+        }
+
+    def _enum(self, type_: ClangType, depth: int) -> dict[str, Any]:
+        cursor = definition_of(type_)
+        integer = self.read(self._lib.clang_getEnumDeclIntegerType(cursor), depth)
+        return {"key": self._keys.type_key(cursor), "target": integer}
+
+    def _named_record(self, type_: ClangType, _depth: int) -> dict[str, Any]:
+        cursor = definition_of(type_)
+        key = self._keys.type_key(cursor)
+        self._records.setdefault(key, cursor)
+        return {"key": key}
+
+    def records(self) -> dict[str, Record]:
+        """Return the records that the types read so far name, and those of their fields, in the order of keys."""
+        records: dict[str, Record] = {}
+        while missing := self._records.keys() - records.keys():
+            for key in missing:
+                records[key] = self._record(key, self._records[key])
+        return dict(sorted(records.items()))
+
+    def _record(self, key: str, cursor: Cursor) -> Record:
+        type_ = self._lib.clang_getCursorType(cursor)
+        at = self._unit.position(cursor)
+        file = self._unit.file_of(at.file)
+        return Record(
+            key=key,
+            name=self._keys.type_name(cursor),
+            kind="union" if cursor.kind == CursorKind.UNION else "struct",
+            size=max(self._lib.clang_Type_getSizeOf(type_), -1),
+            align=max(self._lib.clang_Type_getAlignOf(type_), -1),
+            fields=tuple(map(self._field, fields_of(type_))),
+            file=self._unit.path_of(at.file) if file is None else file,
+            line=at.line,
+        )
+
+    def _field(self, cursor: Cursor) -> Field:
+        lib = self._lib
+        bit_field = lib.clang_Cursor_isBitField(cursor)
+        return Field(
+            field_name(cursor),
+            self.read(lib.clang_getCursorType(cursor)),
+            lib.clang_Cursor_getOffsetOfField(cursor),
+            lib.clang_getFieldDeclBitWidth(cursor) if bit_field else 0,
+            bool(bit_field),
+        )
+
+
+def fields_of(type_: ClangType) -> list[Cursor]:
+    """Return the fields of a record, also those without a name."""
+    fields: list[Cursor] = []
+
+    def visit(field: Cursor, _data: int) -> int:
+        fields.append(field)
+        return CONTINUE
+
+    library().clang_Type_visitFields(type_, FieldVisitor(visit), None)
+    return fields
+
+
+def definition_of(type_: ClangType) -> Cursor:
+    """Return the definition of a record or enum, else a declaration."""
+    declaration: Cursor = library().clang_getTypeDeclaration(type_)
+    definition: Cursor = library().clang_getCursorDefinition(declaration)
+    return definition if definition.declaration else declaration
+
+
+def field_name(cursor: Cursor) -> str:
+    """Return the name of a field; that of an anonymous member, which libclang describes by its place, is ""."""
+    name = text(library().clang_getCursorSpelling(cursor))
+    return name if name.isidentifier() or "$" in name else ""
