@@ -95,12 +95,13 @@ class TypeReader:
         return {"target": element, "length": max(self._lib.clang_getArraySize(type_), 0)}
 
     def _function(self, type_: ClangType, depth: int) -> dict[str, Any]:
+        prototyped = type_.kind == TypeKind.FUNCTION
         parameters = range(max(self._lib.clang_getNumArgTypes(type_), 0))
         return {
             "target": self.read(self._lib.clang_getResultType(type_), depth),
             "parameters": tuple(self.read(self._lib.clang_getArgType(type_, one), depth) for one in parameters),
-            "variadic": bool(self._lib.clang_isFunctionTypeVariadic(type_)),
-            "prototyped": type_.kind == TypeKind.FUNCTION,
+            "variadic": prototyped and bool(self._lib.clang_isFunctionTypeVariadic(type_)),
+            "prototyped": prototyped,
         }
 
     def _enum(self, type_: ClangType, depth: int) -> dict[str, Any]:

@@ -1,0 +1,197 @@
+"""How a record of C is laid out in Rust: fields, padding, and bytes that hold bit-fields.
+
+`repr(C)` places fields like C does; where attributes move a field, padding is written out.  What Rust cannot place (a
+record both packed and aligned) has bytes only, and its members are refused.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.rust_names import KEYWORDS, identifier
+from jarvis_workers.source.clang.c_types import Field, Record
+
+# An array of these without elements aligns a record, also within a packed one, which `repr(align)` may not be.
+ALIGNING = {2: "u16", 4: "u32", 8: "u64", 16: "u128"}
+MAX_BITS = 64
+
+
+class RustField(NamedTuple):
+    """A field of the Rust type; `offset` and `size` are bytes. It has a type of C, or is an array of `element`."""
+
+    name: str
+    offset: int
+    size: int
+    field: Field | None = None
+    element: str = "u8"
+
+
+class BitField(NamedTuple):
+    """A bit-field: the bits from `first` of the bytes that the field `blob` holds."""
+
+    name: str
+    blob: str
+    first: int
+    field: Field
+
+
+@dataclass(slots=True)
+class RecordLayout:
+    """The fields in Rust, and the name of each field of C by number, "" for padding or if it cannot be reached.
+
+    A bit-field `b` has methods: `b()` and `set_b(value)`.  `union`: a Rust union; one without
+    fields is a struct.  `packed` and `align` are bytes, 0 if not needed.
+    """
+
+    names: tuple[str, ...]
+    fields: list[RustField] = field(default_factory=list)
+    bit_fields: list[BitField] = field(default_factory=list)
+    union: bool = False
+    packed: int = 0
+    align: int = 0
+
+
+def lay_out(record: Record) -> RecordLayout:
+    """Return the layout of a complete record."""
+    layout = RecordLayout(field_names(record))
+    natural = max((one.type.align for one in record.fields if not one.bit_field), default=1)
+    layout.packed = record.align if natural > record.align else 0
+    layout.union = record.kind == "union"
+    laid_out = _fill_union(record, layout) if layout.union else _fill_struct(record, layout)
+    return layout if laid_out else _bytes(record)
+
+
+def field_names(record: Record) -> tuple[str, ...]:
+    """Return the Rust name of each field: `anon_0`, `anon_1`, … for anonymous members, "" for padding."""
+    taken = {one.name for one in record.fields}
+    names = []
+    for number, one in enumerate(record.fields):
+        if one.name:
+            keyword = one.bit_field and one.name in KEYWORDS
+            names.append(f"{one.name}_" if keyword else identifier(one.name))
+        elif one.bit_field:
+            names.append("")
+        else:
+            before = sum(not other.name and not other.bit_field for other in record.fields[:number])
+            names.append(_fresh(f"anon_{before}", taken))
+    return tuple(names)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+class _Filling:
+    """Fields one after the other; `place` fails where Rust would place a field elsewhere."""
+
+    def __init__(self, record: Record, layout: RecordLayout) -> None:
+        self.layout = layout
+        self.taken = {one.name for one in record.fields} | set(layout.names)
+        self.end = 0
+        self.align = 1
+        self._cap = layout.packed or record.align
+
+    def place(self, one: RustField, align: int) -> bool:
+        align = min(align, self._cap)
+        if one.offset < self.end or one.offset % align:
+            return False
+        if one.offset > -(-self.end // align) * align:
+            self.pad(one.offset)
+        self.layout.fields.append(one)
+        self.end = one.offset + one.size
+        self.align = max(self.align, align)
+        return True
+
+    def pad(self, end: int) -> None:
+        name = _fresh(f"padding_{self.end}", self.taken)
+        self.layout.fields.append(RustField(name, self.end, end - self.end))
+        self.end = end
+
+    def finish(self, record: Record) -> bool:
+        if record.align > self.align:
+            self._raise_align(record.align)
+        natural = -(-self.end // record.align) * record.align
+        if record.size > natural:
+            self.pad(record.size)
+        return record.size >= natural
+
+    def _raise_align(self, align: int) -> None:
+        if align in ALIGNING:
+            self.layout.fields.insert(0, RustField(_fresh("align", self.taken), 0, 0, element=ALIGNING[align]))
+        else:
+            self.layout.align = align
+
+
+def _fill_struct(record: Record, layout: RecordLayout) -> bool:
+    filling = _Filling(record, layout)
+    for run in _runs(record.fields):
+        if run[0][1].bit_field:
+            placed = _place_bits(run, filling)
+        else:
+            ((number, one),) = run
+            fits = one.offset % 8 == 0 and not (layout.packed and one.type.align > max(ALIGNING))
+            rust = RustField(layout.names[number], one.offset // 8, max(one.type.size, 0), one)
+            placed = fits and filling.place(rust, one.type.align)
+        if not placed:
+            return False
+    return filling.finish(record)
+
+
+def _runs(fields: Sequence[Field]) -> Iterator[list[tuple[int, Field]]]:
+    """Yield each field, and bit-fields that follow each other together."""
+    run: list[tuple[int, Field]] = []
+    for number, one in enumerate(fields):
+        if one.bit_field:
+            run.append((number, one))
+            continue
+        if run:
+            yield run
+            run = []
+        yield [(number, one)]
+    if run:
+        yield run
+
+
+def _place_bits(run: Sequence[tuple[int, Field]], filling: _Filling) -> bool:
+    stored = [(number, one) for number, one in run if one.width]
+    if not stored:
+        return True
+    begin = stored[0][1].offset // 8
+    end = max(-(-(one.offset + one.width) // 8) for _, one in stored)
+    blob = _fresh(f"bits_{begin}", filling.taken)
+    for number, one in stored:
+        if name := filling.layout.names[number]:
+            filling.layout.bit_fields.append(BitField(name, blob, one.offset - begin * 8, one))
+    fits = all(one.width <= MAX_BITS for _, one in stored)
+    return fits and filling.place(RustField(blob, begin, end - begin), 1)
+
+
+def _fill_union(record: Record, layout: RecordLayout) -> bool:
+    filling = _Filling(record, layout)
+    size = 0
+    for number, one in enumerate(record.fields):
+        filling.end = 0
+        if one.bit_field:
+            placed = _place_bits([(number, one)], filling)
+        else:
+            rust = RustField(layout.names[number], one.offset // 8, max(one.type.size, 0), one)
+            placed = filling.place(rust, one.type.align)
+        if not placed or one.offset:
+            return False
+        size = max(size, filling.end)
+    filling.end = 0
+    if -(-size // record.align) * record.align < record.size:
+        filling.pad(record.size)
+    filling.end = max(size, filling.end)
+    return filling.finish(record) and bool(layout.fields)
+
+
+def _bytes(record: Record) -> RecordLayout:
+    layout = RecordLayout(("",) * len(record.fields))
+    filling = _Filling(record, layout)
+    filling.place(RustField("bytes", 0, record.size), 1)
+    filling.finish(record)
+    return layout

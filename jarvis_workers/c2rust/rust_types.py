@@ -1,0 +1,247 @@
+"""The types of a project in Rust: names, spellings, and the text of types.rs.
+
+Each record gets one name over all units, and its size, alignment and offsets are asserted when the crate is compiled.
+Bit-fields live in arrays of bytes, with methods: `b()` and `set_b(value)`.  Enums are their integer types.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from jarvis_workers.c2rust.record_layout import BitField, RecordLayout, RustField, lay_out
+from jarvis_workers.c2rust.record_names import record_names
+from jarvis_workers.c2rust.record_variants import Variants, record_variants
+from jarvis_workers.paths import shown
+from jarvis_workers.source.clang.c_types import CType, Record, TypeKind, UnitDefinitions
+
+PRELUDE = """pub use core::ffi::c_void;
+
+macro_rules! assert_layout {
+    ($name:ident, $size:expr, $align:expr $(, $field:ident @ $offset:expr)*) => {
+        const _: () = {
+            assert!(core::mem::size_of::<$name>() == $size);
+            assert!(core::mem::align_of::<$name>() == $align);
+            $(assert!(core::mem::offset_of!($name, $field) == $offset);)*
+        };
+    };
+}
+"""
+BIT_FIELDS = """
+#[cfg(target_endian = "big")]
+compile_error!("bit-fields are laid out for little-endian machines");
+
+/// Returns the bits of a bit-field, of which the first has the lowest value.
+fn get_bits(bytes: &[u8], first: usize, width: usize) -> u64 {
+    let mut bits = 0u128;
+    for index in (first / 8..(first + width + 7) / 8).rev() {
+        bits = bits << 8 | bytes[index] as u128;
+    }
+    (bits >> (first % 8)) as u64 & (u64::MAX >> (64 - width))
+}
+
+/// Replaces the bits of a bit-field by the lowest of a value.
+fn set_bits(bytes: &mut [u8], first: usize, width: usize, value: u64) {
+    let mask = ((u64::MAX >> (64 - width)) as u128) << (first % 8);
+    let bits = (value as u128) << (first % 8);
+    for index in first / 8..(first + width + 7) / 8 {
+        let shift = (index - first / 8) * 8;
+        let part = (mask >> shift) as u8;
+        bytes[index] = bytes[index] & !part | (bits >> shift) as u8 & part;
+    }
+}
+"""
+# Stands for a type that Rust lacks, such as long double, in records: its size and alignment.
+FOREIGN = re.compile(r"\bForeign(\d+)Align(\d+)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeNames:
+    """The Rust names of the types and fields of a unit."""
+
+    names: Mapping[tuple[str, int], str]
+    layouts: Mapping[tuple[str, int], RecordLayout] = field(repr=False)
+    variants: Variants = field(default_factory=dict, repr=False)
+
+    def record(self, key: str) -> str:
+        """Return the name of a record."""
+        return self.names[key, self.variants.get(key, 0)]
+
+    def rust_type(self, type_: CType) -> str:
+        """Return a type as Rust; see `rust_type`."""
+        return rust_type(type_, self)
+
+    def field_name(self, key: str, index: int) -> str:
+        """Return the name of a field, or the name of the accessors of a bit-field: `b()` and `set_b(value)`.
+
+        It is "" for what Rust cannot reach: padding, and fields of a record that is both packed and aligned.
+        """
+        layout = self.layouts.get((key, self.variants.get(key, 0)))
+        return layout.names[index] if layout else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTypes:
+    """The records of all units, by key and variant, with their names; the names that each unit sees, by its file."""
+
+    records: Mapping[tuple[str, int], Record]
+    units: Mapping[bytes, TypeNames]
+    names: TypeNames
+    owners: Mapping[tuple[str, int], TypeNames] = field(repr=False)
+
+    def of(self, unit: UnitDefinitions) -> TypeNames:
+        """Return the names that a unit sees."""
+        return self.units[unit.file]
+
+
+def project_types(units: Sequence[UnitDefinitions]) -> ProjectTypes:
+    """Return the types of the units of a project, named independently of the order of units of different files."""
+    ordered = sorted(units, key=lambda unit: unit.file)
+    variants, records = record_variants(ordered)
+    names = record_names(records)
+    layouts = {one: lay_out(record) for one, record in records.items() if record.size >= 0}
+    views = [TypeNames(names, layouts, {key: one for key, one in mine.items() if one}) for mine in variants]
+    owners: dict[tuple[str, int], TypeNames] = {}
+    for unit, mine, view in zip(ordered, variants, views, strict=True):
+        for key, record in unit.records.items():
+            if record.size >= 0:
+                owners.setdefault((key, mine[key]), view)
+    units_by_file = {unit.file: view for unit, view in zip(ordered, views, strict=True)}
+    return ProjectTypes(records, units_by_file, TypeNames(names, layouts), owners)
+
+
+def is_translatable(type_: CType) -> bool:
+    """Return whether Rust has the type: no `long double`, vectors, complex numbers, atomics, or variable arrays."""
+    parts = (type_.target, *type_.parameters)
+    own = type_.kind not in ("other", "variable_array")
+    return own and all(is_translatable(part) for part in parts if part is not None)
+
+
+def rust_type(type_: CType, names: TypeNames) -> str:
+    """Return a type as Rust.
+
+    One that is not translatable gets a name for its size and alignment, which only types.rs declares.
+    """
+    return SPELLINGS[type_.kind](type_, names)
+
+
+def _integer(type_: CType, _names: TypeNames) -> str:
+    return f"{'i' if type_.signed else 'u'}{type_.size * 8}"
+
+
+def _function(type_: CType, names: TypeNames) -> str:
+    return f'unsafe extern "C" fn({_parameters(type_, names)}){result(type_, names)}'
+
+
+def _target(type_: CType, names: TypeNames) -> str:
+    return "c_void" if type_.target is None else rust_type(type_.target, names)
+
+
+def _pointer(type_: CType, names: TypeNames) -> str:
+    target = _target(type_, names)
+    if type_.target is not None and type_.target.kind == "function":
+        return f"Option<{target}>"
+    return f"*{'const' if type_.const else 'mut'} {target}"
+
+
+def _array(type_: CType, names: TypeNames) -> str:
+    return f"[{_target(type_, names)}; {type_.length}]"
+
+
+SPELLINGS: dict[TypeKind, Callable[[CType, TypeNames], str]] = {
+    "void": lambda _type, _names: "c_void",
+    "bool": lambda _type, _names: "bool",
+    "integer": _integer,
+    "floating": lambda type_, _names: f"f{type_.size * 8}",
+    "enum": _target,
+    "record": lambda type_, names: names.record(type_.key),
+    "pointer": _pointer,
+    "array": _array,
+    "incomplete_array": _array,
+    "variable_array": _array,
+    "function": _function,
+    "other": lambda type_, _names: f"Foreign{max(type_.size, 0)}Align{max(type_.align, 1)}",
+}
+
+
+def _parameters(type_: CType, names: TypeNames) -> str:
+    return ", ".join([rust_type(one, names) for one in type_.parameters] + ["..."] * type_.variadic)
+
+
+def result(type_: CType, names: TypeNames) -> str:
+    """Return the result of a function type as Rust, with its arrow: "" for void."""
+    target = type_.target
+    return "" if target is None or target.kind == "void" else f" -> {rust_type(target, names)}"
+
+
+def type_definitions(types: ProjectTypes) -> str:
+    """Return the text of types.rs: all records in the order of their names, with assertions of their layout."""
+    ordered = sorted(types.records, key=lambda one: types.names.names[one])
+    text = "".join(f"\n{_definition(types, one)}" for one in ordered)
+    foreign = "".join(_foreign(int(size), int(align)) for size, align in sorted(set(FOREIGN.findall(text))))
+    accessors = BIT_FIELDS if "get_bits(" in text else ""
+    return PRELUDE + accessors + foreign + text
+
+
+def _foreign(size: int, align: int) -> str:
+    return (
+        f"\n#[repr(C, align({align}))]\n#[derive(Clone, Copy)]\npub struct Foreign{size}Align{align}([u8; {size}]);\n"
+    )
+
+
+def _definition(types: ProjectTypes, one: tuple[str, int]) -> str:
+    record, name = types.records[one], types.names.names[one]
+    heading = f"/// {_origin(record)}\n"
+    if record.size < 0:
+        return f"{heading}#[repr(C)]\npub struct {name} {{\n    _opaque: [u8; 0],\n}}\n"
+    layout, names = types.names.layouts[one], types.owners[one]
+    kind = "union" if layout.union else "struct"
+    fields = "".join(_field(one, names) for one in layout.fields)
+    body = f"{{\n{fields}}}" if fields else "{}"
+    offsets = "".join(f", {one.name} @ {one.offset}" for one in layout.fields)
+    assertion = f"assert_layout!({name}, {record.size}, {record.align}{offsets});\n"
+    definition = f"#[repr({_representation(layout)})]\n#[derive(Clone, Copy)]\npub {kind} {name} {body}\n"
+    return heading + definition + assertion + _accessors(name, layout, names)
+
+
+def _origin(record: Record) -> str:
+    """Return the C name, and the file without what differs between machines."""
+    path = PurePosixPath(shown(record.file))
+    file = path.name if path.is_absolute() else str(path)
+    words = f"{record.kind} {record.name}".rstrip()
+    return re.sub(r"\s+", " ", f"`{words}`, {file}:{record.line}" if file else f"`{words}`")
+
+
+def _representation(layout: RecordLayout) -> str:
+    words = ["C"] + [f"packed({layout.packed})"] * bool(layout.packed) + [f"align({layout.align})"] * bool(layout.align)
+    return ", ".join(words)
+
+
+def _field(one: RustField, names: TypeNames) -> str:
+    if one.field is None:
+        return f"    pub {one.name}: [{one.element}; {one.size}],\n"
+    return f"    pub {one.name}: {rust_type(one.field.type, names)},\n"
+
+
+def _accessors(name: str, layout: RecordLayout, names: TypeNames) -> str:
+    if not layout.bit_fields:
+        return ""
+    methods = "".join(line for one in layout.bit_fields for line in _accessors_of(one, layout.union, names))
+    return f"impl {name} {{\n{methods}}}\n"
+
+
+def _accessors_of(one: BitField, union: bool, names: TypeNames) -> Iterator[str]:
+    type_ = one.field.type
+    number = type_.target if type_.kind == "enum" and type_.target else type_
+    spelled, width = rust_type(type_, names), one.field.width
+    blob, wrap = f"self.{one.blob}", ("unsafe { %s }" if union else "%s")
+    yield f"    pub fn {one.name}(&self) -> {spelled} {{\n"
+    yield f"        let bits = {wrap % f'get_bits(&{blob}, {one.first}, {width})'};\n"
+    if number.kind == "bool":
+        yield "        bits != 0\n    }\n"
+    elif number.signed:
+        yield f"        ((bits << {64 - width}) as i64 >> {64 - width}) as {spelled}\n    }}\n"
+    else:
+        yield f"        bits as {spelled}\n    }}\n"
+    setting = wrap % f"set_bits(&mut {blob}, {one.first}, {width}, value as u64)"
+    yield f"    pub fn set_{one.name}(&mut self, value: {spelled}) {{\n        {setting}\n    }}\n"
