@@ -1,4 +1,4 @@
-"""Evidence of a hit: the source line, shortened and made printable whatever bytes the file contains, and the column."""
+"""Evidence of a hit: the source line, shortened and with unprintable bytes escaped, and the column."""
 
 EVIDENCE_MAX = 200
 BEFORE = 60

@@ -107,7 +107,7 @@ class ExcludedTree(NamedTuple):
 
 
 class SuppressionRemark(NamedTuple):
-    """A comment that suppresses nothing, with the reason, or that gives no reason itself."""
+    """A suppression comment that suppresses nothing, with an explanation, or that gives no reason."""
 
     file: str
     line: int
@@ -116,7 +116,7 @@ class SuppressionRemark(NamedTuple):
 
 
 class BaselineSummary(NamedTuple):
-    """Comparison with a baseline: the number of known findings, and of those that are gone (None: not determined)."""
+    """Comparison with a baseline: the number of known findings, and of those now gone (None if not determined)."""
 
     known: int
     gone: int | None
@@ -134,7 +134,7 @@ class BaselineSummary(NamedTuple):
 
     @property
     def state(self) -> str | None:
-        """Final state of the baseline's run, if it did not check everything."""
+        """Final state of the baseline's run, None if it checked everything."""
         state: str | None = self.facts.get("state")
         return state
 

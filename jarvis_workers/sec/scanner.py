@@ -67,7 +67,7 @@ class Scan(NamedTuple):
 
 
 class Scanner:
-    """Scanner for a set of rules, compiled on first use for each language; other rules cost nothing."""
+    """Scanner for a set of rules, which are compiled per language on first use."""
 
     def __init__(
         self, engine: str | None = None, rules: Sequence[Rule] = RULES, kept: PatternCache | None = None

@@ -1,4 +1,4 @@
-"""Severities, scores, and the order of categories, without imports, for modules that do not need the rules."""
+"""Severities, scores, and the order of categories; importing this module does not load the rules."""
 
 # Categories in the order of reports; other categories follow.
 CATEGORY_ORDER = (
@@ -27,7 +27,7 @@ def severity_of(confidence: float) -> str:
 
 
 def score_of(confidence: float, severity: str | None = None) -> float:
-    """Multiply the confidence by the weight of a severity, by default the one derived from it."""
+    """Multiply the confidence by the weight of a severity, by default the severity derived from the confidence."""
     return round(confidence * WEIGHTS[severity or severity_of(confidence)], 2)
 
 

@@ -126,7 +126,7 @@ class _Mark(NamedTuple):
 
     @property
     def text(self) -> bytes:
-        """The rest of the mark's line within the comment."""
+        """The text from the mark to the end of its line within the comment."""
         rest = self.content[self.at : min(self.comment[1], self.at + REACH)].partition(b"\n")[0]
         return rest.removesuffix(b"*/").rstrip()
 
@@ -139,7 +139,7 @@ class _Mark(NamedTuple):
 def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int]) -> list[SuppressionComment]:
     """Return the suppressions at those of the offsets `marks` that are in a comment; `text` is the masked content.
 
-    The lines of a suppression beyond the end of the masked text are arbitrary.
+    For a suppression beyond the end of the masked text, the line range is arbitrary.
     """
     found: list[SuppressionComment] = []
     open_blocks: list[tuple[bytes, _Mark]] = []

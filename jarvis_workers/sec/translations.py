@@ -1,4 +1,4 @@
-"""Translations of the texts of the built-in rules: `rules/zh.json` has them by id.
+"""Translations of the texts of the built-in rules, stored by rule id in `rules/zh.json`.
 
 The English text is the key, so that texts of other versions and of a project's own rules remain unchanged.
 """

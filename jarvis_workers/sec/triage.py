@@ -31,7 +31,7 @@ class TriageState(StrEnum):
 
     @property
     def is_aside(self) -> bool:
-        """Whether the finding is excluded from the list and the exit code."""
+        """Whether findings in this state are excluded from the list and the exit code."""
         return self in (TriageState.FALSE, TriageState.WONTFIX)
 
     @property

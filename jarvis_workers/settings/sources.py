@@ -1,4 +1,4 @@
-"""The sources of settings: flags, variables, jarvis.yaml, pyproject.toml; each a layer of values by full name."""
+"""The sources of settings (flags, variables, jarvis.yaml, pyproject.toml), read as layers of values by full name."""
 
 import os
 import tomllib

@@ -31,5 +31,5 @@ def engine_identity(
 
 @cache
 def loaded_engine() -> str:
-    """Return the identity of this process. Long-lived processes call this early, as packages may be replaced later."""
+    """Return the identity of this process. Long-lived processes call this early: packages may be replaced later."""
     return engine_identity()

@@ -1,8 +1,8 @@
 """Find all occurrences of many patterns in a file with the fastest installed engine.
 
 All engines are built from the same patterns and report the same offsets in the same order; the caller decides whether a
-match is relevant. To make this possible, no two patterns may match overlapping text, and each match has exactly one
-start and one end: a word and the text after it.
+match is relevant. To make this possible, no two patterns may match overlapping text, and each match, a word and the
+text after it, has exactly one start and one end.
 """
 
 import importlib

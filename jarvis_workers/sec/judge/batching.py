@@ -1,8 +1,8 @@
 """Divide candidates into batches for the clustering model, and find clusters that need no model.
 
-A batch belongs to one file and has at most the configured size.  Candidates that several files share are batched
-first: the same rule, in the same macro (its definition is the evidence) or on a path through the same line of
-another file.  They are verified once, for all files.
+A batch belongs to one file and has at most the configured size.  Candidates that several files share are batched first
+and verified once for all files: they have the same rule, and are in the same macro (its definition is the evidence) or
+on a path through the same line of another file.
 """
 
 import heapq

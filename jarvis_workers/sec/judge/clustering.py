@@ -48,7 +48,7 @@ NOT_GIVEN: Mapping[str, str] = MappingProxyType({})
 
 
 class Cluster(NamedTuple):
-    """Candidates, and the condition under which they are real."""
+    """Candidates, and the condition under which they are real defects."""
 
     verification: str
     gids: tuple[int, ...]
@@ -64,7 +64,7 @@ class LocatedCandidate(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question to the model: the batch, its description, and the conditions to verify, by rule."""
+    """A question to the model: the batch, its description, and the condition to verify for each rule."""
 
     batch: Sequence[LocatedCandidate]
     findings: str

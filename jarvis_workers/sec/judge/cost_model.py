@@ -28,7 +28,7 @@ class ConversationTotals(NamedTuple):
 
 
 class ClusterCounts(NamedTuple):
-    """Number of candidates given to a model, and number of clusters that it returned."""
+    """Number of candidates given to a model, and number of clusters in its answer."""
 
     candidates: int
     clusters: int
@@ -74,7 +74,7 @@ def profile_of(talked: Collection[ConversationTotals], assumed: ConversationProf
 def expected_clusters(
     numbered: Sequence[Numbered], conditions: Conditions, made: Collection[ClusterCounts] = ()
 ) -> Iterator[Cluster]:
-    """Yield the clusters that a model is likely to make of a batch: one for each rule and sink.
+    """Yield the clusters that a model is likely to form from a batch: one for each rule and sink.
 
     If `made` has enough statistics, the number of clusters follows from them instead, and rules may share a cluster.
     """
@@ -87,7 +87,7 @@ def expected_clusters(
 
 
 def _parts(ordered: Sequence[Numbered], made: Collection[ClusterCounts]) -> list[Sequence[Numbered]]:
-    """Divide candidates into as many parts as the clusters that a model is expected to return."""
+    """Divide candidates into parts, one for each cluster that a model is expected to return."""
     many = len(ordered) * sum(one.clusters for one in made) / sum(one.candidates for one in made)
     count = min(max(round(many), 1), len(ordered))
     ends = [len(ordered) * part // count for part in range(count + 1)]

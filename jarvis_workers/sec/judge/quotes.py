@@ -71,7 +71,7 @@ def called_lines(text: str, index: CodeIndex) -> str:
 
 
 def _meant(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[tuple[SourceFile, int]]:
-    """Yield the files and lines that a quote may refer to: by function name, by path, or relative to a shown part."""
+    """Yield the files and lines that a quote may refer to: by function name, by path, or relative to a view."""
     path, name = split_name(quote.file.strip().removeprefix("./"))
     file = index.file(path)
     place = file.named(name) if file and name else None

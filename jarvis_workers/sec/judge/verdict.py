@@ -95,7 +95,7 @@ class Evidence:
 class Verdict:
     """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
 
-    `commands` are the scripts that were run for it, so that they can be repeated: (interpreter, script).
+    `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction.
     """
 
     gid: int

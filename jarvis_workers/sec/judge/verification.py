@@ -67,7 +67,7 @@ class _ToolCalls:
 
 
 class Verification:
-    """The conversations about a cluster; `agent` has the tools of all of them, `stopped` lists why some ended early."""
+    """The conversations about a cluster; `agent` has the tools of all, `stopped` lists reasons for early ends."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Verification:
         return _Look({number: replace(one, commands=commands) for number, one in found.items()}, heard.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Request dismissals made after comments were seen again, without any tool that shows comments."""
+        """Repeat the question for dismissals made after comments were seen, without any tool that shows comments."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
         if not numbers:
             return

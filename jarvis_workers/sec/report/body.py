@@ -1,8 +1,8 @@
 """Build the body of a report, which every format renders.
 
-The body depends only on the candidates and on what was not checked, not on
-times, workers or the order of work.  Everything omitted is counted: the summary
-counts every finding, including those beyond ISSUES_MAX, which are not listed.
+The body depends only on the candidates and on the list of unchecked files, not on times, workers or the order of work.
+Everything omitted is counted: the summary counts every finding, including those beyond ISSUES_MAX, which are not
+listed.
 """
 
 import heapq
@@ -82,7 +82,7 @@ def gather(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Findings:
-    """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in their order.
+    """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in order.
 
     `severities` are the configured severities of rules, regardless of the confidence; `known` is the number of baseline
     findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false. `statuses`
@@ -137,8 +137,8 @@ def build(
     """Return the body of a report.
 
     `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line,
-    suppression comment, remark); `baseline` describes what the findings were compared with, `canary` the result for
-    a known bug among the candidates.
+    suppression comment, remark); `baseline` describes the baseline of the comparison, `canary` the result for a known
+    bug among the candidates.
     """
     aside, not_listed = findings.aside, findings.total - len(findings.issues)
     remarked = _remarked(remarks)

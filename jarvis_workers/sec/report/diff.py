@@ -26,7 +26,7 @@ class Changed(NamedTuple):
 
     @property
     def is_back(self) -> bool:
-        """Whether the finding was set aside before, and no longer is."""
+        """Whether the finding was set aside in the earlier report but not in the later one."""
         return self.was in ASIDE and self.now not in ASIDE
 
 

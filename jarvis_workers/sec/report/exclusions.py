@@ -1,7 +1,7 @@
 """Set aside findings that a report does not count as issues.
 
 Such findings are suppressed by comments, judged false or won't fix by people, dismissed by a verdict, or in the
-baseline.  A baseline counts findings by fingerprint: of three equal lines where there were two, one is new.
+baseline.  A baseline counts findings by fingerprint: if there were two equal lines and now there are three, one is new.
 """
 
 from collections import Counter
@@ -72,7 +72,7 @@ class Exclusions:
         return IssueSuppression("external", self.judged[found.fingerprint].reason)
 
     def mark(self, found: Candidate) -> bool | str | None:
-        """Return the triage state for an entry; findings judged false need none, as they have their own list."""
+        """Return the triage state for an entry; findings judged false need none, since they have a separate list."""
         state = self._state(found)
         return None if state is None or state is TriageState.FALSE else state.plain_value
 
@@ -127,7 +127,7 @@ def nothing_changed(summary: Summary) -> str | None:
 
 
 def ignored_by_git(summary: Summary, say: Words) -> str | None:
-    """Return the number of files and directories that a .gitignore excluded, which the code's author controls."""
+    """Return the number of files and directories excluded by .gitignore files, which the code's author controls."""
     files = summary.left_out.get(BY_GITIGNORE, 0)
     trees = sum(tree.reason == BY_GITIGNORE for tree in summary.excluded)
     return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
@@ -138,5 +138,5 @@ def exclusions_of(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Exclusions:
-    """Return empty exclusions with a baseline, people's decisions and verdicts; None means that there are none."""
+    """Return empty exclusions for a baseline, people's decisions and verdicts; None means that there are none."""
     return Exclusions(None if known is None else Counter(known), judged, statuses)

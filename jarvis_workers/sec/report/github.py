@@ -33,7 +33,7 @@ PROPERTY = (*DATA, (":", "%3A"), (",", "%2C"))
 
 
 def render_github(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the worst findings as annotations, an error for what was not checked, and a line with the numbers."""
+    """Yield the worst findings as annotations, an error for unchecked files, and a line with the numbers."""
     body = from_repository(body, run)
     rules = rules_by_name(body.issues)
     gaps = gaps_of(body.summary)

@@ -75,7 +75,7 @@ def _not_checked(gap: ReportGap) -> str:
 
 
 def _moment(written: str | None) -> str:
-    """Return the time in UTC without fraction and offset, as the schema requires."""
+    """Return the time in UTC without fraction or offset, as the schema requires."""
     return (written or EPOCH)[: len(EPOCH)]
 
 

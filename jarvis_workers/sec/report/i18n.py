@@ -34,12 +34,12 @@ TRANSLATED = {"zh": "zh-CN"}
 
 
 def words_of(run: Mapping[str, Any]) -> Words:
-    """Return the language that a run was submitted with."""
+    """Return the translator for the language with which a run was submitted."""
     return translated(run["lang"]) if run.get("lang") in TRANSLATED else ENGLISH
 
 
 @cache
 def translated(language: str, package: str = __package__) -> Words:
-    """Load the translations into a language: a file of a package, by default beside this module."""
+    """Load the translations into a language from a file of a package, by default from this module's package."""
     table = json.loads(files(package).joinpath(f"{language}.json").read_text("utf-8"))
     return Words(TRANSLATED[language], table["texts"], table["nouns"])

@@ -18,7 +18,7 @@ OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufe
 
 
 def render_json(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline.
+    """Yield {"run": ..., "summary": ..., "issues": [...]}, in the format of `json.dumps(indent=2)`, and a newline.
 
     Findings dismissed by verdicts are in "dismissed", findings set aside by comments and judgements are in
     "suppressed".

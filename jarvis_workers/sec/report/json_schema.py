@@ -1,4 +1,4 @@
-"""The JSON schema of the JSON report, derived from the types of its values, so that it cannot be out of date.
+"""The JSON schema of the JSON report, derived from the types of its values so that it cannot become outdated.
 
 Findings and summary are strict: a field that is not listed is never written.  The part `run` may have further fields,
 which depend on the kind of run.

@@ -1,4 +1,4 @@
-"""Render a report as JUnit XML, for build servers: a failure for each finding, an error for what was not checked.
+"""Render a report as JUnit XML, for build servers: a failure for each finding, an error for each unchecked file.
 
 Undecided findings and those for review are errors, too: a build must not pass because a verdict is missing.
 A dismissed finding is a passing test with the reason; a suppressed one is skipped.

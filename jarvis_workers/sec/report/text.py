@@ -120,7 +120,7 @@ def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
 
 
 def titled(body: ReportBody) -> ReportBody:
-    """Add the titles of the rules of findings, unless the body has them."""
+    """Add the titles of the rules of findings if the body lacks them."""
     if body.titles:
         return body
     return body._replace(titles={one.pattern: one.title for one in rules_of(body.issues)})

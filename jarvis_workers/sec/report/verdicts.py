@@ -1,7 +1,7 @@
 """Verdicts in all formats: their order, their meaning, and the usage of the model.
 
 A finding is open until a model has dismissed it.  Undecided findings and those for review are mentioned at the top of
-a report, so that it never reads as safe.
+a report, so that it never suggests that the code is safe.
 """
 
 from collections.abc import Iterator, Mapping
@@ -48,14 +48,14 @@ def rank(issue: Issue) -> int:
 
 
 def counts(summary: Summary) -> dict[str, int]:
-    """Return the number of findings by status, without zeros, dismissed ones last."""
+    """Return the number of findings by status, without zeros; dismissed findings come last."""
     statuses = summary.by_status or {}
     found = {status: statuses.get(status, 0) for status in OPEN} | {"dismissed": summary.dismissed or 0}
     return {name: number for name, number in found.items() if number}
 
 
 def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
-    """Return a short summary of the verdicts, and how far it can be trusted."""
+    """Return a short summary of the verdicts, and a statement on its reliability."""
     found = counts(summary)
     gone, confirmed = found.pop("dismissed", 0), found.pop("confirmed", 0)
     first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")

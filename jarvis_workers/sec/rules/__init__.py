@@ -1,4 +1,4 @@
-"""The rules of the scan stage: one module per family, with a row for each of its rules and their checks.
+"""The rules of the scan stage: one module per family, with its checks and a row for each of its rules.
 
 A rule matches a name in code whose comments and literals are masked, and returns a confidence.  The rules of `flow`
 have no check here: `dataflow` reports them.

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Once(Generic[T]):
-    """Lazy property, computed on first access; cheaper than `cached_property`, which takes a lock."""
+    """Lazy property, computed on first access; faster than `cached_property`, which takes a lock."""
 
     def __init__(self, work: Callable[[Any], T]) -> None:
         self._work = work
@@ -96,7 +96,7 @@ class Site:
 
     @_Once
     def result(self) -> ResultUse:
-        """The use of the call's result."""
+        """Use of the call's result."""
         return result_of(self.source.text, self.start, self.arguments.end)
 
     def uses_before(self, name: bytes) -> Iterator[Use]:

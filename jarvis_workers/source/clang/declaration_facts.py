@@ -40,7 +40,7 @@ TYPE_FACTS = {
 
 
 def facts_of(cursor: Cursor, printed: str, language: Language) -> tuple[str, ...]:
-    """Return the sorted facts of a declaration; `printed` is clang's printed form of it."""
+    """Return the sorted facts about a declaration; `printed` is clang's printed form of it."""
     lib = library()
     facts = set(ATTRIBUTE_FACTS.intersection(attributes(printed)))
     if lib.clang_getCursorLinkage(cursor) == LINKAGE_INTERNAL:
@@ -114,7 +114,7 @@ def _is_flexible(type_: ClangType) -> bool:
 
 
 def type_facts(type_: ClangType) -> Iterator[str]:
-    """Yield the facts of a type, of its pointee type and of its element type."""
+    """Yield the facts about a type, its pointee type and its element type."""
     lib = library()
     current = lib.clang_getCanonicalType(type_)
     while True:

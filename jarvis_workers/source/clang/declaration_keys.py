@@ -1,4 +1,4 @@
-"""Identify declarations over all units of a project: clang's USR, with the path where the USR alone is ambiguous.
+"""Identify declarations across all units of a project by clang's USR, with the path if the USR alone is ambiguous.
 
 A USR names a file only by its base name, so the USR of a declaration that is local to its file, or of an anonymous
 type, is prefixed with the path relative to the root of the project.  A declaration inside a function has no key: it
@@ -70,9 +70,9 @@ class DeclarationKeys:
         return DeclarationKey(key, self.name(cursor), "type")
 
     def type_key(self, cursor: Cursor) -> str:
-        """Return the key of a record or enum, also of one that is no symbol: one without a name, or of a function.
+        """Return the key of a record or enum, even if it is not a symbol: unnamed, or declared in a function.
 
-        A nested one without a name has the key of the type around it and its number there.
+        The key of a nested unnamed type is the key of the enclosing type and an index in it.
         """
         parent = self._lib.clang_getCursorSemanticParent(cursor)
         if parent.kind in TYPES and self._is_unnamed(cursor):
@@ -86,7 +86,7 @@ class DeclarationKeys:
         return bool(self._lib.clang_Cursor_isAnonymous(cursor))
 
     def type_name(self, cursor: Cursor) -> str:
-        """Return the name of a record or enum, or of the typedef that names it; "" if there is none."""
+        """Return the name of a record or enum, or of the typedef that names it; "" if there is neither."""
         name = text(self._lib.clang_getCursorSpelling(cursor))
         return "" if "(" in name else name
 

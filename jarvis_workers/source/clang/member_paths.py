@@ -1,4 +1,4 @@
-"""The fields between an object and a member: C, and libclang, leave out anonymous members."""
+"""The fields between an object and a member; C code and libclang omit anonymous members."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ MAX_DEPTH = 50
 
 
 class MemberStep(NamedTuple):
-    """A field that a member expression names: the key of its record, its number there, its type and name."""
+    """A field in a member expression: the key of its record, its index in the record, its type and name."""
 
     record: str
     number: int
@@ -28,7 +28,7 @@ class MemberPaths:
         self._steps: dict[int | None, tuple[int | None, MemberStep]] = {}
 
     def of(self, object_type: ClangType, field: Cursor) -> list[MemberStep]:
-        """Return the fields from an object to a field: through the anonymous members that C leaves out."""
+        """Return the fields from an object to a field, including the anonymous members that C code omits."""
         record = self._lib.clang_getCanonicalType(object_type)
         if record.kind == TypeKind.POINTER:
             record = self._lib.clang_getCanonicalType(self._lib.clang_getPointeeType(record))
@@ -48,7 +48,7 @@ class MemberPaths:
         return path[::-1]
 
     def _read_steps(self, record: Cursor) -> None:
-        """Note the fields of a record, and of the records around it, of which it may be an anonymous member."""
+        """Record the fields of a record, and of the enclosing records, of which it may be an anonymous member."""
         while record.kind in (CursorKind.STRUCT, CursorKind.UNION):
             key = self._keys.type_key(record)
             for index, field in enumerate(fields_of(self._lib.clang_getCursorType(record))):

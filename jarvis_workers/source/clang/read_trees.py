@@ -24,9 +24,9 @@ def read_trees(root: Path, command: CompileCommand, headers: Path) -> dict[str, 
 
 
 def definitions_of(unit: TranslationUnit, keys: DeclarationKeys) -> list[tuple[DeclarationKey, Cursor]]:
-    """Return the functions and variables that a unit defines below the root, in the order of the source.
+    """Return the functions and variables that a unit defines below the root, in source order.
 
-    Of several tentative definitions of a variable, such as `int table[]; int table[4];`, the last stands for all.
+    If a variable has several tentative definitions, such as `int table[]; int table[4];`, only the last is returned.
     """
     definitions: dict[str, tuple[DeclarationKey, Cursor]] = {}
     for cursor in children(unit.cursor):

@@ -44,7 +44,7 @@ ATTRIBUTES = range(400, 500)
 
 
 class SyntaxBuilder:
-    """Builds the trees of a unit's functions and variables, with their types and the declarations that they name."""
+    """Builds the trees of a unit's functions and variables, with their types and the declarations in use."""
 
     def __init__(self, unit: TranslationUnit, keys: DeclarationKeys) -> None:
         self._unit = unit

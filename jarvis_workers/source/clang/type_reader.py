@@ -1,6 +1,6 @@
-"""The types of a unit as values: each spelling names one canonical type, and each record its layout.
+"""The types of a unit as values: each spelling identifies one canonical type, and each record has its layout.
 
-Spellings are looked up once per type, not per node, so that types cost little beside the walk of the cursors.
+Spellings are looked up once per type, not per node, so that types cost little compared with the walk over the cursors.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class TypeReader:
         }
 
     def spell(self, type_: ClangType) -> str:
-        """Return clang's spelling of a type; a number tells apart two types of one spelling, as of two scopes."""
+        """Return clang's spelling of a type, with a number if types of several scopes have the same spelling."""
         identity = (type_.kind, type_.pointer)
         found = self._spellings.get(identity)
         if found is None:
@@ -58,7 +58,7 @@ class TypeReader:
         return one
 
     def types(self) -> dict[str, CType]:
-        """Return the type of each spelling that was given out."""
+        """The type of each spelling that `spell` has returned."""
         return {spelling: self.read(type_) for spelling, type_ in self._clang_types.items()}
 
     def read(self, type_: ClangType, depth: int = 0) -> CType:
@@ -116,7 +116,7 @@ class TypeReader:
         return {"key": key}
 
     def records(self) -> dict[str, Record]:
-        """Return the records that the types read so far name, and those of their fields, in the order of keys."""
+        """Return the records that the types read so far refer to, and the records of their fields, sorted by key."""
         records: dict[str, Record] = {}
         while missing := self._records.keys() - records.keys():
             for key in missing:
@@ -151,7 +151,7 @@ class TypeReader:
 
 
 def fields_of(type_: ClangType) -> list[Cursor]:
-    """Return the fields of a record, also those without a name."""
+    """Return the fields of a record, including unnamed ones."""
     fields: list[Cursor] = []
 
     def visit(field: Cursor, _data: int) -> int:
@@ -163,13 +163,13 @@ def fields_of(type_: ClangType) -> list[Cursor]:
 
 
 def definition_of(type_: ClangType) -> Cursor:
-    """Return the definition of a record or enum, else a declaration."""
+    """Return the definition of a record or enum, or else a declaration."""
     declaration: Cursor = library().clang_getTypeDeclaration(type_)
     definition: Cursor = library().clang_getCursorDefinition(declaration)
     return definition if definition.declaration else declaration
 
 
 def field_name(cursor: Cursor) -> str:
-    """Return the name of a field; that of an anonymous member, which libclang describes by its place, is ""."""
+    """Return the name of a field; "" for an anonymous member, which libclang describes by its location."""
     name = text(library().clang_getCursorSpelling(cursor))
     return name if name.isidentifier() or "$" in name else ""

@@ -50,7 +50,7 @@ class CParameter(NamedTuple):
 class UnitSymbol:
     """A function, type, global variable or macro that a unit defines below the root of the project.
 
-    `key` identifies the symbol over all units: clang's USR, preceded by the relative path and "#" if the symbol is
+    `key` identifies the symbol across all units: clang's USR, preceded by the relative path and "#" if the symbol is
     local to its file (internal linkage, macros).  `is_definition` is false for an incomplete type; prototypes and
     extern declarations of variables are not symbols.  `kind` refines the category: function, method, constructor, …;
     struct, union, enum, typedef, class, …; variable; macro.  `source_hash` is the SHA-256 of the text of the extent.
@@ -74,7 +74,7 @@ class UnitSymbol:
 
 
 class Reference(NamedTuple):
-    """A use of the symbol with the key `target` in the definition of the symbol `source`; one per kind.
+    """A use of the symbol with the key `target` in the definition of the symbol `source`, at most one per kind.
 
     The kind "address" means that a function's address is taken without a call, as in a table of function pointers.
     """

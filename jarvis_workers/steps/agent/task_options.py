@@ -7,6 +7,6 @@ from jarvis_workers.conversations.options import ConversationOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(ConversationOptions):
-    """The task of the agent."""
+    """Options of a run of one agent: its task and its limits."""
 
     task: str = ""

@@ -47,7 +47,7 @@ def load(session: "Session", run: Run, _: Claimed) -> LinkWork:
 
 
 def decide(work: LinkWork, resources: Resources) -> Commit:
-    """Return the graph, and its files as artifacts."""
+    """Return the graph as the result, and its files as artifacts."""
     blobs = resources.blobs
     with _without_garbage_collection():
         graph = link_units(read_units(blobs, unit_blobs(blobs, work.batches)))

@@ -34,7 +34,7 @@ def encode_commands(commands: Iterable[CompileCommand]) -> bytes:
 
 
 def decode_commands(content: bytes) -> list[CompileCommand]:
-    """Return the compile commands that `encode_commands` wrote."""
+    """Decode the output of `encode_commands`."""
     return [
         CompileCommand(os.fsencode(file), os.fsencode(directory), tuple(arguments))
         for file, directory, arguments in json.loads(content)

@@ -1,7 +1,7 @@
 """Read a batch of translation units with clang.
 
-The facts of the units go to the blob store.  A unit with errors is listed as not checked, with clang's first message,
-unless the run allows errors; in that case its symbols are marked as incomplete in the graph.
+The facts about the units are written to the blob store.  A unit with errors is listed as not checked, with clang's
+first message, unless the run allows errors; in that case its symbols are marked as incomplete in the graph.
 """
 
 import os
@@ -157,7 +157,7 @@ def _checkout(work: ParseWork, resources: Resources) -> Iterator[Path]:
 
 
 def _make_directories(root: Path, directories: Iterable[bytes]) -> None:
-    """Create the working directories of compile commands: clang requires them, and a snapshot omits empty ones."""
+    """Create the working directories of compile commands, which clang requires; a snapshot omits empty directories."""
     inside = Path(os.path.realpath(root))
     for directory in sorted(directories):
         path = Path(os.path.realpath(inside / os.fsdecode(directory)))

@@ -75,7 +75,7 @@ def _lines(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, bytes]]:
 
 
 def first_error(errors: Sequence[Diagnostic]) -> str:
-    """Return the first diagnostic on one line, with the number of further ones."""
+    """Return the first diagnostic and the number of further diagnostics, on one line."""
     first = errors[0]
     place = f"{shown(first.file)}:{first.line}: " if first.file else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

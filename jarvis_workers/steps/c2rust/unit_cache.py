@@ -98,7 +98,7 @@ class UnitCache:
 
 
 def load_reader() -> None:
-    """Compute the identity of the reader; long-lived processes call this early: its files may be replaced later."""
+    """Compute the reader's identity; long-lived processes call this early, since its files may be replaced later."""
     _reader_files()
 
 

@@ -71,7 +71,7 @@ def read_units(
 def read_units_and_files(
     root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
 ) -> Iterator[UnitReading | UnitNotRead]:
-    """Yield the reading of each command's unit, in order; for single-threaded processes only."""
+    """Yield a reading for each command's unit, in order; for single-threaded processes only."""
 
     def work(command: CompileCommand) -> Answer:
         unit, files = read_unit_and_files(root, command, headers)

@@ -100,7 +100,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
 
 
 async def converse(work: ClusterWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
-    """Commit the clusters, and the jobs that verify them; a model is called only if necessary."""
+    """Return a commit with the clusters and the jobs that verify them; a model is called only if necessary."""
     options, rules = work.options, work.options.rules.blob
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(rules) if rules else None))
     clusters = _without_model(work, conditions)

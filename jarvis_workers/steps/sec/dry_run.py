@@ -115,5 +115,5 @@ class DryRun:
 
 
 def _never(interpreter: str, script: str) -> ToolOutcome:
-    """Return an error; no script runs before a model has been called."""
+    """Return an error, since no script runs before a model has been called."""
     return ToolOutcome("error", stderr=f"{interpreter} is not available in a dry run ({len(script)} characters)")

@@ -26,5 +26,5 @@ class JudgeOptions(SecOptions, ConversationOptions):
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:
-        """The model groups that may be called."""
+        """The model groups that a run may call."""
         return (self.model_group, self.second_group)

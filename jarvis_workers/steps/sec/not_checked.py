@@ -87,7 +87,7 @@ def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
 def _not_summarized(
     reader: Reader, blobs: Blobs, scans: Sequence[StageJob], summaries: Sequence[StageJob]
 ) -> Iterator[Gap]:
-    """Yield the scanned files without a function summary, unless they are listed for another reason."""
+    """Yield the scanned files that have no function summary, unless they are listed for another reason."""
     placed = [(range_of(job), job) for job in summaries]
     for scan, start, length in done_ranges(scans):
         within = [(place, job) for place, job in placed if start <= place[0] < start + length]

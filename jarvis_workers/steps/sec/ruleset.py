@@ -62,13 +62,13 @@ def rules_of(content: bytes | None) -> tuple[Rule, ...]:
 
 
 def conditions_of(content: bytes | None) -> dict[str, str]:
-    """Return the condition to verify by rule, for the rules available without loading a package."""
+    """Return the condition to verify for each rule that is available without loading a package."""
     own = json.loads(content)["project"] if content else ()
     return {rule.pattern: rule.verification for rule in RULES} | {row["id"]: row.get("verification", "") for row in own}
 
 
 def installed() -> list[Package]:
-    """Load the rules of installed packages, sorted by name. Raises UsageError if one does not load."""
+    """Load the rules of installed packages, sorted by name. Raises UsageError if a package cannot be loaded."""
     found: dict[str, Package] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         found.setdefault(entry.name, _load(entry))

@@ -1,4 +1,4 @@
-"""Scan the files of a batch, each within limits."""
+"""Scan the files of a batch, each within its own limits."""
 
 from collections.abc import Mapping
 

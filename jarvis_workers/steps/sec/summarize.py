@@ -53,7 +53,7 @@ read_work = SummarizeWork.decode
 
 
 def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
-    """Yield a job per scanned batch, unless no flow rule is enabled."""
+    """Yield a job per scanned batch if any flow rule is enabled."""
     if not flow_patterns(blobs, SecOptions.of(run).rules.blob):
         return
     for scan, offset, length in done_ranges(earlier.outcomes("scan")):

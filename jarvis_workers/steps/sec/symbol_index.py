@@ -165,7 +165,7 @@ def _parted(lines: memoryview) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _exporters(lines: bytes, name: bytes) -> tuple[Exporter, ...]:
-    """Find the exporters of a name by binary search, as the lines are sorted."""
+    """Find the exporters of a name by binary search in the sorted lines."""
     low, high = 0, len(lines)
     while low < high:
         start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low

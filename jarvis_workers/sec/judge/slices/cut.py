@@ -45,7 +45,7 @@ class SliceTarget(NamedTuple):
 
 @dataclass
 class SlicePart:
-    """Some lines of one place of a file."""
+    """Some lines of one named range of a file."""
 
     file: SourceFile
     place: CodeRange

@@ -1,7 +1,7 @@
-"""Name every line of a file by its function: `f:3` is the third line of f, at any position in the file.
+"""Names for the lines of a file that are relative to functions: `f:3` is the third line of f.
 
-Lines between two functions are called `before:g`, those after the last one `end`. So an edit above a function does
-not change references to its lines. A second function of the same name is `f(2)`.
+Lines between two functions are called `before:g`, those after the last one `end`. An edit above a function therefore
+does not change references to its lines. A second function of the same name is called `f(2)`.
 """
 
 from bisect import bisect_right

@@ -62,7 +62,7 @@ def view_with_comments(content: bytes, language: str) -> bytes:
 
 
 def _blank_dead(text: bytearray, masked: bytes) -> None:
-    """Blank lines without code: text that the preprocessor removes, and the contents of raw literals."""
+    """Replace lines without code by spaces: text that the preprocessor removes, and the contents of raw literals."""
     at = 0
     for line in masked.split(b"\n"):
         end = at + len(line)

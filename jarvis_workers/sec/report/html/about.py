@@ -1,4 +1,4 @@
-"""Explain each rule of a report once: why it matters, how to fix it, a bad and a good example, how to suppress it."""
+"""Explain each rule of a report once: the risk, the fix, a bad and a good example, and how to suppress findings."""
 
 from collections.abc import Iterator, Sequence
 

@@ -184,7 +184,7 @@ def _code(piece: Excerpt, steps: Sequence[CardStep], say: Words) -> Html:
 
 
 def _at(steps: Sequence[CardStep]) -> Html | str:
-    """Return the numbers of the steps on a line; the element is the target of links to these steps."""
+    """Return an element with the numbers of the steps on a line, to which the links to these steps point."""
     if not steps:
         return ""
     first, last = steps[0].number, steps[-1].number

@@ -90,7 +90,7 @@ def _remarks(name: str, summary: Summary, say: Words) -> Iterator[Html]:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int, say: Words) -> Iterator[Html]:
-    """Yield a table; the first of `heads` is its title, the others are column heads."""
+    """Yield a table; the first of `heads` is its title, the others are column headings."""
     if not total:
         return
     more = total - len(rows)

@@ -112,7 +112,7 @@ def _translations(texts: Sequence[Any], say: Words) -> dict[str, Any]:
 
 
 def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
-    """Omit empty values at the end; most findings have a single piece with no other marked line."""
+    """Return an excerpt without trailing empty values; most excerpts are one piece with one marked line."""
     first, lines, marks, _, more = excerpt
     others = [(files[visible(one.file)], one.first, [visible(line) for line in one.lines], one.marks) for one in more]
     said = (first, [visible(line) for line in lines], marks, others)

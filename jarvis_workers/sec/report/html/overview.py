@@ -1,4 +1,4 @@
-"""Overview of the findings: verdict, numbers, charts, rules, and what was not checked.
+"""Overview of the findings: verdict, numbers, charts, rules, and unchecked files.
 
 Unchecked files are shown beside the verdict, so that a report with gaps never looks clean.
 """
@@ -94,7 +94,7 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
 
 
 def _rules_fired(summary: Summary, issues: Sequence[Issue], say: Words) -> Html:
-    """Count all rules that fired; an older report lacks the number, so the rules of its listed findings are counted."""
+    """Return the number of rules that fired; for an older report without it, the rules of listed findings."""
     listed = len({issue.pattern for issue in issues})
     if summary.not_listed and summary.rules_fired is None:
         return _number(say("Rules that fired (listed)"), listed, href="#rules")

@@ -1,6 +1,6 @@
 """Aliases of functions: macros of a file, such as `#define drop(p) free(p)`, and Windows spellings, such as `_wpopen`.
 
-Only macros that change nothing but the name are followed, and chains of them are short.  If an alias refers to
+Only macros that change nothing but the name are followed, and only through short chains.  If an alias refers to
 different functions, for example under `#ifdef _WIN32`, the POSIX function is used.
 """
 
@@ -50,7 +50,7 @@ SPELLINGS: Mapping[bytes, bytes] = {
 
 
 def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) -> dict[bytes, bytes]:
-    """Return a map from alias to function, found near the occurrences of known names; known names are never aliases."""
+    """Return a map from aliases near the occurrences of known names to functions; known names are never aliases."""
     named: dict[bytes, bytes] = {}
     for start, name, _, called, end in found:
         # Most names have no `#` before them, and the rest of the loop is slow.

@@ -89,7 +89,7 @@ class BufferSizes(SizeEvaluator):
         return Amount.of(max(numbers)) if numbers and len(numbers) == len(lengths) else None
 
     def is_bounded_by_callers(self, name: bytes) -> bool:
-        """Return whether all callers in this file pass literals, or memory of known size."""
+        """Return whether all callers in this file pass literals or memory of known size."""
         return once_per_function(self, "bounded by callers", name, lambda: self._is_bounded(name))
 
     def _is_bounded(self, name: bytes) -> bool:

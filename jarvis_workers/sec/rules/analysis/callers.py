@@ -39,7 +39,7 @@ def has_all_callers_here(scope: Scope) -> bool:
 
 
 def once_per_function(scope: Scope, what: str, name: bytes, compute: Callable[[], T]) -> T:
-    """Return a fact of the function, computed once for all its sites; `what` names the cache."""
+    """Return a fact about the function, computed once for all its sites; `what` names the cache."""
     if scope.depth:
         return compute()
     cache: dict[tuple[int, bytes], T] = scope.site.source.once(what, dict)
@@ -54,7 +54,7 @@ def _calls(scope: Scope, name: bytes) -> list[int]:
 
 
 def _may_search(scope: Scope) -> bool:
-    """Limit the number of functions per file for which the whole text is searched."""
+    """Return whether the whole text may be searched for another function; the number per file is limited."""
     searched: set[int] = scope.site.source.once("callers searched", set)
     if len(searched) < SEARCHED_MAX:
         searched.add(scope.start)

@@ -80,7 +80,7 @@ class Scope:
         return found is not None and (found.stars > 0 if not found.dimensions else self.is_parameter(name))
 
     def declared(self, name: bytes) -> Declaration | None:
-        """Return the last declaration of a name before the site; outside the function, of arrays only."""
+        """Return the last declaration of a name before the site; outside the function, only arrays are considered."""
         if name not in self._declared:
             found = [one for one in self._declarations(name) if one.at < self.site.start]
             # in the branches of an `#if`, a name may have different declarations

@@ -183,7 +183,7 @@ class _ForwardWalk:
             self._after_block()
 
     def _after_block(self) -> None:
-        """Skip the code after an `if` both of whose branches jump."""
+        """Skip the code after an `if` whose branches both jump."""
         self.jumped = self.at + 1
         if self.inner not in self.elses:
             return
@@ -195,7 +195,7 @@ class _ForwardWalk:
             self.over = True
 
     def _is_other_branch(self, at: int) -> bool:
-        """Return whether an `else` begins at `at` whose first branch ended with a jump."""
+        """Return whether the block at `at` is the `else` of an `if` whose own block ended with a jump."""
         return self.jumped > 0 and self.text[self.jumped : at].strip() == b"else"
 
 

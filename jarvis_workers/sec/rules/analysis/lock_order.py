@@ -52,7 +52,7 @@ def _may_acquire_two(site: Site, function: Function) -> bool:
 
 
 def _pairs_of(site: Site, function: Function) -> list[tuple[bytes, bytes, int]]:
-    """Return the pairs of a function, without those acquired in both orders, which is assumed to be intended."""
+    """Return the lock pairs of a function, except pairs acquired in both orders, which is assumed to be intended."""
     text, end = site.source.text, function.body[1]
     calls = lock_calls(site, function).all
     acquisitions = [call for call in calls if call.acquires and (GLOBAL.match(call.key) or MEMBER.match(call.key))]

@@ -159,7 +159,7 @@ def _mentions(text: bytes, name: bytes, parts: list[bytes], span: tuple[int, int
 
 
 def _is_of(text: bytes, name: bytes, at: int, length: int) -> bool:
-    """Return whether a mention is a part of the pointer's own name."""
+    """Return whether a mention of a variable is only a part of the pointer's own expression."""
     floor = max(0, at - len(name))
     found = text.find(name, floor, at + length + len(name))
     return 0 <= found <= at < found + len(name)

@@ -1,6 +1,7 @@
 """Evaluate size expressions as symbolic amounts: `sizeof`, `strlen`, constants, macros and variables.
 
-An unknown part remains symbolic in the amount.  The number of lookups per site is limited, since each may need others.
+An unknown part remains symbolic in the amount.  The number of lookups per site is limited, since each lookup may
+require others.
 """
 
 from collections.abc import Iterator
@@ -126,7 +127,7 @@ class SizeEvaluator(Scope):
         return None if found is None or name in found.names else found
 
     def lookup(self, kind: str, text: bytes) -> Amount | None:
-        """Look up a name, within limits on nesting and total lookups, since each lookup may need others."""
+        """Look up a name, within limits on the nesting and the total number of lookups."""
         if self._looks_left <= 0 or self._nested >= NESTED_MAX:
             return None
         self._looks_left -= 1

@@ -1,4 +1,4 @@
-"""Evidence that an unbounded copy is safe: the code measures one side of it, without proof that the source fits.
+"""Evidence that an unbounded copy is safe: the code measures one side of it, without proving that the source fits.
 
 A string that provably fits is not reported at all (see buffer_sizes); this evidence only lowers the confidence.
 """

@@ -26,7 +26,7 @@ READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts p
 def length_of(
     scope: Scope, expression: bytes, read: Callable[[bytes], Amount | None], at: int | None = None
 ) -> Amount | None:
-    """Return the length of a literal, or of a variable that was last assigned one or truncated.
+    """Return the length of a literal, or of a variable whose last change was an assigned literal or a truncation.
 
     `read` evaluates an index; `at` is an offset at or shortly before the expression, if that is not at the site.
     """

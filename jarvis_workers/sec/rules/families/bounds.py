@@ -74,7 +74,7 @@ def check_size(site: Site) -> float | None:
 
 
 def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float | None:
-    """Check a plain `sizeof` as the size: of the target, of its pointee, or of something else."""
+    """Check a size that is a plain `sizeof`: of the target, of its pointee, or of something else."""
     if measured == target:
         if NAME.match(target) and BufferSizes(site).is_pointer(target):
             return LIKELY

@@ -42,7 +42,7 @@ def _shell_list(site: Site) -> float | None:
 
 
 def _built(site: Site, command: bytes) -> float:
-    """Return the adjustment for how the command was built: highest for text from outside or from the caller."""
+    """Return the adjustment for the construction of the command, highest for text from outside or from the caller."""
     before = site.before(2_000)
     scope = Scope(site)
     at = before.rfind(command)

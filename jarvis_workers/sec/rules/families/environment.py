@@ -34,7 +34,7 @@ FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
 
 
 class _Known(NamedTuple):
-    """Facts about the value that are known at a use: whether it is not NULL, and whether its length was computed."""
+    """Facts about the value at a use: whether it is known not to be NULL, and whether its length was computed."""
 
     there: bool
     measured: bool = False

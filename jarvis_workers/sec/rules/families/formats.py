@@ -62,7 +62,7 @@ def has_literal_format(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_width(site: Site) -> float | None:
-    """Check a literal format for a %s or %[ with no width or too large a width, neither skipped nor allocated."""
+    """Check a literal format for %s or %[ with a missing or too large width, unless skipped or allocated."""
     index = WIDTH_ARGUMENT[site.name]
     held = pieces(site.masked(index), site.original(index))
     number = index

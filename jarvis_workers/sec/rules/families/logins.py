@@ -25,7 +25,7 @@ PLACEHOLDER = lazy(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
 
 
 class Taken(NamedTuple):
-    """Position of the secret argument; with `option`, only if the second argument contains this word."""
+    """Position of the secret argument; if `option` is given, the second argument must contain this word."""
 
     place: int
     option: bytes = b""
@@ -115,7 +115,7 @@ def _worth(literal: bytes, moved: float) -> float | None:
 
 
 def _arrays(source: SourceText) -> dict[bytes, bytes]:
-    """Return the first elements of the arrays of the file, by name."""
+    """Return the first element of each array in the file, by name."""
     named: dict[bytes, bytes] = {}
     for found in ARRAY.finditer(source.text):
         name = LAST_NAME.search(source.text, max(0, found.start() - NAME_MAX), found.start())

@@ -68,7 +68,7 @@ def _known(text: bytes) -> dict[tuple[bytes, ...], tuple[int, int]]:
 
 
 def _count(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
-    """Return the number of checked and of ignored calls; stop early if ignored calls clearly prevail."""
+    """Return the number of checked and of ignored calls; stop early if most calls are clearly ignored."""
     checked = ignored = 0
     for name in spellings:
         at = -1

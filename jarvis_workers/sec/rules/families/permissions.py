@@ -68,7 +68,7 @@ def _mask(site: Site, mode: int) -> float | None:
 
 
 def _creates(site: Site) -> bool:
-    """Return whether the flags create a file; flags in a variable are assumed to."""
+    """Return whether the flags create a file; flags in a variable are assumed to do so."""
     flags = site.masked(MODES[site.name] - 1)
     return b"CREAT" in flags or b"TMPFILE" in flags or b"O_" not in flags
 

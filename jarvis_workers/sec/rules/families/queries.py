@@ -61,7 +61,7 @@ def _formatted(site: Site) -> float | None:
 
 
 def _joined(site: Site) -> float | None:
-    """Check `"SELECT id FROM user WHERE name = '" + name`: the `'` shows that a string value follows."""
+    """Check for `"SELECT id FROM user WHERE name = '" + name`, where the `'` shows that a string value follows."""
     text, content = site.source.text, site.source.content
     floor = max(0, site.start - STATEMENT_MAX)
     start = max(floor, *(text.rfind(edge, floor, site.start) + 1 for edge in (b";", b"{", b"}")))

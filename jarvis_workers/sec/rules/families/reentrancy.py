@@ -46,7 +46,7 @@ AFTER_CALL = lazy(rb"\s*+\)*+\s*+(?:->|\[)")
 
 
 def check_strtok(site: Site) -> float | None:
-    """Raise the confidence for nested strtok loops, of which the inner ends the outer; report first calls only."""
+    """Raise the confidence for nested strtok loops, where the inner loop ends the outer; report only first calls."""
     if NOTHING.match(site.masked(0)) or _has_alternative(site) or _is_renamed(site):
         return None
     if _is_nested(site):
@@ -79,7 +79,7 @@ def check_inet(site: Site) -> float | None:
 
 
 def knows_threads(source: SourceText) -> bool:
-    """Return whether a file shows that its program uses threads."""
+    """Return whether a file indicates that the program uses threads."""
     content = source.content
     return source.once(
         "threads", lambda: any(word in content for word in THREAD_WORDS) and THREADS.search(content) is not None

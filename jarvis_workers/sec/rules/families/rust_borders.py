@@ -47,7 +47,7 @@ def _names_abi(site: Site, quote: int) -> bool:
 
 
 def _of_block(site: Site, start: int) -> float | None:
-    """Return the adjustment for a foreign block; later blocks of a file weigh less, and nothing if generated."""
+    """Return the adjustment for a foreign block, lower for later blocks of a file; None for later generated ones."""
     text = site.source.text
     if FIRST_BLOCK.search(text, 0, site.start):
         return None if is_generated(site.source) else PLAIN

@@ -181,7 +181,7 @@ def _before(site: Site) -> bytes:
 
 
 def _around(site: Site) -> bytes:
-    """Return the text of the function around the site, of bounded length."""
+    """Return a bounded part of the text of the function around the site."""
     function = site.function
     if function is None:
         return _before(site)

@@ -89,7 +89,7 @@ RELEVANT = {
 
 
 def is_no_check(name: bytes, content: bytes, end: int) -> bool:
-    """Dismiss a candidate whose result is ignored or is not compared with a wrong error value."""
+    """Dismiss a call whose result is ignored or is not compared with a wrong error value."""
     before = content[max(0, end - len(name) - 24) : end - len(name)]
     before = before.removesuffix(b"std::").rstrip(b" \t\r\n")
     if before.endswith(b"!") or b"!(" in before:
