@@ -17,7 +17,7 @@ def transcript_name(job_id: int) -> str:
 
 
 def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) -> None:
-    """Save artifacts given as (name, blob, size), replacing those of the same name."""
+    """Save artifacts, given as (name, blob, size); they replace artifacts with the same name."""
     for name, blob, size in kept:
         session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id, ARTIFACT.c.name == name))
         row = {"run_id": run_id, "name": name, "blob": blob, "size": size, "created_at": now(session)}
@@ -46,7 +46,7 @@ def blobs_named(session: Session, run_ids: Sequence[str], name: str) -> dict[str
 
 
 def add_uses(session: Session, owner: str, blobs: Sequence[str]) -> None:
-    """Record that `owner` (a run or a submission in progress) uses blobs; must precede the check that they exist."""
+    """Record that `owner` (a run or a submission in progress) uses blobs; call this before checking that they exist."""
     wishes = [{"owner": owner, "blob": blob} for blob in sorted(set(blobs))]
     insert_missing(session, BLOB_USE, wishes, at=now(session))
 
@@ -68,7 +68,7 @@ def drop_stale_uses(session: Session, older_than_seconds: float) -> int:
 
 
 def lock_uses(session: Session) -> None:
-    """Lock the blob uses until the transaction ends; must be the first statement on them in the transaction.
+    """Lock the blob uses until the transaction ends; this must be the transaction's first statement on blob uses.
 
     Blobs are deleted within that transaction: a concurrent submission waits when it records its uses, and checks which
     blobs exist only afterwards.

@@ -24,7 +24,7 @@ ENDS = ("paused", *ENDED_RUNS)
 
 
 class AllowanceRequest(NamedTuple):
-    """A request of a process: `least` is enough for its next answer, `most` also covers the answers after it.
+    """A request of a process: `least` is enough for its next answer, `most` also covers later answers.
 
     `kept` is the part of the process's allowance that it cannot release: reserved for pending answers, or spent but not
     yet saved.
@@ -39,7 +39,8 @@ class AllowanceRequest(NamedTuple):
 class BudgetGrant(NamedTuple):
     """The answer to a request.
 
-    If `given` is 0, the process must wait, unless `over` is true: then the run is paused or the job is lost.
+    If `given` is 0, the process must wait. If `over` is true, the run is paused or the job is lost, and waiting is
+    useless.
     """
 
     given: int = 0
@@ -117,7 +118,7 @@ def _hold(session: Session, run_id: str, process: str, held: int) -> None:
 
 
 def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
-    """Return the seconds for which a run was active: neither paused nor ended, and with a living executor."""
+    """Return the number of seconds a run was active: neither paused nor ended, and with a living executor."""
     chosen = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
     found = session.execute(chosen.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
     total = 0.0

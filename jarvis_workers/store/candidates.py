@@ -41,8 +41,8 @@ def insert(
 def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[str, float] = NOTHING_LEARNED) -> None:
     """Assign gids 1..N in file, line, rule order, independent of the order of the jobs.
 
-    A candidate superseded by a finding with at least the confidence `least` gets no gid; `learned` are the adjustments
-    of the confidence of rules.
+    A candidate superseded by a finding with a confidence of at least `least` gets no gid; `learned` are adjustments of
+    the confidence of rules.
     """
     again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
     again = again.where(CANDIDATE.c.pattern.not_in(HARMLESS))

@@ -1,4 +1,4 @@
-"""Clusters: insert those of a job, read those of a run."""
+"""Clusters: insert the clusters of a job, read the clusters of a run."""
 
 import json
 from collections.abc import Sequence

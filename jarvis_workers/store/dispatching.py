@@ -23,7 +23,7 @@ REFUSED_SECONDS = 0.25
 
 
 class Sent(NamedTuple):
-    """A job to send a notification for; `crashes` is its crash count."""
+    """A job for which to send a notification; `crashes` is its crash count."""
 
     id: int
     run_id: str
@@ -54,7 +54,7 @@ def demand(session: Session, executor: str, queue: str, most: int) -> list[Deman
 
 
 def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
-    """Divide a window: an even share per run, then job by job to the run with the fewest outstanding; a pure function.
+    """Divide a window: an even share per run, the rest to runs with the fewest outstanding jobs; a pure function.
 
     A run gets its even share even if others fill the window, so that a new run need not wait for them.
     """

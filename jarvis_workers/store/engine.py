@@ -1,10 +1,10 @@
 """Open a store, and run transactions on it.
 
 SQLite writes use BEGIN IMMEDIATE, so that a transaction that has started cannot fail because another connection holds
-the lock; reads see a consistent snapshot. All errors of the driver are converted to our errors with one-line messages.
+the lock; reads see a consistent snapshot. All driver errors are converted to StoreError with one-line messages.
 
-A connection closed by PostgreSQL is replaced at its next checkout: that its socket is readable although no statement is
-pending is detected without a round trip. A client-side deadline closes a connection that stops responding
+A connection closed by PostgreSQL is replaced at its next checkout: its socket is then readable although no statement is
+pending, which can be detected without a round trip. A client-side deadline closes a connection that stops responding
 (`store/postgres`).
 """
 

@@ -44,7 +44,7 @@ def claim_many(
     """Claim up to `limit` waiting jobs of a queue for one process, the heaviest first.
 
     Only active runs of `executor` are considered. A job that crashed before shares its process with a limited number of
-    suspects (`crash_attribution.ROOM`); suspects without room do not block the jobs behind them.
+    suspects (`crash_attribution.ROOM`); suspects without room do not block later jobs.
     """
     waiting = (
         select(JOB.c.id, JOB.c.crashes)
@@ -68,7 +68,7 @@ def claim_many(
 def take(
     session: Session, which: ColumnElement[bool], *, worker_id: str, process: str, lease_seconds: float
 ) -> list[Claimed]:
-    """Claim the waiting jobs selected by `which`, by compare-and-set; the heaviest first."""
+    """Claim the waiting jobs selected by `which`, by compare-and-set, the heaviest first."""
     claim = (
         update(JOB)
         .where(which, JOB.c.state.in_(WAITING_JOBS))
@@ -257,7 +257,7 @@ class Over(NamedTuple):
 
 
 def over_since(session: Session, run_id: str, names: Sequence[str], moment: float) -> list[Over]:
-    """Return the jobs of some stages of a run that have finished since a time, in order of finishing."""
+    """Return the jobs of some stages of a run that have finished since a given time, in order of completion."""
     chosen = select(*[JOB.c[name] for name in Over._fields]).where(
         JOB.c.run_id == run_id,
         JOB.c.stage.in_(names),

@@ -134,7 +134,7 @@ def queue_depths(session: Session) -> list[QueueDepth]:
 
 
 def _waiting_seconds(session: Session, jobs: Iterable[int]) -> dict[int, float]:
-    """Return for how many seconds each job has been due; jobs of older versions have no time."""
+    """Return the number of seconds since each job became due; jobs of older versions have no due time."""
     chosen = select(JOB.c.id, (now(session) - JOB.c.not_before).label("age")).where(JOB.c.id.in_(list(jobs)))
     return {job: max(0.0, float(age)) for job, age in session.execute(chosen.where(JOB.c.not_before > 0))}
 

@@ -1,4 +1,4 @@
-"""Runs whose end has not been notified yet; an event records each notification."""
+"""Runs that have ended without a notification so far; an event records each notification."""
 
 from sqlalchemy import select
 from sqlmodel import Session

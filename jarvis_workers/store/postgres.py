@@ -1,8 +1,8 @@
 """Connections to PostgreSQL with a client-side deadline for every statement.
 
 TCP keepalives do not detect a pooler or proxy that acknowledges packets but forwards nothing, so each wait for the
-server is bounded. To distinguish slow statements from lost ones, the server is asked over another connection whether
-its backend is still executing it.
+server is bounded. To distinguish slow statements from lost ones, another connection asks the server whether its backend
+is still executing the statement.
 """
 
 import time
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """A connection that is closed when a statement exceeds its deadline; this raises OperationalError."""
+    """A connection that is closed if a statement exceeds its deadline, which raises OperationalError."""
 
     deadline = Deadline()
     connect_again: Callable[..., psycopg.Connection[Any]] = psycopg.connect

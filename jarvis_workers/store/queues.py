@@ -1,4 +1,4 @@
-"""The table of queues, and the kind of work on each. Like `values`, it imports no database library."""
+"""The table of queues, and the kind of work on each. Like `values`, this module imports no database library."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Labels of runs: insert, read, and find runs by them."""
+"""Labels of runs: insert and read labels, and find runs by label."""
 
 from collections.abc import Iterable, Mapping
 

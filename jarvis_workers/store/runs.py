@@ -61,7 +61,7 @@ def fetch_mappings(session: Session, statement: str, values: dict[str, object]) 
 
 
 def set_label(session: Session, run_id: str, label: str) -> None:
-    """Set the label of a run; an empty one removes it."""
+    """Set the label of a run; an empty label removes it."""
     run = lock(session, run_id)
     if run is not None:
         options = {**run.options, "label": label}
@@ -94,7 +94,7 @@ def finish(session: Session, run_id: str, state: str, reason: str | None = None)
 def pause(session: Session, run_id: str, reason: str, *, executor: str | None = None) -> bool:
     """Pause a run: no more jobs are claimed, and the holders of running jobs release them.
 
-    Return False if the run is not active or, if `executor` is given, belongs to another one.
+    Return False if the run is not active, or if it belongs to another executor than `executor`, if given.
     """
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ACTIVE_RUNS))
     if executor is not None:

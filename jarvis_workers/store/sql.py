@@ -33,7 +33,7 @@ def insert_or_lock(session: Session, into: Table, row: dict[str, Any], **compute
 def insert_or_replace(
     session: Session, into: Table, rows: Sequence[dict[str, Any]], **computed: ColumnElement[Any]
 ) -> None:
-    """Insert rows, replacing those with the same key. `computed` is as for `insert_missing`."""
+    """Insert rows, replacing those with the same key; `computed` is the same as in `insert_missing`."""
     if rows:
         new = _insert(session, into).values(computed)
         fresh = {column.name: new.excluded[column.name] for column in into.columns if not column.primary_key}

@@ -34,7 +34,7 @@ class RecordedJob:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCandidate:
-    """A candidate of the job number `job`; `rule` has the RULE_FIELDS of its rule; `superseded` ones have no gid."""
+    """A candidate of job number `job`; `rule` has the RULE_FIELDS of its rule; a `superseded` one has no gid."""
 
     job: int
     spot: Spot

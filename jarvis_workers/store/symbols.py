@@ -1,4 +1,4 @@
-"""The symbols of a C project and their edges: insert, read and delete those of a run."""
+"""The symbols of a C project and their edges: insert, read and delete the graph of a run."""
 
 import json
 from typing import Any

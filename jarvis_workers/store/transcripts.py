@@ -21,7 +21,7 @@ RECENT_JOBS, RECENT_CALLS = 500, 2_000
 
 
 class TranscriptLine(NamedTuple):
-    """Line `number` of the transcript of a job, as written by the execution with this fencing token."""
+    """Line `number` of a job's transcript, written by the execution with this fencing token."""
 
     job_id: int
     fence: int

@@ -1,6 +1,6 @@
 """The history of triage commands: the verdicts before each command, for undo.
 
-At most KEPT operations are stored per user, the newest ones.
+Only the newest KEPT operations of each user are stored.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Operation(NamedTuple):
 
 
 class PastOperation(NamedTuple):
-    """The part of an operation that concerns one finding: the verdict `before` it, or None."""
+    """The part of an operation that concerns one finding: the verdict `before` the operation, or None."""
 
     change: str
     by: str

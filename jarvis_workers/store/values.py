@@ -89,7 +89,7 @@ class NewJob(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """A claim of a job, valid until its lease expires and while its fencing token is the newest."""
+    """A claim of a job, valid until its lease expires or a newer fencing token exists."""
 
     id: int
     run_id: str
@@ -201,9 +201,9 @@ class DomainResult(Protocol):
 class Commit(NamedTuple):
     """The results of a job; `size` is the source bytes processed, `cached` the number of files served from the cache.
 
-    `results` go into the tables of the domain; `not_checked` are (path, reason), `remarks` are (path, line, comment,
-    message), `artifacts` are (name, content); `blobs` are (name, blob) of data that the step has put into the blob
-    store itself, for later stages.
+    `results` are written to the tables of the domain; `not_checked` are (path, reason), `remarks` are (path, line,
+    comment, message), `artifacts` are (name, content); `blobs` are (name, blob) of data that the step has put into the
+    blob store itself, for later stages.
     """
 
     files: int = 0

@@ -1,4 +1,4 @@
-"""Verdicts: insert those of a job, read those of a run ordered by gid."""
+"""Verdicts: insert the verdicts of a job, read the verdicts of a run in gid order."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

@@ -51,7 +51,7 @@ def living(session: Session, lease_seconds: float) -> list[WorkerFacts]:
 
 
 def is_alive(worker_id: str, since: ColumnElement[float]) -> Label[bool]:
-    """Return a column `alive`: whether the worker exists and its heartbeat is later than `since`."""
+    """Return a column `alive` that is true if the worker exists and its heartbeat is later than `since`."""
     return exists().where(WORKER.c.id == worker_id, WORKER.c.seen_at > since).label("alive")
 
 

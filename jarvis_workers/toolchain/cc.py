@@ -21,7 +21,7 @@ TARGET_FLAG = re.compile(r"--?target=.*|--sysroot=.*|-m(arch|cpu|abi|tune|branch
 
 
 class CompilerFacts(NamedTuple):
-    """`family` is "gcc" or "clang", `version` its major version, `machine` the first part of its target triple."""
+    """A compiler: `family` ("gcc" or "clang"), major `version`, and `machine`, the first part of the target triple."""
 
     family: str
     version: int

@@ -19,7 +19,7 @@ CANNOT_EXECUTE, NOT_FOUND = 126, 127
 
 
 def main(words: list[str], environ: dict[str, str], directory: str) -> int:
-    """Record the compiler call `words` in a directory and execute it; return an exit code if that fails."""
+    """Record the compiler call `words` in a directory and execute it; return an exit code only on failure."""
     if RECORDED not in environ:
         record(words, directory)
     return execute(words, environ)

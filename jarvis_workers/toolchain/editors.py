@@ -1,4 +1,4 @@
-"""Open the user's editor at a line, by an argument list built from `$VISUAL` or `$EDITOR`, never through a shell.
+"""Open the user's editor at a line, with an argument list built from `$VISUAL` or `$EDITOR` and without a shell.
 
 The path is always absolute, so that no file name can be read as an option.
 """

@@ -43,7 +43,7 @@ def _read_mounts() -> str:
 
 
 def _mount(line: str) -> tuple[Path | None, str | None]:
-    """Parse a line `36 35 98:0 /root /point options [optional ...] - type source options`; spaces are in octal."""
+    """Parse a line `36 35 98:0 /root /point options [optional ...] - type source options`; spaces are octal escapes."""
     head, dash, tail = line.partition(" - ")
     fields = head.split(" ")
     if not dash or len(fields) < 5:

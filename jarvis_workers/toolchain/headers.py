@@ -17,7 +17,7 @@ SYSTEM = (f"/usr/lib/llvm-{MAJOR}/lib/clang", "/usr/lib/clang", "/usr/lib64/clan
 
 
 def builtin_headers(configured: str | None) -> Path:
-    """Return the directory of stddef.h: configured, or that of clang-tidy's wheel, or that of an installed clang.
+    """Return the directory of stddef.h: the configured one, or that of clang-tidy's wheel or of an installed clang.
 
     `configured` is the setting c2rust.clang_headers.  Raises UsageError if there is no such directory.
     """

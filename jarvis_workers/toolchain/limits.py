@@ -1,7 +1,7 @@
 """Abort work that exceeds its CPU or memory limit, without ending its process.
 
 The kernel counts the CPU time of the process and sends a signal, which raises an exception between two Python
-instructions or inside a match of `re`. Exceeding the limit is reported even if the work has swallowed the exception.
+instructions or inside a match of `re`. The exceeded limit is reported even if the work has swallowed the exception.
 Code that signals cannot interrupt, such as a loop in a C library, must be killed by the supervisor of the process.
 """
 

@@ -25,11 +25,11 @@ A = TypeVar("A", bound=BaseModel)
 
 
 class BadCall(Exception):
-    """The call is malformed and cannot run; the message is for the model."""
+    """Raised if a call is malformed and cannot run; the message is for the model."""
 
 
 class ToolFailed(Exception):
-    """A tool could not complete its task; the message is for the model."""
+    """Raised if a tool cannot complete its task; the message is for the model."""
 
 
 class ToolArguments(BaseModel):

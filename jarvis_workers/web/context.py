@@ -55,7 +55,7 @@ def current_identity() -> Identity:
 
 
 def exact_run(run_id: str) -> Run:
-    """Return the run with exactly this id, or the newest for "last". Raises RunMissing."""
+    """Return the run with exactly this id, or the newest run for "last". Raises RunMissing."""
     try:
         run = find_run(context().store, run_id)
     except UsageError as error:

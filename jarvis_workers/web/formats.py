@@ -67,7 +67,7 @@ def format_duration(seconds: float | None) -> str:
 
 
 def _address(**changes: object) -> str:
-    """Return the address of this page with some parameters changed; None removes one."""
+    """Return the address of this page with some parameters changed; a parameter with the value None is removed."""
     asked: Mapping[str, str] = request.args.to_dict()
     merged = {**asked, **{name: None if value is None else str(value) for name, value in changes.items()}}
     query = urlencode({name: value for name, value in merged.items() if value and name != "token"})

@@ -34,7 +34,7 @@ class RunQuery(PageQuery):
     size: Annotated[int, Field(ge=1, le=500)] = 25
 
     def chosen(self) -> RunFilter:
-        """Return the filter in the form of the store. Raises UsageError for an invalid label."""
+        """Return the filter as the store expects it. Raises UsageError for an invalid label."""
         return RunFilter(self.state, self.kind, self.root, parse_label_filters([self.label] if self.label else []))
 
 

@@ -116,7 +116,7 @@ def check_address(settings: Settings, host: str, *, insecure: bool) -> None:
 
 
 def trusted_hosts(settings: Settings, host: str) -> tuple[str, ...]:
-    """Return the names under which the page may be reached; empty means any.
+    """Return the host names under which the page may be reached; empty means any name.
 
     A page without passwords must check the host name, since a site can point its own name to 127.0.0.1 (DNS rebinding).
     """

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Role(IntEnum):
-    """A viewer may read; an editor may also triage findings and control runs."""
+    """The role of a user: a viewer may read, an editor may also triage findings and control runs."""
 
     VIEWER = 1
     EDITOR = 2

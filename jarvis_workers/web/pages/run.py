@@ -103,7 +103,7 @@ def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
 
 
 def _result(run: Run) -> dict[str, Any] | None:
-    """Return the result of a run of a kind without findings, None if there is no result yet."""
+    """Return the result of a run whose kind has no findings, None if there is no result yet."""
     world = context()
     if not is_symbol_scan(run):
         return conversations.read_answer(world.store, world.blobs, run)
@@ -114,7 +114,7 @@ def _result(run: Run) -> dict[str, Any] | None:
 
 
 def _body(run: Run) -> tuple[ReportBody | None, str]:
-    """Return the report of a scan, or None and the reason if it cannot be read (for example, lost source)."""
+    """Return the report of a scan, or None and the reason why it cannot be read, such as a missing source."""
     if not run.kind.startswith("sec."):
         return None, ""
     try:
