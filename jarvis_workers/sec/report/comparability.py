@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from jarvis_workers.sec.report_document import Issue, ReportBody
 
-# The states of a run that has checked everything, or lists what was not checked.
+# The states of a run that has checked everything or lists the unchecked files.
 WHOLE = ("done", "incomplete")
 DISMISSED = "may be dismissed: not all dismissed findings are listed"
 

@@ -121,7 +121,7 @@ def nothing_found(summary: Summary) -> tuple[str, str]:
 
 
 def nothing_changed(summary: Summary) -> str | None:
-    """Return the revision since which no file has changed if nothing was scanned for that reason, else None."""
+    """Return the revision since which no file has changed, if this is the reason for an empty scan, else None."""
     reasons = [why.removeprefix(UNCHANGED) for why in summary.left_out if why.startswith(UNCHANGED)]
     return reasons[0] if reasons and not summary.scanned_files else None
 

@@ -26,7 +26,7 @@ from jarvis_workers.source.clang.libclang import (
 from jarvis_workers.source.clang.parser_arguments import parser_arguments
 from jarvis_workers.source.clang.unit import CompileCommand, Diagnostic, Severity
 
-# CXTranslationUnit_Flags: record macros, and continue after a missing header, so that all missing ones are reported.
+# CXTranslationUnit_Flags: record macros, and continue after a missing header, to report all missing ones.
 DETAILED_PREPROCESSING_RECORD, KEEP_GOING = 0x01, 0x200
 CRASHED = "libclang crashed"
 ERROR_CODES = {1: "libclang failed", 2: CRASHED, 3: "libclang rejected the arguments", 4: "libclang failed"}

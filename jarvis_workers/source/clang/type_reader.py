@@ -58,7 +58,7 @@ class TypeReader:
         return one
 
     def types(self) -> dict[str, CType]:
-        """The type of each spelling that `spell` has returned."""
+        """Return the type of each spelling that `spell` has returned."""
         return {spelling: self.read(type_) for spelling, type_ in self._clang_types.items()}
 
     def read(self, type_: ClangType, depth: int = 0) -> CType:

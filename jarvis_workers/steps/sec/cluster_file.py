@@ -172,7 +172,7 @@ def _job(snapshot_id: str, batch: CandidateBatch) -> NewJob:
 
 
 def _job_of_many(snapshot_id: str, alone: Sequence[CandidateBatch]) -> NewJob:
-    """Return one job for all batches that need no model, since a job for each would cost more than its work."""
+    """Return one job for all batches that need no model, since separate jobs would cost more than the work itself."""
     first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
     gids, indexes = zip(*((batch.gids[0], batch.batch_index) for batch in in_order), strict=True)
     payload = ClusterPayload(first.file, first.batch_index, "", gids, indexes)

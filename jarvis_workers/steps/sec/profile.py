@@ -1,4 +1,4 @@
-"""Measure the time per rule and file on request; without a request, there is no cost.
+"""Measure the time per rule and file on request; otherwise this costs nothing.
 
 The time of a rule is that of its checks; the cost of analysing a function is charged to the first check that needs it.
 The remaining time of a file is spent on reading it, finding names and masking it. The thread clock is used because the

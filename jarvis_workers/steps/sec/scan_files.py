@@ -38,5 +38,5 @@ def scan_files(
 
 
 def language_for(entry: Entry) -> str:
-    """Return the language in which a file is parsed."""
+    """Return the language of a file, or the default language if its suffix is unknown."""
     return language_of(entry.path) or DEFAULT_LANGUAGE

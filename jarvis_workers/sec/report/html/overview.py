@@ -94,7 +94,7 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
 
 
 def _rules_fired(summary: Summary, issues: Sequence[Issue], say: Words) -> Html:
-    """Return the number of rules that fired; for an older report without it, the rules of listed findings."""
+    """Return the number of rules that fired; for an older report, count the rules of the listed findings."""
     listed = len({issue.pattern for issue in issues})
     if summary.not_listed and summary.rules_fired is None:
         return _number(say("Rules that fired (listed)"), listed, href="#rules")

@@ -1,6 +1,6 @@
 """hardcoded_login: a hard-coded password or key is passed to a function that expects a secret.
 
-The called function shows that the argument is a secret, whatever its name; the origin of the argument is traced
+The called function shows that the argument is a secret, regardless of its name; the origin of the argument is traced
 backwards.
 """
 
