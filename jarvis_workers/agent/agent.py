@@ -24,8 +24,8 @@ from jarvis_workers.tools.registry import Toolbox
 class Agent:
     """The state of one agent. Listeners get it as `agent`; they may store values in `session.user_data`.
 
-    `form` is the schema of the report, None if the agent answers in prose; `stopped` is the limit at which the last
-    task ended (`limits.Reason`), else None.
+    `form` is the schema of the report, None if the agent answers in prose; `stopped` is the limit
+    that ended the last task (`limits.Reason`), else None.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Agent:
         self.session = Session(self.system_prompt())
 
     def request(self) -> ModelRequest:
-        """Return the next request of the session; its `seconds` and `retries` are the remainders of the limits."""
+        """Return the next request of the session; `seconds` and `retries` are the remaining time and retries."""
         limits, spent = self.limits, self.spent
         return ModelRequest(
             messages=tuple(self.session.messages),

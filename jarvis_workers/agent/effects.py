@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send a request to the model; the loop is sent a Reply or thrown a ModelError."""
+    """Send a request to the model; the result is a Reply, or a ModelError is thrown into the loop."""
 
     request: ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
 class RunTool:
-    """Run a tool; the loop is sent a ToolOutcome. A tool that is not `repeatable` is never run twice."""
+    """Run a tool; the result is a ToolOutcome. A tool that is not `repeatable` is never run twice."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -30,7 +30,7 @@ class RunTool:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Notify listeners of an event; the loop is sent None."""
+    """Notify listeners of an event; the result is None."""
 
     event: str
     payload: Mapping[str, Any]
@@ -38,14 +38,14 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Upload a text as a file to the provider; the loop is sent whether the upload succeeded."""
+    """Upload a text as a file to the provider; the result is True if the upload succeeded."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Log a warning about a rare event; the loop is sent None."""
+    """Log a warning about a rare event; the result is None."""
 
     event: str
     facts: Mapping[str, Any]

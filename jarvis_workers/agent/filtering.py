@@ -1,4 +1,4 @@
-"""Tool selection: above a threshold, a request outside the session asks the model which tools the task needs.
+"""Tool selection: if there are many tools, a request outside the session asks the model which ones the task needs.
 
 The answer must consist of tool numbers only; if no number is valid, all tools are offered.
 """

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Journal(Generic[T]):
-    """A queue of items that a thread passes to `save` in batches; an exception of `save` is raised in all waiters."""
+    """A queue of items that a thread passes to `save` in batches; an exception from `save` is raised in all waiters."""
 
     def __init__(self, save: Callable[[list[T]], None]) -> None:
         self._save_all = save
@@ -76,7 +76,7 @@ class Journal(Generic[T]):
                 return
 
     def _save(self, items: list[T]) -> BaseException | None:
-        """Save items and return the exception, if any, for all waiters: if the thread died, they would wait forever."""
+        """Save items; return any exception, which all waiters get: if it ended the thread, they would wait forever."""
         if not items:
             return None
         failure = settle(Future[None](), self._save_all, items).exception()

@@ -1,4 +1,4 @@
-"""Patterns of prompt injection, one row per rule. A blank matches any white space, so that a line break hides nothing.
+"""Patterns of prompt injection, one row per rule. A blank matches any white space, including line breaks.
 
 Levels: "block" for text that has no place in source code, "review" for text that may also be in a harmless comment,
 "warn" for text that only adds emphasis.
@@ -120,7 +120,7 @@ ENGLISH = (
     ),
     _ways("insists", "warn", "important,crucial", r"\b(?:very )?important\s*[:!]", r"\bcrucial\s*:"),
 )
-# Chinese has no blanks: a bounded number of any characters, line breaks included, may be between two words.
+# Chinese text has no spaces: a bounded number of arbitrary characters or line breaks may separate two words.
 CHINESE = (
     _ways(
         "forget_orders",

@@ -28,7 +28,7 @@ class Reason(StrEnum):
 
 
 def is_caused_by_answers(reason: str) -> bool:
-    """Return whether unusable answers ended a conversation; taken from the cache, they would end the next one too."""
+    """Return whether unusable answers ended a conversation; if cached, they would end the next conversation too."""
     return reason in (Reason.MALFORMED, Reason.INCONCLUSIVE)
 
 
@@ -36,8 +36,8 @@ def is_caused_by_answers(reason: str) -> bool:
 class AgentLimits:
     """The limits of a conversation; None means unlimited.
 
-    `tokens`, `cost` (dollars) and `seconds` are totals of all answers and tools. Per task: `tool_calls`, and
-    `same_call`, the calls with the same arguments. `malformed` limits consecutive unusable answers, `reasks` the
+    `tokens`, `cost` (dollars) and `seconds` are totals of all answers and tools. Limits per task are `tool_calls`
+    and `same_call` (calls with the same arguments). `malformed` limits consecutive unusable answers, `reasks` the
     repeated requests for a report, `retries` the repeated model requests of the whole conversation. The history is
     summarized at `compact_at` of the context window (a fraction), after `compact_rounds` answers, or above
     `compact_messages`. With more than `filter_above` tools, the model first chooses the ones it needs. `output_tokens`

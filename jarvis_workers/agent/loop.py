@@ -1,6 +1,6 @@
 """The agent loop: ask the model, run the one tool call of its answer, repeat until the task ends or a limit is reached.
 
-The loop is a generator (sans-IO): it yields effects (`effects.Want`), is sent their results, and uses no connection,
+The loop is a generator (sans-IO): it yields effects (`effects.Want`), gets their results, and uses no connection,
 clock or file, so that the same answers produce the same conversation.  Control flow uses exceptions: an unusable answer
 is reported to the model, a limit raises AgentStopped.
 """
@@ -101,7 +101,7 @@ def _round(agent: Agent) -> Conversation[None]:
 
 
 def _read_call(agent: Agent, reply: Reply) -> ToolCall | None:
-    """Return the tool call of an answer, None if it makes none; raises BadReply, BadCall."""
+    """Return the tool call of an answer, None if there is none; raises BadReply, BadCall."""
     if not reply.is_whole:
         raise BadReply(f"it was truncated ({reply.finish or 'no end'}); write a shorter answer")
     if any(agent.marks.canary in text for text in (reply.content, *(call.arguments for call in reply.calls))):

@@ -27,7 +27,7 @@ ALSO = ("chat_until_success", "set_model_group", "upload_files", "save", "restor
 
 
 def own_platforms(directories: Iterable[Path]) -> Iterator[tuple[str, Maker]]:
-    """Yield the platforms that the files of the directories define, each as its `platform_name()` and its factory."""
+    """Yield the platforms that the files of the directories define, as pairs of `platform_name()` and factory."""
     for path, module in load_files(directories):
         for kind in _platforms(path, module):
             name = call_isolated(kind.platform_name, f"{path}: platform_name()")

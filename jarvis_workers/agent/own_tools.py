@@ -86,7 +86,7 @@ def _outcome(found: object) -> ToolOutcome:
 
 
 def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Return a check of argument names and types against a JSON schema; other constraints are left to the tool."""
+    """Return a function that checks argument names and types against a JSON schema; the tool checks the rest."""
     properties = schema.get("properties") or {}
 
     def read(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,8 +1,8 @@
 """Lenient parser for reports that a model wrote as almost valid YAML or JSON.
 
-Repairs are tried from none to the most invasive; the caller takes the first value that its schema accepts. No repair
-changes content: scalars remain text until the schema types them (`no` is text in a text field, `010` is ten).
-Duplicate keys, a truncated report, and contradictory reports are errors.
+Repairs are tried in order of invasiveness, starting with none; the caller takes the first value that its schema
+accepts. No repair changes content: scalars remain text until the schema types them (`no` is text in a text field, `010`
+is ten). Duplicate keys, a truncated report, and contradictory reports are errors.
 """
 
 import html
@@ -60,7 +60,7 @@ def bodies(answer: str, tag: str) -> list[str]:
 
 
 def readings(body: str, words: frozenset[str]) -> Iterator[Any]:
-    """Yield the values that a text parses to, the least repaired one first; `words` are the names of text fields."""
+    """Yield the values that a text parses to, the least repaired first; `words` are the names of text fields."""
     if len(body) > BODY_MAX:
         return
     seen: list[str] = []
@@ -89,7 +89,7 @@ def _between(text: str, tag: str) -> list[str]:
 
 
 def _versions(body: str, words: frozenset[str]) -> Iterator[str]:
-    """Yield the text with more and more repairs."""
+    """Yield the text with increasingly invasive repairs."""
     clean = SPACES.sub(" ", INVISIBLE.sub("", body)).replace("\r\n", "\n").replace("\r", "\n")
     clean = FENCE.sub("", clean) if FENCE.search(clean) else clean
     clean = _dedented(clean.expandtabs(2))
@@ -140,7 +140,7 @@ def _quote(line: str, following: str, words: frozenset[str]) -> str:
 
 
 def plain_key(key: object) -> str:
-    """Return a field name in the spelling of the schemas: `Has-Risk` is has_risk."""
+    """Normalize a field name to the spelling of the schemas: `Has-Risk` becomes has_risk."""
     return re.sub(r"[\s-]+", "_", str(key).strip().strip("*_`\"'")).lower()
 
 

@@ -99,7 +99,7 @@ class ReportForm:
             raise BadCall(str(error)) from error
 
     def _unwrapped(self, value: Any) -> Any:
-        """Normalize a list report, which may be wrapped in an object (as schemas require) or be its only item."""
+        """Normalize a list report: unwrap a list in an object (as schemas require), and put a bare item in a list."""
         if self._own_schema.get("type") != "array" or not isinstance(value, Mapping):
             return value
         name = next(iter(value), None)

@@ -12,7 +12,7 @@ from jarvis_workers.ratelimit.token_calibration import Calibration
 
 # The system prompt, the task, an answer and its result.
 SOMETHING_SAID = 4
-# Unusable answers are shortened to this.
+# The length of unusable answers after shortening, in tokens.
 REFUSED_TOKENS = 2_000
 
 
@@ -53,7 +53,7 @@ class Session:
         self.say(Message("user", problem))
 
     def set_tools(self, specs: tuple[ToolSpec, ...]) -> None:
-        """Count the tool descriptions that are sent with every request."""
+        """Estimate the tokens of the tool descriptions that are sent with every request."""
         self._tools = estimate_tools(specs)
 
     @property

@@ -1,6 +1,6 @@
 """Run blocking calls of coroutines in daemon threads, one thread per call.
 
-asyncio.to_thread has a small thread pool, so that slow tools would block all other conversations; and Python joins the
+asyncio.to_thread has a small thread pool, in which slow tools would block all other conversations; and Python joins the
 threads of that pool at exit, so that a user-defined tool that hangs would keep Ctrl-C from ending a command.
 """
 

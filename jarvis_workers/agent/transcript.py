@@ -41,7 +41,7 @@ class Log(Protocol):
 class Transcript:
     """The records of one conversation; `about` identifies it.
 
-    Raises UsageError if the log has the transcript of another conversation.
+    Raises UsageError if the log contains the transcript of another conversation.
     """
 
     def __init__(self, log: Log, about: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class Transcript:
         await self._log.sync_async()
 
     def add(self, want: Want, answer: Answer) -> None:
-        """Record the result of an effect, before the conversation is sent it."""
+        """Record the result of an effect, before the conversation receives it."""
         if isinstance(answer, Reply):
             assert isinstance(want, Ask)
             self._write({"kind": "answer", "of": question(want.request), "reply": record_of(answer)})
@@ -125,7 +125,7 @@ class Transcript:
 
 
 def question(request: ModelRequest) -> str:
-    """Return the hash that identifies a request within its conversation: of its length, last message and tools."""
+    """Return a hash of length, last message and tools, which identifies a request within its conversation."""
     last = request.messages[-1]
     tools = ",".join(tool.name for tool in request.tools)
     text = f"{len(request.messages)}\0{last.role}\0{last.content}\0{tools}"

@@ -1,8 +1,8 @@
 """Sanitize untrusted text before a model reads it.
 
 Every line is prefixed with a mark that the text cannot guess; invisible characters and bidirectional controls are
-escaped; and lines that look like instructions to a model are searched for. The level "block" masks the line, "review"
-and "warn" let it pass; each match is recorded as a suspicion with its text, so that no evidence is lost.
+escaped; and the text is searched for lines that look like instructions to a model. The level "block" masks the line,
+"review" and "warn" let it pass; each match is recorded as a suspicion with its text, so that no evidence is lost.
 
 The search runs on the joined lines without line numbers and comment markers, to find instructions that are spread over
 several lines of a comment; every line of a match is masked.
