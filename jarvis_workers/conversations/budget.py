@@ -3,7 +3,7 @@
 The conversations of a process share an allowance for each run. The allowance is acquired from the store
 (`store/budgets`) in parts; a request reserves its maximum cost, and the actual cost counts as spent when the answer is
 saved. If nothing is left, callers block while any process still holds an unspent reservation; then the run is paused.
-So no answer is cut off.  Amounts are in integer subunits of the budget's unit (`ratelimit/budget.PARTS`).
+No answer is cut off.  Amounts are in integer subunits of the budget's unit (`ratelimit/budget.PARTS`).
 """
 
 import asyncio
@@ -31,8 +31,8 @@ POLL_SECONDS = 0.5
 class RunAllowance:
     """The part of a run's budget that the conversations of this process may spend.
 
-    `conversations` is the number of open ones; `calibrations` correct their estimates of prompts, by model. `stop` ends
-    the wait for an unavailable store.
+    `conversations` is the number of open conversations; `calibrations` correct estimated prompt tokens, by model.
+    `stop` ends the wait for an unavailable store.
     """
 
     def __init__(self, store: Store, run_id: str, stop: threading.Event, clock: Callable[[], float]) -> None:

@@ -27,7 +27,7 @@ OpenScripts = Callable[[Path], SandboxedScripts | None]
 
 
 class JobConversation:
-    """An open conversation, made by `AgentRuntime.open`; `profiles` are those of vote 0 and of the other votes."""
+    """An open conversation, created by `AgentRuntime.open`; `profiles` are those of its model groups."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class JobConversation:
         resources.callback(vars(self).clear)
 
     def scripts(self, root: Path) -> list[Tool]:
-        """Return the tool that runs scripts on the directory `root`; no tool without a sandbox."""
+        """Return the tool that runs scripts on the directory `root`; an empty list if there is no sandbox."""
         scripts = self._open_scripts(root)
         if scripts is None:
             return []

@@ -13,8 +13,8 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import Claimed, Commit
 
 LAST_SECONDS = 2.0
-# The threshold of the garbage collector, in objects: hundreds of conversations make few reference cycles, and with the
-# default threshold collections take a tenth of their time.
+# The threshold of the garbage collector, in objects: hundreds of conversations create few reference cycles; with the
+# default threshold, collections take a tenth of their time.
 MADE_AT_ONCE = 20_000
 
 Converse = Callable[[], Awaitable[Commit]]

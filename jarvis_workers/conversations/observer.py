@@ -59,7 +59,7 @@ class ToolExecution:
 
 
 class Observer:
-    """Receives events of jobs, from any thread; its methods do not block or raise. This one ignores all events."""
+    """Receives events of jobs, from any thread; its methods do not block or raise. This class ignores all events."""
 
     def job_ended(self, execution: JobExecution) -> None:
         """Called when an execution of a job has ended, successful or not."""
@@ -71,10 +71,10 @@ class Observer:
         """Called at the end of a conversation."""
 
     def model_called(self, call: ObservedCall) -> None:
-        """Called when a model has answered or failed, or its answer was cached."""
+        """Called when a model has answered or failed, or when a cached answer was used."""
 
     def throttled(self, model: str) -> None:
-        """Called when a provider has refused a request as too many."""
+        """Called when a provider has rejected a request with a 429 (too many requests)."""
 
     def tool_called(self, execution: ToolExecution) -> None:
         """Called when a tool has run."""
@@ -87,7 +87,7 @@ NOBODY = Observer()
 
 
 class Observers(Observer):
-    """Passes everything on to several observers."""
+    """Forwards every event to several observers."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
@@ -122,14 +122,14 @@ class Observers(Observer):
 
 
 class ObservedTools(Toolbox):
-    """The tools of a job's agent, whose calls are observed."""
+    """The tools of a job's agent, with each call reported to an observer."""
 
     def __init__(self, tools: Toolbox, job: Claimed, observer: Observer) -> None:
         super().__init__(tools.tools)
         self._job, self._observer = job, observer
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """Run a tool of this list."""
+        """Run one of these tools."""
         began, start = time.time(), time.monotonic()
         outcome = super().run(name, arguments)
         known = name if name in self.names else "unknown"
@@ -139,7 +139,7 @@ class ObservedTools(Toolbox):
 
 
 def observe_throttling(make: MakeLimiter, observer: Observer) -> MakeLimiter:
-    """Return a factory of limiters that report refused requests to the observer."""
+    """Return a factory of limiters that report throttled requests to the observer."""
     return lambda key, policy: _ObservedLimiter(make(key, policy), key.model, observer)
 
 

@@ -20,7 +20,7 @@ class SandboxedScripts:
         self._is_closed = False
 
     def __call__(self, interpreter: str, script: str) -> ToolOutcome:
-        """Run a script; a failure of the sandbox is an outcome of the state "error", not an exception."""
+        """Run a script; a failure of the sandbox is an outcome with the state "error", not an exception."""
         with self._slots:
             try:
                 return _run(self._open(), interpreter, script)
