@@ -67,7 +67,7 @@ class LocalChildren:
         return []
 
     def hear(self, slot: ChildSlot) -> list[JobOutcome]:
-        """Return the outcomes that the child of a slot has sent, or its death as the outcome of its job."""
+        """Return the outcomes that the child of a slot has sent, or a crash of its job if the child is dead."""
         assert slot.child is not None
         try:
             lines = slot.child.receive()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """The limits of a local executor: `processes` children, 0 for none; `patience_seconds` to wait for the store."""
+    """The limits of a local executor: the number of children (0 for none), and the seconds to wait for the store."""
 
     processes: int
     lease_seconds: float = 30.0

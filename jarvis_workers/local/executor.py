@@ -167,7 +167,7 @@ class _Cleanup:
         local = self._local
         try:
             if error is not None:
-                # An exception during the end of a transaction leaves it open: its frames keep the store locked.
+                # An exception while a transaction ends leaves it open: its traceback frames keep the store locked.
                 traceback.clear_frames(at)
                 why = str(error) if isinstance(error, JarvisError) else "interrupted"
                 with suppress(StoreError):
