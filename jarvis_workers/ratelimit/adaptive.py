@@ -24,7 +24,7 @@ NEVER = float("inf")
 
 
 class AimdLimiter:
-    """Concurrency and rates of one model in one process (`gate.Allowance`). Not thread-safe: `gate.FairQueue` locks."""
+    """Concurrency and rates of one model in one process (`gate.Allowance`). Not thread-safe; `gate.FairQueue` locks."""
 
     def __init__(self, limits: RateLimitPolicy) -> None:
         self.most = self.allowed = limits.most
@@ -87,7 +87,7 @@ class GcraBucket:
         self._rate, self._arrival = rate, 0.0
 
     def wait(self, now: float) -> float:
-        """Return the seconds until TAT less the tolerance (`Rate.sooner`)."""
+        """Return the seconds until TAT minus the tolerance (`Rate.sooner`)."""
         return max(self._arrival - self._rate.sooner - now, 0.0)
 
     def take(self, now: float, tokens: int) -> None:

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-# Concurrency that counts as no limit.
+# A concurrency that means unlimited.
 MANY = 100_000
 # The part of a rate that is used.  Measured (tests/bench/test_limits.py): at 0.94 a window of one second had one
 # request more than a limit of 100, at 0.92 none.

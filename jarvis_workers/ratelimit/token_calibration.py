@@ -1,4 +1,4 @@
-"""Calibration of token estimates by what servers report: an exponentially weighted moving average of the ratio."""
+"""Calibration of token estimates by the counts of servers: an exponentially weighted moving average of the ratio."""
 
 from dataclasses import dataclass
 
