@@ -108,6 +108,7 @@ class ExpressionBuilder:
             node,
             (),
             name=text(self._lib.clang_getCursorSpelling(node.cursor)),
+            operator="thread_local" if self._lib.clang_getCursorTLSKind(referenced) else "",
             target=key.key if key else "",
             local=self._locals.get(referenced.declaration, 0),
             value=self._lib.clang_getEnumConstantDeclValue(referenced) if enumerator else None,

@@ -133,7 +133,7 @@ class SyntaxBuilder:
             self._line(node),
             type=self._type(cursor),
             name=self._spelling(cursor),
-            operator=STORAGE.get(self._lib.clang_Cursor_getStorageClass(cursor), ""),
+            operator=_storage(cursor),
             target=key.key if key else "",
             local=0 if key else self._locals.get(cursor.declaration, 0),
             children=tuple(value),
@@ -163,3 +163,9 @@ class SyntaxBuilder:
 
     def _type(self, cursor: Cursor) -> str:
         return self.types.spell(self._lib.clang_getCursorType(cursor))
+
+
+def _storage(cursor: Cursor) -> str:
+    if library().clang_getCursorTLSKind(cursor):
+        return "thread_local"
+    return STORAGE.get(library().clang_Cursor_getStorageClass(cursor), "")

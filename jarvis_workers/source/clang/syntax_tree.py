@@ -4,7 +4,7 @@
 |---|---|---|
 | function | its name | parameters, body |
 | parameter | its name | |
-| variable | its name; operator: static, extern, register or "" | initialiser, if present |
+| variable | its name; operator: thread_local, static, extern, register or "" | initialiser, if present |
 | type | its name | (a type declared within a function) |
 | compound | | statements |
 | declaration | | variables, types, functions |
@@ -19,7 +19,7 @@
 | break, continue, null | | |
 | asm | | operands |
 | integer, floating, character, string | the literal in C syntax, if known | |
-| name | the name | |
+| name | the name; operator: thread_local or "" | |
 | member | the field, "" for an anonymous one; operator: "." or "->" | object |
 | call | | callee, arguments |
 | subscript | | array, index |

@@ -1,0 +1,235 @@
+"""What the translation of one definition knows: types, names, scopes, jumps, and the items that it collects."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from jarvis_workers.c2rust.mechanical.code import Code
+from jarvis_workers.c2rust.mechanical.names import Names, SymbolUse
+from jarvis_workers.c2rust.mechanical.numbers import scalar
+from jarvis_workers.c2rust.mechanical.refusals import refuse
+from jarvis_workers.c2rust.rust_names import identifier
+from jarvis_workers.source.clang.c_types import CType, Record, UnitDefinitions
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode
+
+VOID = CType("void", "void")
+ARRAYS = ("array", "incomplete_array", "variable_array")
+# Expressions that stand for their operand, and are lvalues if it is one.
+TRANSPARENT = ("parentheses",)
+# Only these have array or function type; all else has decayed to a pointer, though libclang names the type as written.
+UNDECAYED = ("name", "member", "subscript", "string", "compound_literal", "variable", "initializers", "designated")
+OTHER_TYPES = (
+    ("_Complex", "complex"),
+    ("_Atomic", "atomic"),
+    ("vector", "vector"),
+    ("__ext_vector", "vector"),
+    ("double", "floating_type"),
+    ("loat", "floating_type"),
+    ("va_list", "va_list"),
+)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How the parts of a definition are translated; each module translates some kinds, and asks for the others here."""
+
+    value: Callable[["BodyContext", SyntaxNode], Code]
+    effect: Callable[["BodyContext", SyntaxNode], list[str]]
+    statement: Callable[["BodyContext", SyntaxNode], list[str]]
+
+
+@dataclass(slots=True)
+class JumpTarget:
+    """A loop or labelled block around the current statement, innermost last.
+
+    `breaks` and `continues`: it is the target of `break` or `continue` of C.  A `code` is what jumps there instead of
+    Rust's `break`.
+    """
+
+    label: str
+    loop: bool = False
+    breaks: bool = False
+    continues: bool = False
+    code: str = ""
+    mentioned: bool = False
+
+
+class LabelStates(Protocol):
+    """The states of a machine that runs the statements of a function."""
+
+    def state_of(self, label: str) -> int: ...
+
+
+class Unstructured(Exception):
+    """A jump that blocks and loops cannot express: the function needs a machine of states."""
+
+
+@dataclass
+class BodyContext:
+    """`static`: the value of an item is translated, which must be constant."""
+
+    unit: UnitDefinitions
+    names: Names
+    symbol: str
+    parts: Parts
+    result: CType = VOID
+    static: bool = False
+    parameters: set[int] = field(default_factory=set)
+    uses: dict[str, SymbolUse] = field(default_factory=dict)
+    items: list[str] = field(default_factory=list)
+    hoisted: list[str] = field(default_factory=list)
+    locals: dict[int, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    scopes: list[set[str]] = field(default_factory=lambda: [set()])
+    targets: list[JumpTarget] = field(default_factory=list)
+    hoisting: bool = False
+    machine: "LabelStates | None" = None
+    gotos: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def value(self, node: SyntaxNode) -> Code:
+        """Return an expression, of the type that `type_of` returns for the node."""
+        return self.parts.value(self, node)
+
+    def effect(self, node: SyntaxNode) -> list[str]:
+        """Return the statements of an expression whose value is not used."""
+        return self.parts.effect(self, node)
+
+    def statement(self, node: SyntaxNode) -> list[str]:
+        return self.parts.statement(self, node)
+
+    def type_of(self, node: SyntaxNode) -> CType:
+        """Return the type of an expression or variable: parameters and values of array type have decayed."""
+        type_ = self.unit.types.get(node.type) or refuse("type", node)
+        if type_.kind not in ARRAYS and type_.kind != "function":
+            return type_
+        if is_transparent(node):
+            return self.type_of(operand(node))
+        decayed = node.kind not in UNDECAYED and not (node.kind == "unary" and node.operator == "*")
+        return decay(type_) if decayed or node.local in self.parameters else type_
+
+    def rust(self, type_: CType, node: SyntaxNode | None = None) -> str:
+        """Return a type as Rust."""
+        check_type(type_, node)
+        for record in _records_in(self.unit, type_):
+            self.use(SymbolUse("record", record.key, record.name, CType("record", record.name, key=record.key)))
+        return scalar(type_) or self.names.types.rust_type(type_)
+
+    @cached_property
+    def _signatures(self) -> dict[str, CType]:
+        defined = {one.key: one.type for one in self.unit.definitions}
+        return {one.key: one.type for one in self.unit.declared} | defined
+
+    def signature(self, key: str) -> CType | None:
+        """Return the type of a function as the crate declares it, if that is known."""
+        return self.names.signatures.get(key) or self._signatures.get(key)
+
+    def record(self, type_: CType) -> Record:
+        return self.unit.records.get(type_.key) or refuse("type")
+
+    def use(self, use: SymbolUse) -> None:
+        self.uses.setdefault(use.key, use)
+
+    def fresh(self, stem: str) -> str:
+        """Return a name that no other of the body has: `stem`, `stem_2`, …"""
+        name = identifier(stem)
+        number = 1
+        while self._is_taken(name):
+            number += 1
+            name = f"{identifier(stem)}_{number}"
+        return name
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self.taken or name in self.names.reserved or any(name in scope for scope in self.scopes)
+
+    def temporary(self, stem: str = "t") -> str:
+        """Return a name for a temporary: numbered over the whole body."""
+        self.numbers[stem] = self.numbers.get(stem, 0) + 1
+        name = self.fresh(f"{stem}{self.numbers[stem]}" if stem == "t" else f"{stem}_{self.numbers[stem]}")
+        self.taken.add(name)
+        return name
+
+    def declare(self, node: SyntaxNode, *, hoist: bool) -> str:
+        """Name a local variable: for its scope, or for the whole body."""
+        name = self.fresh(node.name or "unnamed")
+        (self.taken if hoist else self.scopes[-1]).add(name)
+        self.locals[node.local] = name
+        return name
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        self.scopes.append(set())
+        yield
+        self.scopes.pop()
+
+    @contextmanager
+    def target(self, *targets: JumpTarget) -> Iterator[None]:
+        self.targets.extend(targets)
+        yield
+        del self.targets[len(self.targets) - len(targets) :]
+
+
+def _records_in(unit: UnitDefinitions, type_: CType) -> Iterator[Record]:
+    for one in (type_, *type_.parameters):
+        if one.kind == "record" and one.key in unit.records:
+            yield unit.records[one.key]
+        if one.target is not None:
+            yield from _records_in(unit, one.target)
+
+
+def check_type(type_: CType, node: SyntaxNode | None = None) -> None:
+    """Refuse a type that has no counterpart in Rust."""
+    if type_.kind == "other":
+        refuse(next((reason for word, reason in OTHER_TYPES if word in type_.spelling), "type"), node)
+    if type_.kind == "variable_array":
+        refuse("vla", node)
+    for one in (type_.target, *type_.parameters):
+        if one is not None:
+            check_type(one, node)
+
+
+def decay(type_: CType) -> CType:
+    """Return what a value of this type is: arrays and functions become pointers."""
+    if type_.kind == "function":
+        return CType("pointer", f"{type_.spelling} *", 8, 8, target=type_)
+    if type_.kind in ARRAYS:
+        return CType("pointer", f"{type_.spelling} *", 8, 8, target=type_.target)
+    return type_
+
+
+def is_function_pointer(type_: CType) -> bool:
+    return type_.kind == "pointer" and type_.target is not None and type_.target.kind == "function"
+
+
+def target_of(type_: CType) -> CType:
+    return type_.target or refuse("type")
+
+
+def operand(node: SyntaxNode, number: int = 0) -> SyntaxNode:
+    """Return an operand that the syntax requires."""
+    child = node.children[number] if number < len(node.children) else None
+    return child or refuse("expression", node)
+
+
+def is_transparent(node: SyntaxNode) -> bool:
+    return node.kind in TRANSPARENT or (node.kind == "unary" and node.operator == "__extension__")
+
+
+def plain(node: SyntaxNode) -> SyntaxNode:
+    """Return an expression without the parentheses around it."""
+    while is_transparent(node):
+        node = operand(node)
+    return node
+
+
+def uncast(node: SyntaxNode) -> SyntaxNode:
+    """Return an expression without parentheses and casts."""
+    while is_transparent(node) or node.kind in ("cast", "implicit_cast"):
+        node = operand(node)
+    return node
+
+
+def present(nodes: Iterable[SyntaxNode | None]) -> list[SyntaxNode]:
+    return [node for node in nodes if node is not None]

@@ -1,0 +1,66 @@
+"""Facts about the control flow of statements."""
+
+from collections.abc import Iterator, Sequence
+
+from jarvis_workers.c2rust.mechanical.context import operand, plain, present
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode
+
+LOOPS = ("while", "do", "for")
+JUMPS = ("return", "goto", "computed_goto", "break", "continue")
+LABELS = ("label", "case", "default")
+
+
+def has_continue(node: SyntaxNode) -> bool:
+    """Whether a loop body has a `continue` of this loop."""
+    return node.kind == "continue" or any(map(has_continue, _without(LOOPS, node)))
+
+
+def has_break(node: SyntaxNode) -> bool:
+    return node.kind == "break" or any(map(has_break, _without((*LOOPS, "switch"), node)))
+
+
+def _without(kinds: Sequence[str], node: SyntaxNode) -> Iterator[SyntaxNode]:
+    return (child for child in present(node.children) if child.kind not in kinds)
+
+
+def cases_of(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the case and default labels of a switch with this body."""
+    if node.kind in ("case", "default"):
+        yield node
+    for child in _without(("switch",), node):
+        yield from cases_of(child)
+
+
+def labelled(node: SyntaxNode) -> SyntaxNode:
+    """Return the statement behind a label, case or default."""
+    return operand(node, len(node.children) - 1)
+
+
+def diverges(node: SyntaxNode) -> bool:
+    """Whether control never reaches the end of a statement; False if that is not plain."""
+    if node.kind in JUMPS:
+        return True
+    if node.kind in LABELS:
+        return diverges(labelled(node))
+    if node.kind == "compound":
+        return bool(node.children) and diverges(operand(node, len(node.children) - 1))
+    if node.kind == "if":
+        return len(node.children) == 3 and diverges(operand(node, 1)) and diverges(operand(node, 2))
+    return is_endless(node) and not has_break(body_of(node))
+
+
+def body_of(node: SyntaxNode) -> SyntaxNode:
+    return operand(node, 0 if node.kind == "do" else len(node.children) - 1)
+
+
+def is_endless(node: SyntaxNode) -> bool:
+    """Whether a loop has no condition, or a constant one that is true."""
+    if node.kind == "for":
+        return node.children[1] is None or constant_truth(operand(node, 1)) is True
+    return node.kind in LOOPS and constant_truth(operand(node, 1 if node.kind == "do" else 0)) is True
+
+
+def constant_truth(node: SyntaxNode) -> bool | None:
+    """Return whether a literal is true; None if it is none."""
+    node = plain(node)
+    return bool(node.value) if node.kind in ("integer", "character") and node.value is not None else None

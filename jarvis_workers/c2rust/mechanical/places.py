@@ -1,0 +1,191 @@
+"""Lvalues: where they are, how they are read and written, and how their address is taken.
+
+A place is a variable, or a pointer that is dereferenced, followed by fields and constant indices.  So an lvalue can be
+evaluated once and used twice: its pointer goes into a temporary.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from jarvis_workers.c2rust.mechanical.arithmetic import offset
+from jarvis_workers.c2rust.mechanical.code import ATOM, CAST, UNARY, Code, block
+from jarvis_workers.c2rust.mechanical.context import (
+    ARRAYS,
+    BodyContext,
+    operand,
+    plain,
+    target_of,
+)
+from jarvis_workers.c2rust.mechanical.literals import string_pointer
+from jarvis_workers.c2rust.mechanical.names import SymbolUse
+from jarvis_workers.c2rust.mechanical.refusals import refuse
+from jarvis_workers.source.clang.c_types import CType, Field
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode
+
+# A longer pointer goes into a temporary even if it could be evaluated twice.
+LONGEST_TWICE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Lvalue:
+    """An lvalue of type `type`; `bits` is the name of the accessors if it is a bit-field of what `path` leads to."""
+
+    base: Code
+    type: CType
+    dereferenced: bool = False
+    path: str = ""
+    bits: str = ""
+
+    @property
+    def text(self) -> str:
+        if not self.dereferenced:
+            return self.base.at(ATOM) + self.path
+        return f"(*{self.base.at(UNARY)}){self.path}" if self.path else f"*{self.base.at(UNARY)}"
+
+    @property
+    def code(self) -> Code:
+        return Code(self.text, UNARY if self.dereferenced and not self.path else ATOM, self.base.effects)
+
+    @property
+    def twice(self) -> bool:
+        """Whether it may be evaluated twice."""
+        return not self.base.effects and len(self.base.text) <= LONGEST_TWICE
+
+    def read(self) -> Code:
+        if self.bits:
+            return self.code.method(self.bits)
+        if self.type.volatile:
+            return Code(f"core::ptr::read_volatile({self.address().text})", ATOM, effects=True)
+        return self.code
+
+    def write(self, value: Code) -> str:
+        if self.bits:
+            return f"{self.code.at(ATOM)}.set_{self.bits}({value.short});"
+        if self.type.volatile:
+            return f"core::ptr::write_volatile({self.address().text}, {value.short});"
+        return f"{self.text} = {value.short};"
+
+    def address(self, *, constant: bool = False) -> Code:
+        """Return a pointer to it; `constant`: a `*const`, which is what an item can take of a static."""
+        if self.dereferenced and not self.path:
+            return self.base
+        macro = "addr_of" if constant else "addr_of_mut"
+        return Code(f"core::ptr::{macro}!({self.text})", ATOM, self.base.effects)
+
+    def member(self, path: str, type_: CType) -> "Lvalue":
+        return replace(self, path=self.path + path, type=type_)
+
+
+def place(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
+    """Return the place of an lvalue, or of a value whose members are read."""
+    node = plain(node)
+    if node.kind == "unary" and node.operator == "*":
+        return Lvalue(ctx.value(operand(node)), ctx.type_of(node), dereferenced=True)
+    translate = PLACES.get(node.kind)
+    return Lvalue(ctx.value(node), ctx.type_of(node)) if translate is None else translate(ctx, node)
+
+
+def _string(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
+    type_ = ctx.type_of(node)
+    pointer = string_pointer(node.name, target_of(type_)).cast(f"*mut {ctx.rust(type_, node)}")
+    return Lvalue(pointer, type_, dereferenced=True)
+
+
+def _variable(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
+    type_ = ctx.type_of(node)
+    if node.operator == "thread_local":
+        refuse("thread_local", node)
+    if node.local:
+        return Lvalue(Code(ctx.locals.get(node.local) or refuse("expression", node)), type_)
+    ctx.use(SymbolUse("global", node.target, node.name, type_))
+    ctx.rust(type_, node)
+    return Lvalue(Code(ctx.names.symbol(node.target, node.name)), type_)
+
+
+def _member(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
+    inner = operand(node)
+    if node.operator == "->":
+        owner = Lvalue(ctx.value(inner), target_of(ctx.type_of(inner)), dereferenced=True)
+    else:
+        owner = place(ctx, inner)
+    ctx.rust(owner.type, node)
+    return field_place(ctx, owner, node.target, int(node.value or 0), ctx.type_of(node))
+
+
+def field_place(ctx: BodyContext, owner: Lvalue, key: str, index: int, type_: CType) -> Lvalue:
+    name = ctx.names.types.field_name(key, index) or refuse("type")
+    if field_of(ctx, key, index).bit_field:
+        return replace(owner, bits=name, type=type_)
+    return owner.member(f".{name}", type_)
+
+
+def field_of(ctx: BodyContext, key: str, index: int) -> Field:
+    record = ctx.unit.records.get(key)
+    if record is None or index >= len(record.fields):
+        refuse("type")
+    return record.fields[index]
+
+
+def bit_width(ctx: BodyContext, node: SyntaxNode) -> int:
+    """Return the width of a bit-field, 0 for all other expressions."""
+    inner = plain(node)
+    return field_of(ctx, inner.target, int(inner.value or 0)).width if inner.kind == "member" else 0
+
+
+def _element(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
+    array, index = operand(node), operand(node, 1)
+    if ctx.type_of(array).kind not in ("pointer", *ARRAYS):
+        array, index = index, array
+    type_, number = ctx.type_of(node), ctx.value(index)
+    inner = plain(array)
+    if inner.kind == "implicit_cast" and number.value is not None and plain(operand(inner)).kind != "string":
+        whole = ctx.type_of(operand(inner))
+        if whole.kind == "array" and 0 <= number.value < whole.length:
+            return place(ctx, operand(inner)).member(f"[{number.short}]", type_)
+    pointer = offset(ctx.value(array), number, ctx.type_of(index))
+    return Lvalue(pointer, type_, dereferenced=True)
+
+
+def _compound_literal(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
+    type_, literal = ctx.type_of(node), operand(node)
+    rust = ctx.rust(type_, node)
+    if ctx.static:
+        name = ctx.temporary(f"{ctx.symbol.removeprefix('r#')}_literal")
+        ctx.items.append(f"static mut {name}: {rust} = unsafe {{ {ctx.value(literal).short} }};")
+        return Lvalue(Code(name), type_)
+    name = ctx.temporary("literal")
+    ctx.hoisted.append(f"let mut {name}: {rust} = core::mem::zeroed();")
+    pointer = Code(f"core::ptr::addr_of_mut!({name})")
+    return Lvalue(block([f"{name} = {ctx.value(literal).short};"], pointer), type_, dereferenced=True)
+
+
+def decayed_pointer(ctx: BodyContext, node: SyntaxNode, element: CType, name: str) -> Code:
+    """Return a pointer of the Rust type `name` to the first element of an array."""
+    inner = plain(node)
+    if inner.kind == "string":
+        return string_pointer(inner.name, element).cast(name)
+    pointer = place(ctx, node).address(constant=ctx.static or name.startswith("*const"))
+    return Code(f"{pointer.at(CAST)} as {name}", CAST, pointer.effects, pointer=pointer.at(CAST))
+
+
+def address(ctx: BodyContext, node: SyntaxNode, type_: CType) -> Code:
+    """Return `&operand`, of the pointer type `type_`."""
+    name = ctx.rust(type_, node)
+    found = place(ctx, node)
+    if found.bits:
+        refuse("expression", node)
+    constant = ctx.static or name.startswith("*const")
+    pointer = found.address(constant=constant)
+    word = "const" if constant and pointer is not found.base else "mut"
+    if pointer is found.base or f"*{word} {ctx.rust(found.type, node)}" == name:
+        return pointer
+    return Code(f"{pointer.at(CAST)} as {name}", CAST, pointer.effects, pointer=pointer.at(CAST))
+
+
+PLACES: dict[str, Callable[[BodyContext, SyntaxNode], Lvalue]] = {
+    "name": _variable,
+    "member": _member,
+    "subscript": _element,
+    "string": _string,
+    "compound_literal": _compound_literal,
+}

@@ -1,0 +1,246 @@
+"""Statements: structured ones one to one, `goto` and fall-through by labelled blocks and loops."""
+
+from collections.abc import Callable, Sequence
+
+from jarvis_workers.c2rust.mechanical.code import braces
+from jarvis_workers.c2rust.mechanical.conditions import condition
+from jarvis_workers.c2rust.mechanical.context import (
+    BodyContext,
+    JumpTarget,
+    Unstructured,
+    operand,
+    present,
+)
+from jarvis_workers.c2rust.mechanical.control_flow import (
+    constant_truth,
+    diverges,
+    has_continue,
+    is_endless,
+    labelled,
+)
+from jarvis_workers.c2rust.mechanical.conversions import convert, negated
+from jarvis_workers.c2rust.mechanical.gotos import Interval, intervals
+from jarvis_workers.c2rust.mechanical.names import rust_label
+from jarvis_workers.c2rust.mechanical.refusals import refuse
+from jarvis_workers.c2rust.mechanical.switches import switch
+from jarvis_workers.c2rust.mechanical.variables import declaration_statements
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode
+
+
+def statement(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    """Return the lines of a statement."""
+    translate = STATEMENTS.get(node.kind)
+    return ctx.effect(node) if translate is None else translate(ctx, node)
+
+
+def _compound(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    return [braces("", body(ctx, node))]
+
+
+def body(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    """Return the lines of a statement whose braces stand elsewhere."""
+    with ctx.scope():
+        return sequence(ctx, present(node.children) if node.kind == "compound" else [node])
+
+
+def sequence(ctx: BodyContext, nodes: Sequence[SyntaxNode], *, hoist: bool = False) -> list[str]:
+    """Return the lines of consecutive statements; `hoist`: their variables are visible elsewhere."""
+    labels: list[list[str]] = []
+    statements: list[SyntaxNode] = []
+    for node in nodes:
+        labels.append([])
+        inner = node
+        while inner.kind == "label":
+            labels[-1].append(inner.name)
+            inner = labelled(inner)
+        statements.append(inner)
+    blocks = intervals(labels, statements, ctx.gotos) if any(labels) else []
+    hoisting, ctx.hoisting = ctx.hoisting, hoist or any(labels)
+    lines = _emit(ctx, statements, (0, len(statements)), blocks)
+    ctx.hoisting = hoisting
+    return lines
+
+
+def _emit(
+    ctx: BodyContext, statements: Sequence[SyntaxNode], span: tuple[int, int], blocks: Sequence[Interval]
+) -> list[str]:
+    lines: list[str] = []
+    at, end = span
+    while at < end:
+        starting = [one for one in blocks if one.start == at and one.end <= end]
+        if not starting:
+            lines += _plain(ctx, statements[at])
+            at += 1
+            continue
+        first = starting[0]
+        inside = [one for one in blocks if one is not first]
+        target = JumpTarget(rust_label(first.label), loop=first.loop)
+        with ctx.target(target):
+            inner = _emit(ctx, statements, (at, first.end), inside)
+        if first.loop and not diverges(statements[first.end - 1]):
+            inner.append(f"break {target.label};")
+        lines.append(braces(f"{target.label}:{' loop' if first.loop else ''}", inner))
+        at = first.end
+    return lines
+
+
+def _plain(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    """Translate a statement whose own declarations are hoisted or not, but not those of what is in it."""
+    if node.kind == "declaration":
+        return statement(ctx, node)
+    hoisting, ctx.hoisting = ctx.hoisting, False
+    lines = statement(ctx, node)
+    ctx.hoisting = hoisting
+    return lines
+
+
+def _if(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    text, chain = "", node
+    while True:
+        text += braces(f"if {condition(ctx, operand(chain)).text}", body(ctx, operand(chain, 1)))
+        otherwise = chain.children[2] if len(chain.children) > 2 else None
+        if otherwise is None:
+            return [text]
+        if otherwise.kind != "if":
+            return [braces(f"{text} else", body(ctx, otherwise))]
+        text, chain = f"{text} else ", otherwise
+
+
+def loop_label(ctx: BodyContext, stem: str) -> str:
+    ctx.numbers[stem] = ctx.numbers.get(stem, 0) + 1
+    return f"'{stem}_{ctx.numbers[stem]}"
+
+
+def _head(target: JumpTarget, words: str) -> str:
+    return f"{target.label}: {words}".rstrip() if target.mentioned else words
+
+
+def _while(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    head = "loop" if is_endless(node) else f"while {condition(ctx, operand(node)).text}"
+    target = JumpTarget(loop_label(ctx, "loop"), loop=True, breaks=True, continues=True)
+    with ctx.target(target):
+        lines = body(ctx, operand(node, 1))
+    return [braces(_head(target, head), lines)]
+
+
+def _do(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    inner, tested = operand(node), operand(node, 1)
+    if constant_truth(tested) is False:
+        once = JumpTarget(loop_label(ctx, "once"), breaks=True, continues=True)
+        with ctx.target(once):
+            lines = body(ctx, inner)
+        return [braces(_head(once, ""), lines)]
+    target = JumpTarget(loop_label(ctx, "loop"), loop=True, breaks=True)
+    if is_endless(node):
+        target.continues = True
+        with ctx.target(target):
+            lines = body(ctx, inner)
+        return [braces(_head(target, "loop"), lines)]
+    lines = _continued(ctx, target, inner)
+    lines.append(braces(f"if {negated(condition(ctx, tested)).text}", ["break;"]))
+    return [braces(_head(target, "loop"), lines)]
+
+
+def _continued(ctx: BodyContext, target: JumpTarget, node: SyntaxNode) -> list[str]:
+    """Return the lines of a loop body after which `continue` goes on."""
+    if not has_continue(node):
+        with ctx.target(target):
+            return body(ctx, node)
+    following = JumpTarget(loop_label(ctx, "next"), continues=True)
+    with ctx.target(target, following):
+        return [braces(f"{following.label}:", body(ctx, node))]
+
+
+def _for(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    first, tested, last, inner = node.children
+    with ctx.scope():
+        lines = [] if first is None else statement(ctx, first)
+        head = "loop" if tested is None or is_endless(node) else f"while {condition(ctx, tested).text}"
+        target = JumpTarget(loop_label(ctx, "loop"), loop=True, breaks=True)
+        if inner is None:
+            refuse("expression", node)
+        if last is None:
+            target.continues = True
+            with ctx.target(target):
+                inside = body(ctx, inner)
+        else:
+            inside = [*_continued(ctx, target, inner), *ctx.effect(last)]
+        return [*lines, braces(_head(target, head), inside)]
+
+
+def _jump(word: str) -> Callable[[BodyContext, SyntaxNode], list[str]]:
+    def translate(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+        for target in reversed(ctx.targets):
+            if target.breaks if word == "break" else target.continues:
+                return [_words(ctx, word if target.loop else "break", target)]
+        return refuse("expression", node)
+
+    return translate
+
+
+def _words(ctx: BodyContext, word: str, target: JumpTarget) -> str:
+    """Return `break` or `continue` to a target, with its label unless it is the innermost."""
+    if target.code:
+        return target.code
+    if target is ctx.targets[-1] and target.loop:
+        return f"{word};"
+    target.mentioned = True
+    return f"{word} {target.label};"
+
+
+def _goto(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    label = rust_label(node.name)
+    for target in reversed(ctx.targets):
+        if target.label == label:
+            return [_words(ctx, "continue" if target.loop else "break", target)]
+    if ctx.machine is None:
+        raise Unstructured
+    return [jump_to(ctx.machine.state_of(node.name))]
+
+
+def jump_to(state: int | str) -> str:
+    return f"state = {state};\ncontinue 'machine;"
+
+
+def _computed_goto(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    if ctx.machine is None:
+        raise Unstructured
+    return [jump_to(f"{ctx.value(operand(node)).cast('usize').text} as u32")]
+
+
+def _return(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    if not node.children:
+        return ["return;" if ctx.result.kind == "void" else "return core::mem::zeroed();"]
+    given = ctx.type_of(operand(node))
+    if ctx.result.kind == "void" or given.kind == "void":
+        return [*ctx.effect(operand(node)), "return;"]
+    return [f"return {convert(ctx, ctx.value(operand(node)), given, ctx.result, node).short};"]
+
+
+def _refused(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    if node.kind == "asm":
+        refuse("inline_asm", node)
+    if node.kind == "unknown":
+        refuse("expression", node)
+    raise Unstructured
+
+
+STATEMENTS: dict[str, Callable[[BodyContext, SyntaxNode], list[str]]] = {
+    "compound": _compound,
+    "declaration": declaration_statements,
+    "if": _if,
+    "while": _while,
+    "do": _do,
+    "for": _for,
+    "switch": lambda ctx, node: switch(ctx, node, sequence),
+    "break": _jump("break"),
+    "continue": _jump("continue"),
+    "goto": _goto,
+    "computed_goto": _computed_goto,
+    "return": _return,
+    "null": lambda _ctx, _node: [],
+    "type": lambda _ctx, _node: [],
+    "function": lambda _ctx, _node: [],
+    "label": lambda ctx, node: sequence(ctx, [node]),
+    **dict.fromkeys(("case", "default", "asm", "unknown"), _refused),
+}

@@ -1,0 +1,72 @@
+"""Local variables: declared where C declares them, hoisted where jumps pass the declaration, items if static."""
+
+import re
+from dataclasses import replace
+
+from jarvis_workers.c2rust.mechanical.code import Code, braces
+from jarvis_workers.c2rust.mechanical.context import BodyContext, present
+from jarvis_workers.c2rust.mechanical.initializers import initial_value, zero
+from jarvis_workers.c2rust.mechanical.refusals import refuse
+from jarvis_workers.source.clang.c_types import CType
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
+
+# A value of an item that needs no `unsafe` block.
+SAFE = re.compile(r"[\w\s\[\],.;-]*")
+
+
+def declaration_statements(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    return [line for one in present(node.children) if one.kind == "variable" for line in _variable(ctx, one)]
+
+
+def _variable(ctx: BodyContext, node: SyntaxNode) -> list[str]:
+    if node.operator == "thread_local":
+        refuse("thread_local", node)
+    if node.operator == "extern" or not node.local:
+        return []
+    type_ = ctx.type_of(node)
+    rust = ctx.rust(type_, node)
+    initializer = node.children[0] if node.children else None
+    if node.operator == "static":
+        name = ctx.fresh(f"{ctx.symbol.removeprefix('r#')}_static_{node.name}")
+        ctx.taken.add(name)
+        ctx.locals[node.local] = name
+        ctx.items.append(static_item(ctx, name, type_, node, public=False))
+        return []
+    hoist = ctx.hoisting
+    name = ctx.declare(node, hoist=hoist)
+    if not hoist and initializer is not None and not _mentions(initializer, node.local):
+        return [f"let mut {name}: {rust} = {initial_value(ctx, type_, initializer).short};"]
+    zeroed = f"let mut {name}: {rust} = {zero(ctx, type_).short};"
+    if hoist:
+        ctx.hoisted.append(zeroed)
+    assigned = [] if initializer is None else [f"{name} = {initial_value(ctx, type_, initializer).short};"]
+    return assigned if hoist else [zeroed, *assigned]
+
+
+def _mentions(node: SyntaxNode, local: int) -> bool:
+    return any(one.local == local for one in walk(node))
+
+
+def static_item(ctx: BodyContext, name: str, type_: CType, node: SyntaxNode, *, public: bool) -> str:
+    """Return the item of a variable with static storage, after those that its initialiser needs."""
+    initializer = node.children[0] if node.children else None
+    static, ctx.static = ctx.static, True
+    value = zero(ctx, type_) if initializer is None else initial_value(ctx, type_, initializer)
+    ctx.static = static
+    head = f"{'pub ' if public else ''}static mut {name}: {ctx.rust(type_, node)} ="
+    if SAFE.fullmatch(value.short) or value.short == "None":
+        return f"{head} {value.short};"
+    if "\n" in value.text:
+        return braces(f"{head} unsafe", [value.short]) + ";"
+    return f"{head} unsafe {{ {value.short} }};"
+
+
+def parameter(ctx: BodyContext, node: SyntaxNode, number: int, *, prototyped: bool) -> tuple[str, list[str]]:
+    """Return a parameter, and the statements that convert it: callers without prototype pass promoted values."""
+    ctx.parameters.add(node.local)
+    type_ = ctx.type_of(node)
+    name = ctx.declare(node if node.name else replace(node, name=f"unnamed_{number}"), hoist=True)
+    rust = ctx.rust(type_, node)
+    if not prototyped and rust == "f32":
+        return f"{name}: f64", [f"let mut {name}: f32 = {Code(name).cast('f32').text};"]
+    return f"mut {name}: {rust}", []
