@@ -58,6 +58,8 @@ def _outcome(run: Run, body: ScanBody) -> str:
     if body.not_checked:
         first = body.not_checked[0]
         text += f"; NOT CHECKED: {len(body.not_checked):,} of {body.units:,} units, first {first.file}: {first.reason}"
+    elif body.files_not_read:
+        text += "; not read: " + "; ".join(f"{one.file}: {one.reason}" for one in body.files_not_read[:NAMES_MAX])
     elif run.state != "done" and run.reason:
         text += f" ({run.reason})"
     if run.state == "incomplete":

@@ -19,7 +19,7 @@ TOP = 20
 
 @dataclass(frozen=True, slots=True)
 class UncheckedUnit:
-    """A translation unit whose symbols and edges are missing from the graph; `file` is escaped for display."""
+    """A translation unit whose symbols and edges are missing from the graph, or another file that was not read."""
 
     file: str
     reason: str
@@ -44,6 +44,7 @@ class ScanBody:
     `symbols` counts by category, `edges` by kind, `facts` the functions with each fact.  `lines` is the sum of the
     lengths of functions.  A cycle is a step of the translation order with more than one symbol; `recursive` counts
     functions that call themselves.  `incomplete` counts symbols that no unit defines without errors.
+    `files_not_read` could not be included by any unit; the warnings name them as well.
     """
 
     units: int = 0
@@ -61,6 +62,7 @@ class ScanBody:
     most_used: tuple[SymbolEntry, ...] = ()
     not_checked: tuple[UncheckedUnit, ...] = ()
     warnings: tuple[str, ...] = ()
+    files_not_read: tuple[UncheckedUnit, ...] = ()
 
 
 _ADAPTER = TypeAdapter(ScanBody)
@@ -74,6 +76,7 @@ def scan_body(
     units: int,
     not_checked: Sequence[UncheckedUnit] = (),
     warnings: Sequence[str] = (),
+    files_not_read: Sequence[UncheckedUnit] = (),
 ) -> ScanBody:
     """Return the body; `units` counts all translation units, including those not checked."""
     functions = [symbol for symbol in graph.symbols if symbol.category == "function"]
@@ -97,7 +100,8 @@ def scan_body(
         largest=tuple(_entry(symbol, users) for symbol in by_size),
         most_used=tuple(_entry(symbol, users) for symbol in by_use if users[symbol.id]),
         not_checked=tuple(not_checked),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *(f"{one.file} was not read: {one.reason}" for one in files_not_read)),
+        files_not_read=tuple(files_not_read),
     )
 
 

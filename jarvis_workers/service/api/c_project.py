@@ -62,7 +62,7 @@ def load_compile_commands(path: StrPath, root: StrPath | None = None) -> tuple[C
 def iter_source_files(root: StrPath) -> Iterator[Path]:
     """Yield the C and C++ sources below a directory in order, without headers; raises UsageError."""
     tree = local_tree(Path(root))
-    for name in sorted(project_files(tree)):
+    for name in sorted(project_files(tree).includes):
         if name.rpartition(".")[2] in (*C_SUFFIXES, *CPP_SUFFIXES):
             yield Path(root, name)
 

@@ -5,7 +5,7 @@ that lies at the root or in `build*/`, the setting `c2rust.args`, guessed includ
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -18,6 +18,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.build_directory import BuildDirectory
 from jarvis_workers.service.c2rust.local_tree import (
+    FileIncludes,
     LocalTree,
     ProjectFiles,
     is_system_header,
@@ -77,8 +78,9 @@ class CompilePlan:
     """The units of a project, ordered by file; a file may have several units.
 
     `tree` is the directory to pack: a copy of the user's directory if a build was recorded; `files` are the paths below
-    it that the units may read, in order.  Each warning is one line.  A recorded build's `directory` remains at least as
-    long as the plan.
+    it that the units may read, in order.  `links` are the symbolic links to these files and to
+    directories, with their targets.  Each warning is one line.  A recorded build's `directory` remains at least as long
+    as the plan.
     """
 
     commands: tuple[CompileCommand, ...]
@@ -86,6 +88,7 @@ class CompilePlan:
     tree: Path
     files: tuple[bytes, ...] = field(repr=False)
     directory: BuildDirectory | None = field(default=None, repr=False, compare=False)
+    links: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def compile_commands_of(
@@ -121,8 +124,10 @@ def compile_commands_of(
 def _plan(
     found: CompileCommands, local: LocalTree, files: ProjectFiles, directory: BuildDirectory | None = None
 ) -> CompilePlan:
-    paths = sorted({os.fsencode(path) for path in files} | {command.file for command in found.commands})
-    return CompilePlan(found.commands, found.warnings, Path(local.root), tuple(paths), directory)
+    units = {os.fsdecode(command.file) for command in found.commands}
+    paths = {*files.includes, *(local.inside(unit) or unit for unit in units)}
+    ordered = tuple(sorted(map(os.fsencode, paths)))
+    return CompilePlan(found.commands, found.warnings, Path(local.root), ordered, directory, files.links)
 
 
 def pack_selection(plan: CompilePlan) -> Selection:
@@ -161,16 +166,16 @@ def _uniform(local: LocalTree, files: ProjectFiles, options: CompileOptions) -> 
     """Return a command with the arguments of the setting for each source."""
     place = placing(PathMap(local), local.root)
     call = read_call(("cc", *options.arguments), place, lambda name: local.exists(f"{local.root}/{name}"))
-    return _commands(local, {name: () for name in files}, options, call.arguments)
+    return _commands(local, {name: () for name in files.includes}, options, call.arguments)
 
 
 def _guess(local: LocalTree, files: ProjectFiles, options: CompileOptions) -> CompileCommands:
     warning = f"no {DATABASE}: include directories are guessed; --build CMD records them from the project's own build"
-    return _commands(local, files, options, ())._replace(warnings=(warning,))
+    return _commands(local, files.includes, options, ())._replace(warnings=(warning,))
 
 
 def _commands(
-    local: LocalTree, files: ProjectFiles, options: CompileOptions, arguments: tuple[str, ...]
+    local: LocalTree, files: FileIncludes, options: CompileOptions, arguments: tuple[str, ...]
 ) -> CompileCommands:
     excluded = set(options.exclude_dirs)
     included = {path: includes for path, includes in files.items() if not excluded & set(path.split("/")[:-1])}

@@ -1,11 +1,12 @@
 """The files of a C project: those that compile commands name, and those that its units may read.
 
 A unit may include a file of any name, so files are found by their suffix or because some file includes their name.
+A symbolic link stands for its target in the tree; a link that leaves the tree is no file of the project.
 """
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +30,17 @@ MOST_FILES = 1_000_000
 
 
 # The includes of each file, by relative path.
-ProjectFiles = dict[str, tuple[Include, ...]]
+FileIncludes = dict[str, tuple[Include, ...]]
+
+
+class ProjectFiles(NamedTuple):
+    """The files of a tree, and the symbolic links to them or to directories, with their targets relative to the root.
+
+    No file is a link, and none is below a directory that is a link.
+    """
+
+    includes: FileIncludes
+    links: Mapping[str, str]
 
 
 class LocalTree(NamedTuple):
@@ -42,6 +53,10 @@ class LocalTree(NamedTuple):
 
     def resolve(self, path: str) -> str:
         return os.path.realpath(path)
+
+    def inside(self, path: str) -> str | None:
+        """Return the real path of a relative path, relative to the root, or None if it is not below the root."""
+        return below(self.resolve(f"{self.root}/{path}"), self.root)
 
     def read(self, path: str) -> str | None:
         if not self.exists(path):
@@ -63,22 +78,31 @@ def local_tree(tree: Path) -> LocalTree:
 
 
 def project_files(tree: LocalTree) -> ProjectFiles:
-    """Return the includes of all sources, headers and included files of a tree, also of those in build directories."""
+    """Return all sources, headers and included files of a tree with their includes, also those in build directories."""
     by_name = defaultdict[str, list[str]](list)
     pending: list[str] = []
+    links: dict[str, str] = {}
     for path in _walk(tree.root):
         name = path.rpartition("/")[2]
+        if Path(tree.root, path).is_symlink():
+            target = tree.inside(path)
+            if target is None or not METADATA.isdisjoint(target.split("/")):
+                continue
+            links[path] = target
         if name.rpartition(".")[2] in SUFFIXES and "." in name:
             pending.append(path)
         else:
             by_name[name].append(path)
-    files: ProjectFiles = {}
+    files: FileIncludes = {}
     while pending:
-        path = pending.pop()
-        files[path] = includes_of(_content(f"{tree.root}/{path}"))
-        for include in files[path]:
-            pending += by_name.pop(include.name.rpartition("/")[2], ())
-    return files
+        found = pending.pop()
+        path = links.get(found, found)
+        if path not in files and Path(tree.root, path).is_file():
+            files[path] = includes_of(_content(f"{tree.root}/{path}"))
+            for include in files[path]:
+                pending += by_name.pop(include.name.rpartition("/")[2], ())
+    used = {link: one for link, one in links.items() if one in files or Path(tree.root, one).is_dir()}
+    return ProjectFiles(files, used)
 
 
 def is_system_header(name: str) -> bool:
@@ -87,11 +111,12 @@ def is_system_header(name: str) -> bool:
 
 
 def _walk(root: str) -> Iterator[str]:
+    """Yield the relative paths of files and symbolic links, which are not followed."""
     count = 0
     for directory, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name not in METADATA)
         inside = directory[len(root) + 1 :]
-        for name in files:
+        for name in (*files, *(name for name in names if Path(directory, name).is_symlink())):
             count += 1
             if count > MOST_FILES:
                 raise UsageError(f"{root}: more than {MOST_FILES} files; choose a subdirectory")

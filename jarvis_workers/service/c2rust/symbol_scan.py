@@ -80,6 +80,7 @@ def scan_request(
         unit_memory_mb=settings.c2rust.unit_memory_mb,
         delayed=sorted(delayed_entries()),
         warnings=list(plan.warnings),
+        links=plan.links,
     )
     given = ParseInput(options, encode_commands(plan.commands))
     request = request_for(settings, source, SCAN, executor, given, labels=labels or {})

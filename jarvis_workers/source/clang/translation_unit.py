@@ -55,16 +55,23 @@ class TranslationUnit:
     def file_of(self, file: int | None) -> bytes | None:
         """Return the path of a file relative to the root, or None if it is outside."""
         if file not in self._files:
-            self._files[file] = self._relative(self.path_of(file))
+            self._files[file] = self._relative(file)
         return self._files[file]
 
     def path_of(self, file: int | None) -> bytes:
         """Return the absolute path of a file, or b"" for a position outside of files."""
-        name = raw(library().clang_getFileName(file)) if file else b""
-        return os.path.normpath(os.path.join(self._directory, name)) if name and not name.startswith(b"<") else b""
+        path = self._opened(file)
+        return os.path.normpath(path) if path else b""
 
-    def _relative(self, path: bytes) -> bytes | None:
-        for root, one in ((self.root, path), (self._real_root, os.path.realpath(path))):
+    def _opened(self, file: int | None) -> bytes:
+        """Return the absolute path of a file as libclang has opened it, or b""."""
+        name = raw(library().clang_getFileName(file)) if file else b""
+        return os.path.join(self._directory, name) if name and not name.startswith(b"<") else b""
+
+    def _relative(self, file: int | None) -> bytes | None:
+        """Return the path of a file below the root; one that symbolic links give several paths has the real one."""
+        path = self._opened(file)
+        for root, one in ((self._real_root, os.path.realpath(path)), (self.root, os.path.normpath(path))):
             if path and one.startswith(root.rstrip(b"/") + b"/"):
                 return one[len(root.rstrip(b"/")) + 1 :]
         return None

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jarvis_workers.pipeline.options import RunOptions
@@ -16,6 +16,7 @@ class ParseOptions(RunOptions):
     `commands` is the blob of the compile commands, `clang_headers` the setting of the same name.  With `allow_errors`,
     units with errors are included as far as clang understands them; a unit may use `unit_seconds` of CPU time.
     `delayed` are names of functions to translate last, and `warnings` are lines about the compile commands.
+    `links` are the symbolic links of the project with their targets, both relative to its root.
     """
 
     commands: str = ""
@@ -25,6 +26,7 @@ class ParseOptions(RunOptions):
     unit_memory_mb: float = 2000.0
     delayed: Sequence[str] = field(default_factory=list)
     warnings: Sequence[str] = field(default_factory=list)
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 def encode_commands(commands: Iterable[CompileCommand]) -> bytes:

@@ -6,15 +6,15 @@ first message, unless the run allows errors; in that case its symbols are marked
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import StepFailed, UsageError
-from jarvis_workers.paths import shown
+from jarvis_workers.paths import leaves_the_root, shown
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
@@ -54,6 +54,7 @@ class ParseWork(JsonRecord):
     unit_memory_mb: float
     batch_seconds: float
     cache: bool = True
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 read_work = ParseWork.decode
@@ -82,6 +83,7 @@ def load(_: "Session", run: "Run", job: Claimed) -> ParseWork:
         unit_memory_mb=options.unit_memory_mb,
         batch_seconds=options.limits.batch_seconds,
         cache=options.cache,
+        links=options.links,
     )
 
 
@@ -96,7 +98,7 @@ def decide(work: ParseWork, resources: Resources) -> Commit:
     except UsageError as problem:
         raise StepFailed(str(problem)) from problem
     digests = {path: entry.digest for path, entry in entries.items()}
-    known = UnitCache(resources.cache if work.cache else None, headers, digests)
+    known = UnitCache(resources.cache if work.cache else None, headers, digests, work.links)
     cached = {index: unit for index in work.units if (unit := known.find(commands[index]))}
     fresh = _read(work, commands, [index for index in work.units if index not in cached], resources, known, headers)
     outcomes: dict[int, bytes | UnitNotRead] = {**cached, **fresh}
@@ -149,11 +151,22 @@ def _read(
 @contextmanager
 def _checkout(work: ParseWork, resources: Resources) -> Iterator[Path]:
     """Yield a directory with the files of the snapshot."""
-    if resources.checkouts:
+    if resources.checkouts and not work.links:
         yield unpack(resources.blobs, work.snapshot, resources.checkouts)
         return
     with temporary_directory("jarvis-checkout") as place:
-        yield unpack(resources.blobs, work.snapshot, place)
+        root = unpack(resources.blobs, work.snapshot, place)
+        _make_links(root, work.links)
+        yield root
+
+
+def _make_links(root: Path, links: Mapping[str, str]) -> None:
+    """Make the symbolic links of the project, which snapshots lack; the paths of both ends are relative to the root."""
+    for link, target in links.items():
+        if not any(leaves_the_root(os.fsencode(path)) for path in (link, target or "top")):
+            path = root / link
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(os.path.relpath(root / target, path.parent))
 
 
 def _make_directories(root: Path, directories: Iterable[bytes]) -> None:

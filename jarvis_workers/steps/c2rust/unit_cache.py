@@ -35,10 +35,16 @@ HAS_INCLUDE = b"__has_include"
 
 
 class UnitCache:
-    """The cached units of a snapshot; `digests` are the hashes of its files by path. Disabled without `results`."""
+    """The cached units of a snapshot; `digests` are the hashes of its files by path. Disabled without `results`.
 
-    def __init__(self, results: FileCache | None, headers: Path, digests: Mapping[bytes, str]) -> None:
+    A unit depends on all symbolic `links` of the project, since each of them may lead to a header that is found first.
+    """
+
+    def __init__(
+        self, results: FileCache | None, headers: Path, digests: Mapping[bytes, str], links: Mapping[str, str]
+    ) -> None:
         self._results = results
+        self._links = sorted(links.items())
         self._digests = digests
         self._reader = _identity(headers) if results else ""
         self._named = defaultdict[bytes, list[bytes]](list)
@@ -84,7 +90,7 @@ class UnitCache:
     def _key(self, command: CompileCommand) -> str:
         directory = as_text(command.directory)
         words = [as_text(command.file), directory, *command.arguments, self._digests.get(command.file, "")]
-        return sha256(json.dumps(words).encode()).hexdigest()
+        return sha256(json.dumps([*words, *self._links]).encode()).hexdigest()
 
     def _content_key(self, key: str, includes: Iterable[bytes], outside: Iterable[bytes]) -> str:
         """Return the key of a unit that read these files; it covers all files of the project with these names."""

@@ -14,6 +14,7 @@ from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.options import ParseOptions, decode_commands
@@ -66,7 +67,15 @@ def graph_body(work: GraphReportWork, blobs: Blobs) -> ScanBody:
         units=len(commands),
         not_checked=[UncheckedUnit(shown(file), reason) for file, reason in gaps.not_checked],
         warnings=[*options.warnings, *gaps.warnings],
+        files_not_read=list(_files_not_packed(blobs, work.run.snapshot_id)),
     )
+
+
+def _files_not_packed(blobs: Blobs, snapshot: str) -> Iterator[UncheckedUnit]:
+    """Yield the files of the project that no unit could include, since the snapshot lacks them."""
+    with open_snapshot(blobs, snapshot) as reader:
+        for path, reason in reader.index.not_checked:
+            yield UncheckedUnit(shown(path), reason)
 
 
 def _page(work: GraphReportWork, body: ScanBody) -> bytes:
