@@ -124,7 +124,7 @@ class BaselineSummary(NamedTuple):
 
     @property
     def what(self) -> str:
-        """The report or revision."""
+        """The report or revision that is the baseline."""
         return str(self.facts["what"])
 
     @property

@@ -137,7 +137,7 @@ class _Mark(NamedTuple):
 
 
 def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int]) -> list[SuppressionComment]:
-    """Return the suppressions at those of the offsets `marks` that are in a comment; `text` is the masked content.
+    """Return the suppressions at the offsets in `marks` that are in a comment; `text` is the masked content.
 
     For a suppression beyond the end of the masked text, the line range is arbitrary.
     """

@@ -149,7 +149,7 @@ def claim_notified(
     lease_seconds: float,
     worker_lease_seconds: float,
 ) -> list[Claimed]:
-    """Claim those of the notified jobs that are waiting and belong to an active run.
+    """Claim the notified jobs that are waiting and belong to an active run.
 
     A suspect for which the process has no room (`crash_attribution.ROOM`) becomes pending again, and may be claimed
     after a short delay. The same holds for all jobs if the process is an orphan, that is, if its worker is unknown or

@@ -126,7 +126,7 @@ class ApiTokens:
 
 
 def sign_in_of(settings: WebSettings, token: str, user: str) -> tuple[SignIn, ApiTokens]:
-    """Return how users and programs sign in; `token` and `user` are those of a local page. Raises SettingsError."""
+    """Return the sign-in methods; `token` and `user` are for a local page. Raises SettingsError."""
     tokens = Tokens(CredentialFile(settings.tokens_file)) if settings.tokens_file else None
     if settings.auth == "token":
         local = TokenSignIn(token, user)

@@ -125,7 +125,7 @@ def _bar(row: Bar, top: int, longest: float) -> Html:
         '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</{closed}>',
         opened=opened,
         closed=closed,
-        # A shortened label is repeated once in full; other labels are not, since screen readers would read them twice.
+        # A shortened label is repeated once in full; other labels are not, so that screen readers read them only once.
         whole=markup("<title>{label}</title>", label=row.label) if is_cut else "",
         hidden=Html(' aria-hidden="true"') if is_cut else "",
         label=label,

@@ -78,7 +78,7 @@ def check_release(site: Site) -> float | None:
 
 
 def _next(site: Site, name: bytes) -> _Next:
-    """Return the uses and releases after a release, computed once for both rules."""
+    """Return the adjustments for the uses and releases after a release, computed once for both rules."""
     known = site.source.cache.get("behind a release")
     if not isinstance(known, tuple) or known[0] != site.start:
         known = site.start, _look_behind(site, name)
