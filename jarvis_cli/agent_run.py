@@ -54,7 +54,7 @@ def give_task(asked: AgentOptions) -> int:
     settings = load_settings({"where": asked.where, "agent.budget": asked.budget}, directory=Path.cwd())
     answers = asked.record or asked.replay
     if asked.record and asked.replay:
-        raise UsageError("--record and --replay: one of them, not both")
+        raise UsageError("--record and --replay cannot be combined")
     if settings.place == "cluster" and answers:
         raise UsageError("--record and --replay are for local runs; add --where local")
     if asked.detach and settings.place == "local":

@@ -69,7 +69,7 @@ def _card(
     if twins:
         more = "" if len(twins) <= LINES_MAX else f" and {len(twins) - LINES_MAX:,} more"
         lines = ", ".join(str(line) for line in twins[:LINES_MAX])
-        yield Text(f"the same code is also in line {lines}{more}: your verdict applies there too", style="dim")
+        yield Text(f"the same code is also on line {lines}{more}: your verdict applies there too", style="dim")
     yield _code(issue, excerpt)
     yield _texts(issue)
     if said:

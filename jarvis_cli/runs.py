@@ -103,7 +103,8 @@ def show(run: RunId, as_json: AsJson = False, form: TableForm = None) -> int:
 
 @app.command(examples=LABEL)
 def label(
-    run: RunId, text: Annotated[str, typer.Argument(metavar="LABEL", help="Such as v1.2; an empty one removes it.")]
+    run: RunId,
+    text: Annotated[str, typer.Argument(metavar="LABEL", help="Label, such as v1.2; an empty label removes it.")],
 ) -> int:
     """Give a run a label, shown in lists and comparisons."""
     from jarvis_cli import run_views  # noqa: PLC0415

@@ -59,8 +59,8 @@ Examples:
   jarvis sec agent src --fail-on high         exit 1 if confirmed or in need of review
 
 \b
-What could not be verified is undecided, with the reason; the exit code is 3.
-Without a model the report is that of jarvis sec fast, and says so.
+Findings that could not be verified are undecided; the exit code is then 3.
+Without a model, findings are not verified, and the report notes that.
 """
 
 

@@ -123,14 +123,14 @@ def triage(
 def _check(given: Sequence[str], filters: Sequence[str], reason: object, *, as_json: bool, yes: bool) -> None:
     """Raise UsageError for options that exclude each other."""
     if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} are two commands; give one at a time")
+        raise UsageError(f"{given[0]} and {given[1]} cannot be combined; give one at a time")
     command = given[0] if given else None
     if reason and command != "--mark":
-        raise UsageError("--reason belongs to --mark")
+        raise UsageError("--reason requires --mark")
     if yes and command != "--mark":
-        raise UsageError("--yes belongs to --mark")
+        raise UsageError("--yes requires --mark")
     if as_json and command != "--list":
-        raise UsageError("--json belongs to --list")
+        raise UsageError("--json requires --list")
     if filters and command not in (None, "--list", "--mark"):
         raise UsageError(f"{filters[0]} cannot be combined with {command}")
     if command is None and not _at_terminal():

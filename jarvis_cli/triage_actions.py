@@ -101,7 +101,7 @@ def export_file(place: TriageContext, named: str) -> int:
         said = [one for one in said if one.fingerprint in known]
     output = None if named == STDOUT else Path(named)
     if output and (lost := would_lose(output, said)):
-        what = f"holds {counted(lost, 'judgement')} that would be missing from the new file"
+        what = f"contains {counted(lost, 'judgement')} that would be missing from the new file"
         raise UsageError(f"--export {plain(named)}: {what}; import it with --import, or remove it")
     if output is None:
         write_report(triage_text(said), None)

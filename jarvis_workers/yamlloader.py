@@ -31,6 +31,6 @@ class UniqueKeys(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f'"{key.value}" is given twice', problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(problem=f'"{key.value}" occurs twice', problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)

@@ -96,7 +96,7 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
         ("scan: 3", 'jarvis.yaml: "scan" is 3; expected a mapping of setting names to values'),
         ("report: {min_confidence: 2}", 'jarvis.yaml: "report.min_confidence" is 2, should be less than or equal to 1'),
         ("- a\n- b", "jarvis.yaml is ['a', 'b']; expected a mapping of setting names to values"),
-        ("where: local\nwhere: cluster", 'jarvis.yaml:2: "where" is given twice'),
+        ("where: local\nwhere: cluster", 'jarvis.yaml:2: "where" occurs twice'),
         ("scan: [", "jarvis.yaml:1: "),
         ("? [a]\n: b", "jarvis.yaml:1: found unhashable key"),
         ("a: !!bool x", "jarvis.yaml:1: cannot be read as bool: 'x'"),

@@ -121,7 +121,7 @@ class AnswerCounts:
     def check_call(self, name: str, arguments: Mapping[str, Any]) -> None:
         """Count a tool call; raises AgentStopped if it exceeds `tool_calls` or reaches `same_call`."""
         if self.calls >= self.limits.tool_calls:
-            raise AgentStopped(Reason.TOOL_CALLS, f"{self.calls} tool calls in one turn, the limit")
+            raise AgentStopped(Reason.TOOL_CALLS, f"reached the limit of {self.calls} tool calls in one turn")
         made = json.dumps([name, arguments], sort_keys=True)
         self._made[made] += 1
         if self._made[made] >= self.limits.same_call:

@@ -77,8 +77,8 @@ def user_crate(
     exports = "".join(f"pub use crate::{module}::*;\n" for module in sorted(modules))
     files = {
         "Cargo.toml": _manifest(name, 'crate-type = ["rlib", "staticlib", "cdylib"]', _profiles()),
-        "src/types.rs": "//! The types of the C library, with its layout.\n\n" + types,
-        "src/c.rs": "//! Everything that a module may call: the functions of the others, and what is C.\n\n"
+        "src/types.rs": "//! The types of the C library, with their C layout.\n\n" + types,
+        "src/c.rs": "//! The functions that a module may call: those of the other modules, and those in C.\n\n"
         f"{exports}\n{_extern_block(declarations)}",
         "src/lib.rs": LINTS + "\n" + "".join(f"pub mod {module};\n" for module in sorted({*modules, "c", "types"})),
     }

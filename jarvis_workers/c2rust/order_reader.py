@@ -54,7 +54,7 @@ def _parse(lines: Iterable[str]) -> TranslationOrder:
         try:
             line = OrderLine.model_validate(json.loads(text))
         except (ValueError, RecursionError):
-            return TranslationOrder((), f"has an invalid step in line {number}")
+            return TranslationOrder((), f"has an invalid step on line {number}")
         if line.items is None:
             return TranslationOrder((), f'has an older format, without "items" (line {number})')
         steps.append(OrderStep(line.ids))

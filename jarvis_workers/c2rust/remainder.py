@@ -16,7 +16,7 @@ from jarvis_workers.source.lex import mask
 
 CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 DIRECTORY = "c"
-BUILD_SCRIPT = """//! Compile the C that remains of the library.
+BUILD_SCRIPT = """//! Compile the remaining C files of the library.
 
 use std::{{env, path::Path, process::Command}};
 

@@ -99,7 +99,7 @@ def _checked(lines: Iterable[str], file: str) -> Iterator[SymbolLine]:
             continue
         line = _parsed(text, f"{file}:{number}")
         if line.id in numbers:
-            raise UsageError(f"{file}:{number}: id {line.id} is already used in line {numbers[line.id]}")
+            raise UsageError(f"{file}:{number}: id {line.id} is already used on line {numbers[line.id]}")
         numbers[line.id] = number
         yield line
 

@@ -146,7 +146,7 @@ class BudgetedPlatform(_Layer):
             return await self._platform.ask_async(request)
         if budget.unit == "usd" and not (self._prices.input or self._prices.output):
             raise StepFailed(
-                f"the budget of run {self._allowance.run_id} is in dollars, and the model {self.model} has no prices"
+                f"the budget of run {self._allowance.run_id} is in dollars, but the model {self.model} has no prices"
                 " here; set them in models in jarvis.yaml, or resume the run with a budget in tokens"
             )
         estimated = estimate_request(request)

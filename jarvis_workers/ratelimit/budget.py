@@ -59,7 +59,7 @@ def read_budget(text: str) -> RunBudget:
     unit, many = known
     cap = int(Decimal(found[1]) * many * PARTS[unit])
     if not 0 < cap <= LARGEST:
-        raise ValueError("should be positive and not exceed the largest possible budget")
+        raise ValueError("should be positive and within the supported range")
     return RunBudget(unit, cap)
 
 

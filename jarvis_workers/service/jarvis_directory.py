@@ -33,7 +33,7 @@ def _ignore(path: Path, say: Callable[[str], None] | None) -> None:
     with suppress(FileExistsError), path.open("x") as ignore:
         ignore.writelines(_patterns())
     if say and not path.is_symlink() and path.is_file() and path.read_bytes().decode(errors="replace") in _OLDER:
-        say(f"{path} is of an earlier version: it now lets git track {', '.join(TRACKED)}")
+        say(f"{path} was written by an earlier version: it was extended to let git track {', '.join(TRACKED)}")
         path.write_text("".join(_patterns()))
 
 

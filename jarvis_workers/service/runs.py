@@ -144,7 +144,7 @@ def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = N
             budgets.put(session, run.id, budget)
     if not again:
         raise UsageError(
-            f"run {run.id}: no job failed; the report names what was not checked, submit again to check it"
+            f"run {run.id}: no job failed; submit again to check the files that the report lists as not checked"
         )
     return again
 

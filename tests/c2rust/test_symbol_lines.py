@@ -172,7 +172,7 @@ def test_unknown_fields_and_removed_symbols_are_named() -> None:
         ("[1]", "not a JSON object"),
         ('{"name": "f"}', "id: Field required"),
         ('{"id": 2}', "name: Field required"),
-        ('{"id": 1, "name": "f"}', "id 1 is already used in line 1"),
+        ('{"id": 1, "name": "f"}', "id 1 is already used on line 1"),
         ('{"id": 2, "name": "f", "category": "class"}', "category: "),
         ('{"id": 2, "name": "f", "start_line": -4}', "start_line: "),
         (
@@ -195,8 +195,8 @@ def test_a_broken_line_is_one_error_with_its_number(line: str, message: str) -> 
         (['{"ids": [1, 2, 9], "items": []}'], "contains ids of unknown symbols, such as 9"),
         (['{"ids": [1, 2], "items": []}', '{"ids": [2], "items": []}'], "contains id 2 more than once"),
         (['{"ids": [1], "items": []}'], "lacks functions, such as g (id 2)"),
-        (['{"ids": [1], "items": []}', "{"], "has an invalid step in line 2"),
-        (['{"ids": [], "items": []}'], "has an invalid step in line 1"),
+        (['{"ids": [1], "items": []}', "{"], "has an invalid step on line 2"),
+        (['{"ids": [], "items": []}'], "has an invalid step on line 1"),
     ],
 )
 def test_an_order_that_cannot_be_used_is_computed_anew(lines: list[str] | None, reason: str) -> None:

@@ -585,7 +585,7 @@ def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
     assert "a.c" in gaps
     assert shard.name in gaps["a.c"]
     assert "submit the tree again" in gaps["a.c"]
-    assert "submit again to check it" in jarvis("runs", "retry", run).line
+    assert "submit again to check the files" in jarvis("runs", "retry", run).line
 
 
 @pytest.mark.slow

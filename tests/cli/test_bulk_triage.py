@@ -157,7 +157,7 @@ REFUSED = [
     (["last", "--status", "new", "--list"], '--status: "new" is unknown; it is one of confirmed, review, '),
     (["last", "--category", "input_val", "--list"], '(did you mean "input_validation"?)'),
     (["last", "--undo", *RULE], "--rule cannot be combined with --undo"),
-    (["last", "--list", "--yes"], "--yes belongs to --mark"),
+    (["last", "--list", "--yes"], "--yes requires --mark"),
 ]
 
 

@@ -70,7 +70,7 @@ def test_twins_and_what_was_said_before_are_told() -> None:
 
     said = page(ISSUE, twins=list(range(1, 13)), said=before)
 
-    assert "the same code is also in line 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more" in said
+    assert "the same code is also on line 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more" in said
     assert "judged false by ann: measured" in said
 
 

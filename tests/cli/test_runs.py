@@ -189,7 +189,7 @@ def test_a_run_that_another_command_works_on_is_not_taken_over(jarvis, tree):
     ("command", "says"),
     [
         ("resume", "is done; nothing to resume (failed jobs: jarvis runs retry "),
-        ("retry", "no job failed; the report names what was not checked, submit again to check it"),
+        ("retry", "no job failed; submit again to check the files that the report lists as not checked"),
         ("cancel", "has ended already"),
     ],
 )

@@ -264,7 +264,7 @@ def test_an_export_does_not_lose_what_the_file_says(jarvis, scanned):
     ended = jarvis("sec", "triage", "last", "--export", "team.yaml")
 
     assert ended.code == 2
-    assert "team.yaml: holds 1 judgement that would be missing from the new file; import it with --import" in ended.line
+    assert "team.yaml: contains 1 judgement that would be missing from the new file; import it" in ended.line
     jarvis("sec", "triage", "--import", "team.yaml")
     assert jarvis("sec", "triage", "--export", "team.yaml").code == 0
     assert "ffffffffffffffff" in Path("team.yaml").read_text()
@@ -297,9 +297,9 @@ REFUSED = [
         "--mark C000000: should be ID=STATE, or STATE with filters; states: true, false, wontfix, later",
     ),
     (["last", "--mark", "X=true", "--reason", "a", "--reason", "b"], "2 reasons for 1 marks; give one for all"),
-    (["last", "--list", "--export", "x"], "--list and --export are two commands; give one at a time"),
-    (["last", "--reason", "x", "--list"], "--reason belongs to --mark"),
-    (["last", "--json", "--export", "-"], "--json belongs to --list"),
+    (["last", "--list", "--export", "x"], "--list and --export cannot be combined; give one at a time"),
+    (["last", "--reason", "x", "--list"], "--reason requires --mark"),
+    (["last", "--json", "--export", "-"], "--json requires --list"),
     (["last", "--forget", "\x1b"], 'no finding "\\x1b"'),
     (["--import", "none.yaml"], "none.yaml: cannot be read: No such file or directory"),
     (["--export", "no/such/place.yaml"], "--export no/such/place.yaml: its directory does not exist"),

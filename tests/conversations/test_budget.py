@@ -213,7 +213,7 @@ def test_money_cannot_be_counted_without_prices(place: Place) -> None:
         (came,) = asyncio.run(place.lead(place.open_talks(server, Prices()), place.claim(many=1)))
 
     assert isinstance(came, StepFailed)
-    assert "is in dollars, and the model m has no prices here; set them" in str(came)
+    assert "is in dollars, but the model m has no prices here; set them" in str(came)
     assert server.requests == []
 
 

@@ -189,7 +189,7 @@ def test_a_baseline_leaves_what_is_new(session: ScanSession, tree: Path, tmp_pat
             report = other.scan(tree)
         assert places(report) == ["new.c:1 command_execution"]
         assert (report.summary.known, report.summary.gone) == (4, 0)
-    with pytest.raises(UsageError, match="lists only what was new"):
+    with pytest.raises(UsageError, match="lists only findings new"):
         service.diff(before, report)
 
 

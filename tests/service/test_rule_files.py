@@ -106,7 +106,7 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
         ("- 3", ": rule 1: should be a valid dictionary"),
         ("a: [b", ":1: expected ',' or ']'"),
         ("!!python/object/apply:os.system [ls]", ":1: could not determine a constructor"),
-        (row() + "  cwe: 3\n", ':9: "cwe" is given twice'),
+        (row() + "  cwe: 3\n", ':9: "cwe" occurs twice'),
         ("- &a [x]\n- *a\n", ":2: YAML aliases are not allowed"),
         ("[" * 5_000, ": cannot be read as YAML: "),
         (b"- \xff", " is not UTF-8 (byte 2)"),

@@ -53,7 +53,7 @@ def test_a_rule_that_a_package_and_a_file_give_is_refused(tmp_path, monkeypatch)
     (tmp_path / "own.yaml").write_text(OWN % "house_rule")
     monkeypatch.syspath_prepend(install(tmp_path / "site"))
 
-    with pytest.raises(UsageError, match='rule "house_rule" is given twice'):
+    with pytest.raises(UsageError, match='rule "house_rule" is defined twice'):
         open_rulebook([tmp_path / "own.yaml"])
 
 

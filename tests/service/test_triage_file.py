@@ -85,7 +85,7 @@ def test_a_time_may_be_written_in_any_usual_way(file: Path, moment: str) -> None
         (GOOD.replace("true", "true, reson: x"), 'unknown key "reson" (did you mean "reason"?)'),
         (GOOD.replace("true", "true, at: yesterday"), "\"at\" is 'yesterday': "),
         (GOOD.replace("true", "true, at: 2025-11-21"), "should be a time such as 2026-11-21T13:31:52Z"),
-        (GOOD, "aaaaaaaaaaaaaaaa is given twice"),
+        (GOOD, "aaaaaaaaaaaaaaaa occurs twice"),
     ],
 )
 def test_a_bad_entry_is_named_with_its_line(file: Path, row: str, says: str) -> None:
@@ -109,7 +109,7 @@ def test_a_bad_entry_is_named_with_its_line(file: Path, row: str, says: str) -> 
         (b"version: 2\njudgements: []\n", "is of version 2; this program supports 1"),
         (b"version: true\njudgements: []\n", "is of version True; this program supports 1"),
         (b"version: 1\njudgements: {}\n", "judgements is {}; expected a list"),
-        (b"version: 1\nversion: 1\njudgements: []\n", ':2: "version" is given twice'),
+        (b"version: 1\nversion: 1\njudgements: []\n", ':2: "version" occurs twice'),
         (b"version: 1\njudgements: [&a [], *a]\n", ":2: YAML aliases are not allowed"),
         (b"version: 1\njudgements: !!python/object:os.system []\n", ":2: could not determine a constructor"),
         (b"version: 1\njudgements: [!!bool x]", ":2: cannot be read as bool: 'x'"),

@@ -90,7 +90,7 @@ def test_the_fingerprint_changes_with_rows_and_with_code(tmp_path, monkeypatch):
         ("house_rules:RULES", "", "cannot be loaded: AttributeError: "),
         ("house_rules:RULES", "raise ValueError('out of\\norder')", "cannot be loaded: ValueError: out of order;"),
         ("house_rules:RULES", "RULES = 3", "cannot be loaded: TypeError: "),
-        ("house_rules:RULES", "RULES = ('x',)", "gives a str, expected rows of jarvis_workers.sec.rules.Rule"),
+        ("house_rules:RULES", "RULES = ('x',)", "provides a str, expected rows of jarvis_workers.sec.rules.Rule"),
         ("house_rules:RULES", "from jarvis_workers.sec.rules import RULES", "is the id of a built-in rule"),
     ],
 )

@@ -192,7 +192,7 @@ def test_a_run_says_how_many_candidates_are_undecided_and_of_nothing_that_is_not
     run = add_run(store, 1)
     cluster(store, run, 1)
     job = take(store, run, "verify")
-    finish(store, job, Commit(not_checked=((b"a.c", "candidate 1 in line 1 is undecided: inconclusive"),)))
+    finish(store, job, Commit(not_checked=((b"a.c", "candidate 1 on line 1 is undecided: inconclusive"),)))
     tick(store, run)
 
     assert end(store, run) == "incomplete"

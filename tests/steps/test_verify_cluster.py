@@ -147,7 +147,7 @@ def test_a_model_that_does_not_answer_leaves_each_candidate_undecided_by_name(pl
     assert (verdict.reason or "").startswith("refused: ")
     ((path, reason),) = commit.not_checked
     assert path == b"src/a.c"
-    assert f"candidate {verdict.gid} in line 8 is undecided: refused" in reason
+    assert f"candidate {verdict.gid} on line 8 is undecided: refused" in reason
 
 
 @pytest.mark.slow

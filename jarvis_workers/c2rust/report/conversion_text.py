@@ -8,9 +8,9 @@ from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_c
 from jarvis_workers.paths import plain
 
 CAUSES = {
-    "refused": "stay C: the translation refuses them",
-    "not_checked": "stay C, NOT CHECKED: nothing proves them",
-    "different": "stay C: their Rust differs from C",
+    "refused": "stay in C: the translation does not support them",
+    "not_checked": "stay in C, NOT CHECKED: no gate proves them",
+    "different": "stay in C: their Rust version behaves differently",
 }
 
 
@@ -26,7 +26,9 @@ def advice(conversion: Conversion) -> str:
     """Return how to move functions that stay C for want of proof, "" if there are none."""
     if not state_counts(conversion.functions)["not_checked"]:
         return ""
-    return "run more of the library's tests by further --test, or accept what is only built by --proof built"
+    return (
+        "run more tests of the library with additional --test options, or accept unproven functions with --proof built"
+    )
 
 
 def conversion_text(conversion: Conversion, _: Mapping[str, Any]) -> Iterator[str]:
@@ -68,7 +70,7 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
     for one in conversion.functions:
         place = f"{_cell(one.file)}:{one.line}"
         yield f"| `{_cell(one.name)}` | {place} | {one.state} | {one.proof} | {_cell(one.reason)} |\n"
-    for title, entries in (("Warnings", conversion.warnings), ("C that remains", conversion.remainder)):
+    for title, entries in (("Warnings", conversion.warnings), ("Remaining C files", conversion.remainder)):
         if entries:
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)
 

@@ -61,7 +61,7 @@ function suggest() {
   options.forEach((one, row) => { one.id = `match-${row}`; });
   matches.replaceChildren(...options);
   const left = all - best.length;
-  document.getElementById("rest").textContent = !options.length ? `Nothing is called ${field.value}.` : left > 0 ? `and ${number(left)} more` : "";
+  document.getElementById("rest").textContent = !options.length ? `No symbol or file matches ${field.value}.` : left > 0 ? `and ${number(left)} more` : "";
   popup.hidden = !field.value.trim();
   field.ariaExpanded = String(!popup.hidden);
   activate(0);

@@ -99,7 +99,7 @@ function bars(items) {
 function symbolView(state) {
   const one = symbolOf(state);
   if (one === undefined) {
-    view.append(heading("No such symbol"), make("p", { className: "empty", textContent: `Nothing in this graph is called ${state.get("symbol")}.` }));
+    view.append(heading("No such symbol"), make("p", { className: "empty", textContent: `This graph has no symbol ${state.get("symbol")}.` }));
     return "No such symbol";
   }
   view.append(...symbolHead(one), neighbourhoodPart(one));

@@ -228,10 +228,10 @@ class VerdictCollector:
         status: Status = "confirmed" if item.has_risk else "dismissed"
         verdict = Verdict(number, status, item.has_risk, **texts, evidence=given.found)
         if given.empty and not item.has_risk:
-            return verdict.for_review("the verdict is no risk, but no reason is given")
+            return verdict.for_review("the report claims no risk, but gives no reason")
         if given.empty:
             return verdict.for_review(
-                f"a risk is reported, but the explanation is incomplete: {', '.join(given.empty)} empty"
+                f"the report claims a risk, but its explanation is incomplete: {', '.join(given.empty)} empty"
             )
         return verdict.for_review(given.problem) if given.problem else verdict
 

@@ -132,7 +132,7 @@ class Verification:
             other = look.verdicts[number]
             if other.status != "dismissed" or look.saw_raw:
                 why = (
-                    "the second time it was given comments as well"
+                    "comments were also read in the second verification"
                     if look.saw_raw
                     else f"without comments it is {_verdict_text(other)}"
                 )

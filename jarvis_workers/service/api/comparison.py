@@ -41,7 +41,9 @@ def diff(before: Report, after: Report) -> ReportDiff:
     """
     for which, report in (("earlier", before), ("later", after)):
         if report.summary.known is not None:
-            raise UsageError(f"the {which} report lists only what was new to its baseline; scan without one to compare")
+            raise UsageError(
+                f"the {which} report lists only findings new to its baseline; compare scans without a baseline"
+            )
     olds, news = before.document.body, after.document.body
     found = compare(olds, news, absence_reasons(olds, news, _looked(after)))
     earlier, later = _by_gid(before), _by_gid(after)

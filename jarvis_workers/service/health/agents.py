@@ -14,7 +14,7 @@ from jarvis_workers.service.models import model_name
 from jarvis_workers.settings import Settings
 
 NO_MODEL = "none set; only agents need one: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
-NO_SANDBOX = "agents run no commands here; see docs/sandbox.md"
+NO_SANDBOX = "agents cannot run commands on this machine; see docs/sandbox.md"
 
 
 def examine_agents(

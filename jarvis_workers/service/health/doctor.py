@@ -163,7 +163,10 @@ def _data_directory(folder: Path) -> Check:
         says = f"{folder} cannot be written: {error.strerror}"
         return Check("data directory", "fail", says, f"{remedy}, or set JARVIS_DATA_DIR to another directory")
     if nearest == folder and (mode := stat.S_IMODE(folder.stat().st_mode) & OTHERS):
-        says = f"{folder} is open to others (mode {mode | 0o700:o}): it holds source code, transcripts and a secret"
+        says = (
+            f"{folder} is accessible to other users (mode {mode | 0o700:o}): it"
+            " holds source code, transcripts and a secret"
+        )
         remedy = f"chmod 700 {shlex.quote(str(folder))}, unless it is shared on purpose"
         return Check("data directory", "warn", says, remedy)
     return Check("data directory", "ok", str(folder) if nearest == folder else f"{folder} (will be created)")

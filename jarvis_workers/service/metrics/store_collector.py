@@ -98,7 +98,7 @@ METRICS = (
     ),
     StoreMetric(
         "jarvis_queue_slots",
-        "Slots of the living pools: how many jobs can run.",
+        "Slots of the live pools: the number of jobs that can run at the same time.",
         ("queue",),
         lambda read: [((one.queue,), one.slots) for one in read.workers],
     ),

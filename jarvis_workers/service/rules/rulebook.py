@@ -120,5 +120,7 @@ def _refuse_twins(rules: Iterable[Rule]) -> None:
     seen = set()
     for rule in rules:
         if rule.pattern in seen:
-            raise UsageError(f'rule "{plain(rule.pattern)}" is given twice, by packages or files; rename or remove one')
+            raise UsageError(
+                f'rule "{plain(rule.pattern)}" is defined twice, in packages or files; rename or remove one'
+            )
         seen.add(rule.pattern)

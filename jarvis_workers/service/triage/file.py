@@ -132,7 +132,7 @@ def _checked(rows: Sequence[object], file: Path) -> TriageFile:
             problems[number] = _wrong(row, error)
             continue
         if entry.fingerprint in judgements:
-            problems[number] = f"{entry.fingerprint} is given twice"
+            problems[number] = f"{entry.fingerprint} occurs twice"
         judgements[entry.fingerprint] = Judgement(**entry.model_dump())
     place = _places(file) if problems else str
     return TriageFile(

@@ -76,7 +76,7 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "", by: str | No
     """
     said = " ".join(reason.split())
     if len(said) > REASON_MAX:
-        raise UsageError(f"a reason has {len(said):,} characters; limit {REASON_MAX:,}")
+        raise UsageError(f"the reason has {len(said):,} characters; limit {REASON_MAX:,}")
     if not said.isprintable():
         raise UsageError(f"the reason {plain(said)} contains control characters")
     if verdict.needs_reason and not said:

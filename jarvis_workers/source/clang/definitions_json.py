@@ -98,7 +98,7 @@ def decode_definitions(line: bytes) -> UnitDefinitions:
     """Return the definitions of `encode_definitions`; raise ValueError if they are of another version."""
     version, *fields = json.loads(line)
     if version != VERSION:
-        raise ValueError(f"definitions of version {version}, not {VERSION}")
+        raise ValueError(f"unsupported version {version} of definitions, expected {VERSION}")
     file, words, type_rows, spellings, records, declared, definitions = fields
     types: list[CType] = []
     for row in type_rows:

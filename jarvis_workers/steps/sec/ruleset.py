@@ -108,7 +108,7 @@ def _rows(entry: EntryPoint) -> tuple[Any, ...]:
 
 def _problem(row: object) -> str | None:
     if not isinstance(row, Rule):
-        return f"gives a {type(row).__name__}, expected rows of jarvis_workers.sec.rules.Rule"
+        return f"provides a {type(row).__name__}, expected rows of jarvis_workers.sec.rules.Rule"
     if not ID.fullmatch(row.pattern):
         return f'"{row.pattern}" is not a valid id; use at most 64 lower-case letters, digits and _'
     if row.pattern in RULES_BY_PATTERN:

@@ -99,7 +99,7 @@ def _index_of(root: Path) -> CodeIndex:
 def _undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
     for (gid, found), verdict in zip(cluster.candidates, verdicts, strict=True):
         if verdict.status == "undecided":
-            yield from_shown(found.file), f"candidate {gid} in line {found.line} is undecided: {verdict.reason}"
+            yield from_shown(found.file), f"candidate {gid} on line {found.line} is undecided: {verdict.reason}"
 
 
 def _stored(verdict: Verdict, tier: Tier) -> NewVerdict:

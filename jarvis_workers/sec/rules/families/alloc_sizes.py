@@ -179,7 +179,7 @@ RULES: tuple[Rule, ...] = (
         check=check_stack,
         calls=tuple(name.decode() for name in STACK),
         title="Unbounded stack allocation",
-        description="Allocates stack memory of a size that nothing limits: too large a value overflows the stack.",
+        description="Allocates stack memory of unbounded size: a large value overflows the stack.",
         suggestion="Use an array of fixed size for small amounts and malloc for others, or check the size first.",
         verification="The size can exceed the remaining stack space.",
         bad="char *copy = alloca(strlen(text) + 1);",

@@ -160,7 +160,7 @@ RULES: tuple[Rule, ...] = (
         title="Broken hash function",
         description="An attacker can compute two inputs with the same hash (MD5 in seconds, SHA-1 at moderate cost).",
         suggestion="Use SHA-256 or BLAKE2 for signatures and integrity, and Argon2, scrypt or bcrypt for passwords.",
-        verification="An attacker who can choose the input gains by a collision, or the input is a password.",
+        verification="An attacker can choose the input and benefit from a collision, or the input is a password.",
         bad="EVP_DigestInit_ex(ctx, EVP_md5(), NULL);",
         good="EVP_DigestInit_ex(ctx, EVP_sha256(), NULL);",
     ),

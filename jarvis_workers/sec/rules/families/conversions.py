@@ -79,7 +79,7 @@ RULES: tuple[Rule, ...] = (
             "Non-numeric text is read as 0 and a value out of range as the limit, and neither is detected here."
         ),
         suggestion="Set errno = 0 before the call; afterwards check errno and that endptr advanced to the end.",
-        verification="The text may not be a number in range, and the resulting value does harm.",
+        verification="The text can be something other than a number in range, and the resulting value causes harm.",
         bad="port = strtol(optarg, NULL, 10);",
         good="errno = 0;\nport = strtol(optarg, &end, 10);\nif (errno || end == optarg || *end)\n    usage();",
     ),

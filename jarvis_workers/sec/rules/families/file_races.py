@@ -88,7 +88,7 @@ RULES: tuple[Rule, ...] = (
         title="Time-of-check/time-of-use race (TOCTOU)",
         description="Between the two calls another user can replace the file, or put a symbolic link in its place.",
         suggestion="Open the file first and examine the open file (fstat), or let the open itself fail.",
-        verification="Another user can write to a directory on the path, and can exploit the swap.",
+        verification="Another user can write to a directory on the path, and can replace the file between the calls.",
         bad="if (access(path, W_OK) == 0)\n    fd = open(path, O_WRONLY);",
         good="fd = open(path, O_WRONLY | O_NOFOLLOW);\nif (fd >= 0 && fstat(fd, &info) == 0)\n    use(fd);",
     ),

@@ -214,7 +214,7 @@ RULES: tuple[Rule, ...] = (
         calls=("strtok",),
         title="Non-reentrant strtok",
         description=(
-            "All callers share one hidden position: a call from another thread, or from an inner loop, changes it."
+            "All callers share one static position: a call from another thread, or from an inner loop, changes it."
         ),
         suggestion="Use strtok_r (strtok_s on Windows), which stores the position in a variable of the caller.",
         verification="Another thread, or a function called before the last token is read, also uses strtok.",

@@ -127,7 +127,7 @@ RULES: tuple[Rule, ...] = (
         check=check_unwrap,
         calls=("unwrap", "expect"),
         title="Possible panic (unwrap/expect)",
-        description="Panics when there is no value: an input that leads here stops the thread or the program.",
+        description="Panics when there is no value: an input that reaches this call stops the thread or the program.",
         suggestion="Return the error with ?, or handle it with match, unwrap_or or ok_or.",
         verification="The value can be missing for some input.",
         bad="let n: u32 = text.parse().unwrap();",

@@ -219,7 +219,7 @@ RULES: tuple[Rule, ...] = (
         title="Destructor skipped (mem::forget)",
         description="The destructor never runs: memory, files, locks or guards of the value are not released.",
         suggestion="Use ManuallyDrop or into_raw, and state in a comment which code frees the value.",
-        verification="No other code releases what the value owns.",
+        verification="No other code releases the resources that the value owns.",
         bad="std::mem::forget(file);",
         good="let fd = file.into_raw_fd();",
     ),
