@@ -30,7 +30,7 @@ SOCKET_SECONDS = HEALTH_SECONDS = 5
 UNTRUSTED_MARK = "certificate verify failed"
 # The maximum number of messages that other senders may have queued between the two steps of an urgent notification.
 MOST_BETWEEN = 1000
-# Others send between the two steps: the script finds the message by its id, since it may not be the newest.
+# Other processes send between the two steps: the script finds the message by its id, since newer ones may exist.
 TO_THE_FRONT = """
 for place = 0, tonumber(ARGV[2]) - 1 do
   local message = redis.call('LINDEX', KEYS[1], place)
@@ -156,7 +156,7 @@ class Notifier:
             return int(self._redis.llen(queue_key(queue)))
 
     def waits_since(self, queue: str) -> float | None:
-        """Return when the next message of a queue was sent, None if the queue is empty; older messages are gone."""
+        """Return when the next message of a queue was sent, None if it is empty; older messages are off the queue."""
         with self._speaking():
             message = self._redis.lindex(queue_key(queue), -1)
         return _sent_at(message) if message else None
@@ -209,7 +209,7 @@ def connect(url: str) -> redis.Redis:
 
 
 def _verified(url: str) -> str:
-    """Return a `rediss` URL that makes Celery verify certificates, which redis-py does without being asked to."""
+    """Return a `rediss` URL that makes Celery verify certificates, which redis-py does by default."""
     if not url.startswith("rediss:") or "ssl_cert_reqs=" in url:
         return url
     return f"{url}{'&' if '?' in url else '?'}ssl_cert_reqs=required"

@@ -45,7 +45,8 @@ from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 KILLED_BEFORE_SECONDS = 5.0
-# How many tenths of a second a child that exits waits until Celery reads its last result, which is in the store anyway.
+# How long an exiting child waits for Celery to read its last result, which is in the store anyway; in tenths of a
+# second.
 ANSWER_LOOKS = 10
 
 

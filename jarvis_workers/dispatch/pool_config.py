@@ -18,7 +18,7 @@ class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
     `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
-    plugins. The processes count for the worker's metrics in `metrics_directory`, None without metrics; `traces`
+    plugins. The processes write their metrics to `metrics_directory`, None without metrics; `traces`
     are the environment variables that configure the export of traces, none if they are off. `parent` is the
     pid of the process that starts the pool; the pool ends with it.
     """

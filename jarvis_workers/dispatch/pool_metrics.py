@@ -1,6 +1,6 @@
 """The metrics of a pool process, in prometheus_client's multiprocess mode; docs/metrics.md lists them.
 
-Each process counts in files of its own in a directory, which the supervisor's endpoint sums. Imported only by pools
+Each process has its own files of counters in a directory; the supervisor's endpoint sums them. Imported only by pools
 whose worker serves metrics; `PoolMetrics.start` must be called before anything else imports prometheus_client, which
 decides at its import whether values are in files.
 """
@@ -20,7 +20,7 @@ CALL_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
 class PoolMetrics(Observer):
-    """Counts what the jobs of this process do. Labels have few values: queues, stages, configured models."""
+    """The metrics of the jobs of this process. Labels have few values: queues, stages, configured models."""
 
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry  # noqa: PLC0415  (see above)
@@ -60,7 +60,7 @@ class PoolMetrics(Observer):
 
     @classmethod
     def start(cls, directory: str) -> Self:
-        """Count in files of a directory."""
+        """Start counting, with the files of this process in a directory."""
         os.environ[DIRECTORY] = directory
         return cls()
 
@@ -79,7 +79,7 @@ class PoolMetrics(Observer):
 
     def model_called(self, call: ObservedCall) -> None:
         self._calls.labels(call.model, call.outcome).inc()
-        # A model that has never been throttled has a rate of 0, not none.
+        # A model that has never been throttled is exported with a rate of 0.
         self._throttled.labels(call.model)
         if call.outcome != "answered":
             return

@@ -1,4 +1,4 @@
-"""The values that a trace consists of."""
+"""The data types of a trace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ class WriteRequest:
 
 
 class JobWriter:
-    """Writes until it is closed. Once `told` is set, it claims nothing and does not wait for an unavailable store."""
+    """Executes write requests until `close`. Once `told` is set, it neither claims jobs nor waits for the store."""
 
     def __init__(
         self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event | None = None

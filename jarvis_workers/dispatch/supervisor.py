@@ -103,7 +103,7 @@ class PoolSupervisor:
     def stop(self) -> None:
         """Let the pools finish their jobs for GRACE_SECONDS; release the remaining jobs without a crash count.
 
-        An unavailable database is not waited for, since leases expire anyway.
+        There is no wait for an unavailable database, since leases expire anyway.
         """
         self.store.deadline.shorten(FAREWELL_SECONDS)
         running = [(pool, pool.child) for pool in self.pools if pool.child]
@@ -169,7 +169,7 @@ class PoolSupervisor:
 
     @staticmethod
     def _lives(pool: PoolChild, pid: int) -> bool:
-        """Return whether a process is alive; the pool's own process counts until the next tick sees how it ended."""
+        """Return whether a process is alive; the pool's own process counts until the next tick detects its exit."""
         return (pool.child is not None and pool.child.pid == pid) or is_running(pid)
 
     def _record_death(self, pool: PoolChild, how: str | None) -> None:

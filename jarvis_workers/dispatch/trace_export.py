@@ -1,4 +1,4 @@
-"""Export spans over OTLP/HTTP by the SDK of OpenTelemetry, configured by its environment variables."""
+"""Export spans over OTLP/HTTP with the OpenTelemetry SDK, configured by its environment variables."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ from jarvis_workers.dispatch.spans import ERROR, EndedSpan
 
 SERVICE = "jarvis-workers"
 SERVICE_NAME_VARIABLE = "OTEL_SERVICE_NAME"
-# A collector that does not respond delays the end of a process by at most this.
+# A collector that does not respond delays the end of a process by at most this many seconds.
 LAST_SECONDS = 2.0
 NANOSECONDS = 1_000_000_000
 
@@ -79,7 +79,7 @@ class SpanExport:
         made.end(begin + int(span.seconds * NANOSECONDS))
 
     def close(self) -> None:
-        """Export what is queued, for at most LAST_SECONDS."""
+        """Export the queued spans, for at most LAST_SECONDS."""
         thread = threading.Thread(target=self._provider.shutdown, daemon=True, name="traces")
         thread.start()
         thread.join(LAST_SECONDS)

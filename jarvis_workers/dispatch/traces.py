@@ -1,8 +1,8 @@
 """OpenTelemetry traces of runs on workers: submit, jobs, model calls, tool calls.
 
-The ids of spans derive from the ids of run, job and execution, so that processes agree on them without telling each
-other: no message and no row carries them. Spans are recorded when they have ended, and exported in the background.
-Nothing of OpenTelemetry is imported unless its environment variable ENDPOINT is set.
+The ids of spans derive from the ids of run, job and execution, so that processes agree on them without
+communication: no message and no row contains them. Spans are recorded when they have ended, and exported in the
+background. OpenTelemetry is imported only if its environment variable ENDPOINT is set.
 """
 
 import os
@@ -77,7 +77,7 @@ def traced_submit(run_id: str, kind: str) -> Iterator[None]:
 
 
 class TraceObserver(Observer):
-    """Records the spans of a process. Each process of a prefork pool exports its own: the exporter starts at use."""
+    """Records the spans of a process. Each prefork process exports its own: the exporter starts at first use."""
 
     def __init__(self) -> None:
         self._exports: dict[int, SpanExport] = {}
@@ -133,7 +133,7 @@ class TraceObserver(Observer):
         self.record(EndedSpan(run_id, name, execution.began, execution.seconds, about, parent=parent, error=error))
 
     def close(self) -> None:
-        """Export what is left, for a bounded time."""
+        """Export the remaining spans, for a bounded time."""
         export = self._exports.pop(os.getpid(), None)
         if export:
             export.close()

@@ -18,7 +18,7 @@ EXIT_CODE = 70
 class Watchdog:
     """Watches a loop that calls `feed` in every iteration.
 
-    `alive_at` returns the monotonic time of another sign of life; `tell` gets the message before `end`
+    `alive_at` returns the monotonic time of an additional heartbeat; `tell` is called with the message before `end`
     is called with EXIT_CODE.
     """
 

@@ -21,7 +21,7 @@ class UsageDelta:
     """The events since the last report: successes, 429s, and tokens (`debt`) used beyond those of start times.
 
     The fields are named as in a report: `again` is the longest Retry-After in seconds, -1 without a 429;
-    `refused_inside` the requests in flight then.
+    `refused_inside` the requests in flight at that time.
     """
 
     answers: int = 0

@@ -91,7 +91,7 @@ class SharedLimits:
         self._left.set()
 
     def close(self) -> None:
-        """Return the allowances of this process, if Redis is available."""
+        """Release the allowances of this process, if Redis is available."""
         self._over.set()
         self._wake.set()
         self._left.wait(LAST_SECONDS)
@@ -150,7 +150,7 @@ class _SharedModel:
         self._wake = wake
 
     def rest(self, seconds: float, *, at_least: float = GAP_SECONDS) -> None:
-        """Report again after `seconds`, or earlier when more is needed, but not before `at_least` seconds."""
+        """Report again after `seconds`, or earlier if more is needed, but not before `at_least` seconds."""
         now = time.monotonic()
         self.due_at, self._not_before = now + seconds, now + at_least
 
