@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-# The reason of a partly scanned file contains these words.
+# The reason for a partly scanned file contains these words.
 PARTLY = "checked only as far as line"
 
 
@@ -31,7 +31,7 @@ class StageHistory(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """The part of a commit that is saved beside its counts: pairs of path and reason, remarks, and names of blobs.
+    """The part of a commit that is saved alongside its counts: pairs of path and reason, remarks, and names of blobs.
 
     Paths are in their display form.
     """

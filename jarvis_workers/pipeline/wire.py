@@ -29,7 +29,7 @@ def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
 
 
 def decode_outcome(said: dict[str, Any]) -> AttemptOutcome:
-    """Decode an outcome of `encode_outcome`; `said` also has the CPU seconds of the job."""
+    """Decode an outcome encoded by `encode_outcome`; `said` also contains the CPU seconds of the job."""
     if "full" in said:
         return Full(said["full"])
     if "error" in said:
@@ -53,7 +53,7 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
 
 
 def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
-    """Decode a commit of `encode_commit`."""
+    """Decode a commit encoded by `encode_commit`."""
     return Commit(
         files=said["files"],
         size=said["size"],
