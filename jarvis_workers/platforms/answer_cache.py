@@ -23,10 +23,10 @@ class AnswerStore(Protocol):
         """Return the cached text, or None."""
 
     def put(self, key: str, text: str) -> None:
-        """Cache an answer; an existing answer with the same key stays."""
+        """Cache an answer; an existing answer with the same key is kept."""
 
     def forget(self, key: str) -> None:
-        """Remove an answer that proved useless; a store that belongs to its user may ignore this."""
+        """Remove an answer that proved useless; a store owned by the user may ignore this."""
 
 
 class CachedPlatform:

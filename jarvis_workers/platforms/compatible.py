@@ -1,6 +1,6 @@
 """A platform for all servers with the chat.completions API; their differences are in their profiles.
 
-A request waits for a slot of the rate limiter, is retried while that is worthwhile, and returns a reply with its cost.
+A request waits for a slot of the rate limiter, is retried after transient errors, and returns a reply with its cost.
 """
 
 import time
@@ -74,7 +74,7 @@ class Compatible:
 
 @contextmanager
 def _report_429(permit: RequestPermit) -> Iterator[None]:
-    """Report a refusal for too many requests to the rate limiter."""
+    """Report a 429 raised in the block to the rate limiter."""
     try:
         yield
     except RequestRefused as error:
@@ -84,7 +84,7 @@ def _report_429(permit: RequestPermit) -> Iterator[None]:
 
 
 def _left(patience: RetryDeadline, seconds: float) -> float:
-    """Return the seconds left for an attempt that has a slot; at least LEAST_SECONDS, so that the wire times out."""
+    """Return the seconds left for an attempt that has a slot; at least LEAST_SECONDS, for the timeout of the wire."""
     return max(min(seconds, patience.left), LEAST_SECONDS)
 
 

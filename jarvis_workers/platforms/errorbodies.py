@@ -1,4 +1,4 @@
-"""Read error responses of a model server up to a bound, as a server may send an endless body.
+"""Read error responses of a model server up to a bound, since a server may send an endless body.
 
 The openai library reads the whole body of an error response before it raises.
 """
@@ -40,7 +40,7 @@ class _Start:
         self._bytes = bytearray()
 
     def add(self, piece: bytes) -> bool:
-        """Append a piece; return whether that is enough."""
+        """Append a piece; return whether to stop reading."""
         self._bytes += piece[: ERROR_BYTES_MAX - len(self._bytes)]
         return len(self._bytes) >= ERROR_BYTES_MAX or time.monotonic() > self._deadline
 

@@ -1,9 +1,9 @@
 """The openai library as a wire; no other module uses it, and only its transport and errors are used.
 
 The library is imported with the first client, in the process that uses it. There is one client per process and address,
-as each takes 56 ms and 0.8 MB; keys and timeouts are options of a request. Its own retries are disabled, as retry.py
-decides on them. Requests and answers are bytes, which avoids building the library's models. An API key echoed by a
-server is removed here.
+since each takes 56 ms and 0.8 MB; keys and timeouts are options of a request. Its own retries are disabled, since
+retry.py decides on retries. Requests and answers are bytes, which avoids building the library's models. An API key
+echoed by a server is removed here.
 """
 
 import asyncio
@@ -137,5 +137,5 @@ def _libraries() -> tuple[Any, Any]:
 
 @cache
 def _trusted() -> Any:
-    """Return the TLS context, created once: it takes most of the time that creating a client takes."""
+    """Return the TLS context, created once: it dominates the time that creating a client takes."""
     return _libraries()[1].create_ssl_context()

@@ -130,6 +130,6 @@ def record_of(reply: Reply) -> dict[str, Any]:
 
 
 def reply_from(found: Mapping[str, Any]) -> Reply:
-    """Return the reply that `record_of` has converted."""
+    """Return the reply that a JSON object from `record_of` represents."""
     calls = tuple(ToolCall(**call) for call in found["calls"])
     return Reply(**{**found, "calls": calls, "usage": TokenUsage(**found["usage"])})

@@ -1,7 +1,7 @@
 """Parse chat.completions responses.
 
 Responses are untrusted: a value of the wrong type raises BrokenAnswer, which is retried; missing values (usage, finish
-reason) stay empty in the reply, and the agent loop deals with them.
+reason) stay empty in the reply, and the agent loop handles them.
 """
 
 import json

@@ -81,7 +81,7 @@ class RequestWriter:
 
 
 def _message(message: Message, thoughts: str | None) -> dict[str, Any]:
-    """Return a message as JSON; its reasoning goes into the field named `thoughts`, or is dropped if that is None."""
+    """Return a message as JSON, with its reasoning in the field named `thoughts`, or without it if that is None."""
     body: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.call_id is not None:
         body["tool_call_id"] = message.call_id
@@ -106,5 +106,5 @@ def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _json(part: Mapping[str, Any]) -> bytes:
-    """Encode as JSON; lone surrogates are replaced, as they are not valid UTF-8."""
+    """Encode as JSON; lone surrogates are replaced, since they are not valid UTF-8."""
     return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -27,7 +27,7 @@ TOO_MANY = 429
 # Minimum wait in seconds after the n-th 429 of a request: three retries outlast a period of 30 s without capacity,
 # which tests/bench/test_limits.py simulates.
 STORM_WAITS = (0.0, 6.0, 24.0, 30.0)
-# No attempt is made with less time than this, in seconds: the connection alone would take it.
+# No attempt is made with less time left than this, in seconds: connecting alone takes that long.
 LEAST_SECONDS = 0.05
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def is_worth_another(error: BaseException) -> bool:
 async def retry_request(attempt: Callable[[float], Awaitable[T]], patience: RetryDeadline) -> T:
     """Call `attempt` until it succeeds or is not worth retrying; raises ModelError.
 
-    The first attempt bypasses the retry library, as most requests succeed at once.
+    The first attempt bypasses the retry library, since most requests succeed at once.
     """
     try:
         return await attempt(patience.begin())

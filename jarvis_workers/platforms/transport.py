@@ -28,7 +28,7 @@ class Wire(Protocol):
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Parse Retry-After in seconds or milliseconds; dates are ignored, as clocks may differ."""
+    """Parse Retry-After in seconds or milliseconds; dates are ignored, since clocks may differ."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
