@@ -1,7 +1,7 @@
 """Attack the sandbox and report which attacks were contained.
 
-Every attack is first made unconfined on disposable targets: only attacks that succeed there count. Then it is made in a
-tier, on fresh targets. Afterwards the tree and its surroundings are compared with their state before.
+Every attack first runs unconfined on disposable targets: only attacks that succeed there count. Then it runs in a tier,
+on fresh targets. Afterwards the tree and its surroundings are compared with their state before.
 """
 
 import contextlib
@@ -107,7 +107,7 @@ def _made(run: Callable[[str, str], str], names: Sequence[str]) -> set[str]:
 
 
 def _said(text: str, word: str) -> set[str]:
-    """Return the words of the output; raises SandboxError if `word` is missing, as then no attack was made."""
+    """Return the words of the output; raises SandboxError if `word` is missing, since then no attack was run."""
     words = set(text.split())
     if word not in words:
         raise SandboxError(
@@ -118,7 +118,7 @@ def _said(text: str, word: str) -> set[str]:
 
 
 def _left(mark: str) -> bool:
-    """Return whether a process with this mark still runs, and kill it; looks several times, as it may fork away."""
+    """Return whether a process with this mark still runs, and kill it; check repeatedly, since it may fork."""
     left = False
     for _ in range(LOOKS):
         for process in _marked(mark):

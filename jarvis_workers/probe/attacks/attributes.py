@@ -54,7 +54,7 @@ def change_the_mode_through_a_link(t: Target) -> bool:
 
 
 def change_the_mode_in_a_race(t: Target) -> bool:
-    """Replace a file of the command by a link to a foreign one while its mode is being changed."""
+    """Replace a file of the command with a link to a foreign file while its mode is being changed."""
     place, victim = t.own(change_the_mode_in_a_race), t.out(change_the_mode_in_a_race)
     write(place)
     swapping = os.fork()

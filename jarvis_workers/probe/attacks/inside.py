@@ -30,7 +30,7 @@ ALONE: dict[str, tuple[Attack, ...]] = {"resources": _attacks(resources), "left 
 ATTACKS = {attack.__name__: attack for group in (TOGETHER | ALONE).values() for attack in group}
 SECONDS = 10
 PAUSE_SECONDS = 0.01
-# Without these words in the output no attack was made, so nothing was contained.
+# If these words are missing from the output, no attack was run, so nothing was contained.
 STARTED, FINISHED = "-started", "-finished"
 
 
