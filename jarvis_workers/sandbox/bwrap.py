@@ -1,4 +1,4 @@
-"""Build the bubblewrap command line: a cell sees the system directories, one directory, and its scratch directory."""
+"""Build the bubblewrap command line: a cell has the system directories, one directory, and a scratch directory."""
 
 import shutil
 
@@ -7,7 +7,7 @@ from jarvis_workers.sandbox.confine import SYSTEM, SYSTEM_FILES, TEMPORARY
 PROGRAM = "bwrap"
 PLACES = "/usr/local/bin:/usr/bin:/bin"
 FOR_USERS = ("--unshare-all",)
-# Root gets no user namespace, in which it would be nobody; it keeps the capabilities to drop to nobody later.
+# Root gets no user namespace, in which it would be nobody; it keeps the capabilities needed to drop to nobody later.
 FOR_ROOT = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 RIGHTS_OF_ROOT = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_KILL")
 

@@ -41,7 +41,7 @@ def prctl(option: int, *arguments: int) -> int:
 
 
 def set_times(path: str, times: bytes | None) -> None:
-    """Set the timestamps of a path, `times` being two packed timespecs or None for now; raises OSError."""
+    """Set the timestamps of a path; `times` is two packed timespecs, or None for now. Raises OSError."""
     if _library.utimensat(-100, path.encode(), times, 0) < 0:
         raise _error()
 

@@ -73,7 +73,7 @@ class Custodian:
             return
 
     def _judge(self, asked: SyscallRequest) -> tuple[int, int]:
-        """Return an error number, 0 for success, and whether the kernel shall continue the call."""
+        """Return an error number, 0 for success, and whether the kernel should continue the call."""
         name = self._names[asked.number]
         try:
             if name in CHANGES:
@@ -129,7 +129,7 @@ class Custodian:
         return found
 
     def _maps_memory(self, asked: SyscallRequest) -> bool:
-        """Return whether a shared mapping is anonymous memory; shared files count as files."""
+        """Return whether a shared mapping is anonymous memory, which counts as memory; mapped files do not."""
         return bool(asked.arguments[3] & MAP_ANONYMOUS) or os.readlink(asked.file_at(4)) == "/dev/zero"
 
     def _may_lock(self, asked: SyscallRequest) -> bool:

@@ -42,8 +42,8 @@ def open_sandbox(
     """Open a sandbox over a directory, in the given tier or the strongest one. Raises SandboxError if it is refused.
 
     A worker that opens many sandboxes passes a starter to share.  `readable` are further directories to read, such as
-    tool chains; their `bin` is in PATH.  A `workspace` is an absolute directory that remains after the sandbox, in the
-    place of a scratch directory: its subdirectory WORK is writable as well, and may be the root of the next sandbox.
+    tool chains; their `bin` is in PATH.  A `workspace` is an absolute directory that remains after the sandbox, instead
+    of a scratch directory: its subdirectory WORK is writable as well, and may be the root of the next sandbox.
     """
     directory = os.path.realpath(root)
     if not Path(directory).is_dir():
@@ -166,7 +166,7 @@ class Sandbox:
             self._streams.discard(stream)
 
     def _remove(self, line: ZygoteSocket) -> None:
-        """Let the zygote remove the scratch directory, as it may delete all files that commands have created."""
+        """Let the zygote remove the scratch directory, since it may delete all files that commands have created."""
         try:
             line.ask({"done": self.scratch})
         except SandboxError:

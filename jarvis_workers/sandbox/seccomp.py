@@ -45,13 +45,13 @@ MAP_SHARED = 1
 # From asm-generic/ioctls.h: calls on terminals and pipes, non-blocking mode and close-on-exec.
 TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD = 0x5401, 0x5413, 0x540F, 0x541B
 FIONBIO, FIONCLEX, FIOCLEX = 0x5421, 0x5450, 0x5451
-# From linux/fs.h: copies that share their blocks.
+# From linux/fs.h: clone a file so that the copy shares its blocks.
 FICLONE, FICLONERANGE = 0x40049409, 0x4020940D
 DEVICE_CALLS = (TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE, FICLONERANGE)
 
 
 class Test(NamedTuple):
-    """A condition: the low 32 bits of an argument, masked, equal a value (or differ from it)."""
+    """A condition: the low 32 bits of an argument, masked, are equal to a value (or differ from it)."""
 
     argument: int
     value: int
@@ -104,7 +104,7 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
         SyscallRule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
     ),
-    # fallocate takes gigabytes at once; posix_fallocate falls back to writing, which is noticed in time.
+    # fallocate allocates gigabytes at once; posix_fallocate falls back to writing, which is detected in time.
     "disk": (SyscallRule("fallocate", NOT_SUPPORTED),),
     "locks": (SyscallRule("flock", ASK), *(SyscallRule("fcntl", ASK, (Test(1, number),)) for number in LOCK_CALLS)),
     "watching": (SyscallRule("inotify_init inotify_init1 fanotify_init", NOT_THERE),),

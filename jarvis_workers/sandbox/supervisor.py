@@ -28,7 +28,7 @@ READ_BYTES = 1 << 16
 FIRST_LOOK_SECONDS = 0.05
 # Checks take at most a tenth of the time, but are at most a second apart.
 LOOKING_SHARE, LAST_LOOK_SECONDS = 10, 1.0
-# If the disk loses an eighth of the limit, due to any process, the next check is made at once.
+# If free disk space shrinks by an eighth of the limit, due to any process, the next check is made at once.
 GLANCE_SECONDS, FILLING_SHARE = 0.02, 8
 # Free disk space that is reserved for other programs.
 LEAST_FREE = 32 << 20
@@ -164,7 +164,7 @@ class _Kept:
         began = time.monotonic()
         limits, everyone = self._order.limits, process_tree.descendants()
         usage, free = usage_of(everyone), self._free_bytes()
-        # Root's fork also hides its files until it has become the command.
+        # A fork by root also hides its files until it has executed the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
         shared = self._custodian.shared_bytes if self._custodian else 0
         if len(everyone) > UNCOUNTED * limits.processes:
@@ -199,7 +199,7 @@ class _Kept:
         return (found.si_status, None) if found.si_code == os.CLD_EXITED else (None, found.si_status)
 
     def _hear(self) -> bool:
-        """Read a status message of the start; return False at the end of the stream."""
+        """Read a status message of the starting command; return False at the end of the stream."""
         message, held, _, _ = socket.recv_fds(self._status, READ_BYTES, 1)
         if not message:
             self._off(self._status.fileno())

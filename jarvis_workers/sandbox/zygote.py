@@ -1,4 +1,4 @@
-"""The zygote: a small single-threaded process that starts commands, itself started before there is anything to leak.
+"""The zygote: a small single-threaded process that starts commands, created before the worker has secrets to leak.
 
 A worker keeps one, outside or inside bubblewrap, and sends it one end of a stream for each command; a fork
 (supervisor.py) serves the stream. When the worker dies, the zygote kills all commands and removes the scratch
