@@ -12,7 +12,7 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 
 
 class BlobCache:
-    """A cache of about `max_bytes` at most, in `directory`."""
+    """A cache in `directory`, limited to about `max_bytes`."""
 
     def __init__(self, directory: DirectoryBlobs, max_bytes: int) -> None:
         self.directory = directory
@@ -43,7 +43,7 @@ class BlobCache:
 
 
 def _drop(cache: DirectoryBlobs, name: str) -> bool:
-    """Return whether the blob is gone; a blob that is open in any process stays."""
+    """Delete a blob unless it is open in any process; return whether it is gone."""
     try:
         descriptor = os.open(cache.path(name), os.O_RDONLY | os.O_CLOEXEC)
     except (SnapshotDamaged, FileNotFoundError):

@@ -115,7 +115,7 @@ class DirectoryBlobs:
 
     def mark_damaged(self, name: str) -> None:
         place = self._place(name)
-        with suppress(OSError):  # no permission to write, no mark; the report asks users to submit again
+        with suppress(OSError):  # no mark without write permission; the report asks users to submit again
             place.chmod(place.stat().st_mode | _DAMAGED)
 
     def path(self, name: str) -> Path:

@@ -1,7 +1,7 @@
 """Check a snapshot out as files, once per machine, for tools that need a directory.
 
-A checkout is complete if it exists: it is renamed to its name when finished, and renamed before it is removed.
-Checkouts not used for a day are removed when another one is created.
+A checkout is complete if it exists: it is renamed to its final name when finished, and renamed again before its
+removal. Checkouts not used for a day are removed when another one is created.
 """
 
 import fcntl

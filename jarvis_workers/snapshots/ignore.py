@@ -1,8 +1,8 @@
 """Decide whether globs exclude a path, with git's semantics.
 
 Within one directory the last matching line decides, `!` re-includes a path, and lines of a deeper directory take
-precedence. A path in an excluded directory cannot be re-included, as the walk does not enter it. The pathspec library
-is not used: it matches whole paths, while `*`, `!*/`, `!*.c` require a decision per directory level.
+precedence. A path in an excluded directory cannot be re-included, since the walk does not enter it. The pathspec
+library is not used: it matches whole paths, while `*`, `!*/`, `!*.c` require a decision per directory level.
 """
 
 import re

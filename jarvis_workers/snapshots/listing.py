@@ -16,7 +16,7 @@ from jarvis_workers.snapshots.selection import IGNORE_FILES, Selection
 class Listing:
     """The entries of a directory.
 
-    `names` are sorted, with a slash at the end of a directory's; `links` are symbolic links; `special` maps names to
+    `names` are sorted, and those of directories end with a slash; `links` are symbolic links; `special` maps names to
     the reason why they cannot be read; `ignore_files` are the ignore files present.
     """
 

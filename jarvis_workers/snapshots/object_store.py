@@ -21,7 +21,7 @@ CLIENT_ERRORS = (
     ("aiohttp", "ClientError"),
     ("google.auth.exceptions", "GoogleAuthError"),
 )
-# The time of the last write in what the clients say of an object: of S3, GCS, local files, memory.
+# The keys of the time of the last write, in the object metadata from the clients: S3, local files, GCS, memory.
 TIMES = ("LastModified", "mtime", "updated", "created")
 FRESH_SECONDS = 12 * 3600.0
 NO_FACTS: Mapping[str, Any] = MappingProxyType({})
@@ -30,12 +30,12 @@ NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 class ObjectStore:
     """Blobs as files; outside a `reaching` block the methods raise the client's own errors.
 
-    A forked process opens its own client, as a client has a thread. It must not close the inherited one: they share its
-    sockets and poll set.
+    A forked process opens its own client, since a client has a thread. It must not close the inherited one: they share
+    its sockets and poll set.
     """
 
     def __init__(self, url: str, limits: RequestLimits = DEFAULT_LIMITS) -> None:
-        """Raise SettingsError for a URL that cannot be used; only its path is shown, as it may contain a password."""
+        """Raise SettingsError for a URL that cannot be used; only the path is shown: the URL may contain a password."""
         scheme = url.partition("://")[0]
         try:
             files, self._root = connect(url, limits)
@@ -95,7 +95,7 @@ class ObjectStore:
     def reaching(self) -> Iterator[None]:
         """Convert the client's errors in the block to SnapshotError.
 
-        It fails an attempt of a job, of which there are few; a StoreError would release the job without counting it.
+        A SnapshotError counts as a failed attempt of the job, whose attempts are limited; a StoreError does not.
         """
         try:
             yield
@@ -111,7 +111,7 @@ class ObjectStore:
         return float(written.timestamp() if isinstance(written, datetime) else written)
 
     def _is_fresh(self, name: str, size: int) -> bool:
-        """Return whether a recent copy exists; old ones are rewritten, as object stores cannot touch their times."""
+        """Return whether a recent copy exists; old ones are rewritten, since object stores cannot update times."""
         place = self._place(name)
         try:
             facts = self._files.info(place)
@@ -121,7 +121,7 @@ class ObjectStore:
 
 
 def missing_package(error: ImportError) -> str:
-    """Return which package is missing and how to install it, as fsspec's own message lacks the version."""
+    """Return which package is missing and how to install it, since fsspec's own message lacks the version."""
     absent = getattr(error.__cause__, "name", None) or error.name
     extra = extra_of(absent) if absent else None
     return f"{absent} is not installed; {advice(extra)}" if extra else str(error)
@@ -134,6 +134,6 @@ def access_errors() -> tuple[type[Exception], ...]:
 
 
 def error_message(error: Exception) -> str:
-    """Return the client's message in one line; a message without text is named by its type."""
+    """Return the client's message in one line; for an error without a message, its type."""
     words = [redact(word) if "://" in word else word for word in str(error).split()]
     return " ".join(words) or type(error).__name__

@@ -82,7 +82,7 @@ class Reader:
         return [read_line(line) for line in parts[start : start + length].splitlines()]
 
     def fetch(self, entries: Iterable[Entry]) -> None:
-        """Open the shards of some files, so that an unavailable blob store is not taken for a fault of a file.
+        """Open the shards of some files, so that an unavailable blob store is not treated as a fault of a file.
 
         Raises SnapshotError if the store cannot be reached; a damaged shard is reported by `read`, file by file.
         """

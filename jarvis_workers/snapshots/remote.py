@@ -92,14 +92,14 @@ class RemoteBlobs:
         """Fetch a blob, again if it is damaged; if both copies are equal, the stored one is at fault and is deleted."""
         damaged = self._fetched(name)
         if damaged and damaged == self._fetched(name):
-            with suppress(SnapshotError):  # without permission to write, the blob stays for a process that has it
+            with suppress(SnapshotError):  # without write permission, another process has to delete it
                 self.delete(name)
             damaged = f"{damaged}; it was removed: submit the tree again"
         if damaged:
             raise SnapshotDamaged(damaged)
 
     def _fetched(self, name: str) -> str | None:
-        """Fetch a blob into the cache; return what is wrong with it, or None."""
+        """Fetch a blob into the cache; return the problem as text, or None."""
         with self._objects.reaching():
             try:
                 stream = self._objects.open(name)

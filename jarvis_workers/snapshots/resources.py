@@ -10,7 +10,7 @@ from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
 UNPACKED = "sources"
-# The variables of the clients of object stores, by scheme: prefixes of their names, and those of every client.
+# The environment variables of object store clients: name prefixes by scheme, and variables that all clients use.
 CLIENT_PREFIXES: Mapping[str, tuple[str, ...]] = {
     "s3": ("AWS_",),
     "s3a": ("AWS_",),
@@ -23,7 +23,7 @@ NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_D
 class Resources(NamedTuple):
     """Local resources: `cache` holds results of earlier runs, `patterns` is a directory; None disables either.
 
-    Snapshots are checked out below the directory `checkouts`, without one in a temporary directory.
+    Snapshots are checked out below the directory `checkouts`, or in a temporary directory if it is None.
     """
 
     blobs: Blobs

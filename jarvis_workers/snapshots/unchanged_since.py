@@ -1,6 +1,6 @@
 """Detect files that are unchanged since a git revision, by git's content hashes.
 
-Neither git's index nor its filters are used, as they belong to the scanned repository: a file that git stores in
+Neither git's index nor its filters are used, since they belong to the scanned repository: a file that git stores in
 another form counts as changed, except for line ends.
 """
 

@@ -76,7 +76,7 @@ def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) ->
 
 @dataclass(slots=True)
 class _Level:
-    """An open directory; the names are sorted, with a slash at the end of a directory's.
+    """An open directory; the names are sorted, and those of directories end with a slash.
 
     `ignored` is the reason why only tracked files of the directory are read. A directory that is not `within` the
     selected paths only leads to them: none of its other entries is read.
