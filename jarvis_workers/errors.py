@@ -76,7 +76,7 @@ class SnapshotDamaged(SnapshotError):
 
 
 class CommandFailed(JarvisError):
-    """A command of the user failed; `output` are the last lines that it has written."""
+    """A command of the user failed; `output` is the last lines of its output."""
 
     def __init__(self, message: str, output: Sequence[str]) -> None:
         super().__init__(message)

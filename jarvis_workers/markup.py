@@ -41,7 +41,7 @@ def written(part: object) -> Html:
 
 
 def in_lines(text: str) -> Html:
-    """Return a text of several lines as markup; the line breaks are shown where the style preserves them."""
+    """Return a text of several lines as markup; the line breaks are visible if the style preserves white space."""
     return Html(escape(visible_lines(text)))
 
 
