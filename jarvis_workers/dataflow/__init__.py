@@ -24,7 +24,7 @@ __all__ = ["FlowHit", "Lookup", "analyze", "flow_fingerprint", "summarize"]
 
 TEST_FILE = -0.1
 LEAST = 0.4
-# A header with more constants lists registers: they decide no condition, but would fill most of the symbol index.
+# A header with more constants lists registers: no condition depends on them, but they would fill the symbol index.
 MACROS_MAX = 2_000
 LARGEST = 32_000_000
 
@@ -91,7 +91,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
 
 
 def _is_cpp(path: str) -> bool | None:
-    """Return whether a file is C++ by its name; None if its content has to decide."""
+    """Return whether a file is C++ by its name; None if that depends on its content."""
     ending = path.rpartition(".")[2]
     return False if ending == "c" else None if ending in ("h", "inl") else True
 
@@ -118,7 +118,7 @@ def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int])
 def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[FlowHit], str | None]:
     """Return the defects on paths through the functions of a file, sorted by line and pattern.
 
-    Lines that were proved harmless follow; their pattern is a name of HARMLESS instead of a rule's.
+    Lines that were proved harmless follow; their pattern is a name in HARMLESS instead of a rule name.
     """
     exports = model["exports"]
     functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]

@@ -96,7 +96,7 @@ def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str |
 
 
 def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> None:
-    """Declare a variable and drop its value of an earlier loop iteration."""
+    """Declare a variable and drop its value from an earlier loop iteration."""
     key = path.frame.declare(name, path.machine.plain(kind), array=array)
     path.forget(key)
     path.objects.pop(key, None)

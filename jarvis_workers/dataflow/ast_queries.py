@@ -77,7 +77,7 @@ def _calls(code: Any, found: list[ir.Expression]) -> None:
 
 
 def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
-    """Return the lvalues that some code assigns to, without duplicates."""
+    """Return the lvalues assigned in a piece of code, without duplicates."""
     found: dict[ir.Expression, None] = {}
     for node in walk(code):
         if isinstance(node, ir.AssignExpr):
@@ -88,7 +88,7 @@ def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
 
 
 def variables_in(code: tuple[Any, ...]) -> frozenset[str]:
-    """Return the names of the variables that occur in some code."""
+    """Return the names of the variables in a piece of code."""
     return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
 
 

@@ -92,7 +92,7 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
 
 
 class _NameTraits(NamedTuple):
-    """What the name of a function implies; `guessed`: it resembles a library function, but is none."""
+    """Properties inferred from a function's name; `guessed`: the name only resembles that of a library function."""
 
     name: str
     handler: Handler | None
@@ -142,7 +142,7 @@ def _set_by_address(path: PathState, values: list[Value]) -> None:
 
 
 def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Value]) -> Value:
-    """Evaluate a call of an unknown function: it may modify and retain its arguments unless its name says otherwise.
+    """Evaluate a call of an unknown function: it may modify and retain its arguments unless its name implies otherwise.
 
     A name in capitals is a macro, which may assign to any variable.
     """

@@ -1,7 +1,7 @@
 """Fork a path at a condition.
 
 An undecided condition that the function tests again is remembered by its text (a path condition): the same path does
-not take both of its outcomes.
+not take both outcomes.
 """
 
 from typing import Any
@@ -66,7 +66,7 @@ def _otherwise(yes: list[PathState], no: list[PathState], condition: ir.Expressi
 
 
 def _comparison(path: PathState, condition: Any) -> Comparison:
-    """Return a condition as a comparison; a condition that is none is compared with 0."""
+    """Return a condition as a comparison; any other condition is compared with 0."""
     if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)

@@ -1,6 +1,6 @@
 """State of the analysis of one file: definitions, findings, evaluation flags and limits.
 
-The context interprets no code; functions that take a path do.
+The context does not interpret code; functions that take a path do.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class AnalysisContext(Definitions):
 
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
-    call.  `counting` are the counters of the enclosing loops that are analyzed in one iteration standing for all.
+    call.  `counting` are the counters of the enclosing loops that are analyzed in one iteration representing all.
     """
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
@@ -84,7 +84,7 @@ class AnalysisContext(Definitions):
         self.copied = None
 
     def prove(self, what: str, line: int, *, holds: bool) -> None:
-        """Record whether a line is harmless; it must be so on every path."""
+        """Record whether a line is harmless on this path; it counts as harmless only if it is on every path."""
         self.proved[what, line] = holds and self.proved.get((what, line), True)
 
     def doubt_proofs(self, first: int, last: int) -> None:

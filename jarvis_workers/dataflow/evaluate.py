@@ -1,7 +1,7 @@
 """Evaluate expressions on a path, with their side effects.
 
 Each kind of expression has its own function, registered with @evaluates; `function_analysis` imports all modules that
-register some.
+register such functions.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Object, Value, n
 
 Act = Callable[[PathState, Any], Value]
 ACTS: dict[type, Act] = {}
-# Limit of evaluations per function; an expression beyond any reason ends the analysis of its function.
+# Limit of evaluations per function; an unreasonably large expression ends the analysis of its function.
 EVALUATIONS = 60_000
 
 

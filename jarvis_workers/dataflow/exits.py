@@ -7,7 +7,7 @@ PATHS = 4
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
 
 
-# How control leaves a sequence of statements; a goto leaves by the name of its label, which is none of these.
+# The kinds of exit from a sequence of statements; the kind of a goto is its label, which differs from these.
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 
 

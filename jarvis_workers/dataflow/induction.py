@@ -36,7 +36,7 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:
-    """Return the counter of a loop that one constant increment in one place moves."""
+    """Return the counter of a loop if its only update is one constant increment."""
     if not isinstance(condition, ir.BinaryExpr) or condition.op not in UP | DOWN:
         return None
     _, compare, left, right = condition

@@ -1,7 +1,7 @@
 """Path-sensitive symbolic execution of statements, and of the functions that they call.
 
 A call of a function with a body is followed, CALLS_DEEP levels deep.  A path forks at an undecided condition; only
-equal paths merge, and when too many reach a point, a few are kept.  A function may take STEPS steps: code beyond that
+equal paths merge, and if too many reach a point, a few are kept.  A function may take STEPS steps: code beyond that
 is not analyzed, which can hide a finding but never cause one.
 """
 

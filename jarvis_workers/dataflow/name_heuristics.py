@@ -1,4 +1,4 @@
-"""Infer what a function does from its name: it only reads, prints or never returns."""
+"""Infer the behaviour of a function from its name: only reads, prints, or never returns."""
 
 import re
 
@@ -42,12 +42,12 @@ def only_reads(name: str) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of an identifier, as of send_allBytes."""
+    """Return the words of an identifier such as send_allBytes."""
     return [word.lower() for word in WORD.findall(name)]
 
 
 def prints(name: str) -> bool:
-    """Return whether a function prints; a name in capitals is a macro, which may do more than its name says."""
+    """Return whether a function prints; a name in capitals is a macro, which may do more than its name suggests."""
     low = name.lower()
     return not name.isupper() and any(word in low for word in PRINTERS)
 

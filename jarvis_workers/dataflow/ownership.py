@@ -133,7 +133,7 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
 
 
 def leaks(path: PathState, line: int) -> None:
-    """Report the objects that a path allocated, still owns and has not released where it ends."""
+    """Report the objects that a path has allocated and still owns at its end, without releasing them."""
     for key, target in path.objects.items():
         made = target.made
         if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:

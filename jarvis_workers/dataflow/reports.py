@@ -21,7 +21,7 @@ def report(
     since: PathEvent | None = None,
     at: int | None = None,
 ) -> None:
-    """Record a finding; of several on a line keep the one of highest confidence, then the one of the shortest trace.
+    """Record a finding; of several on a line keep the one with the highest confidence, then the shortest trace.
 
     `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
@@ -39,7 +39,7 @@ def report(
 
 
 def _doubted(branches: int) -> float:
-    """Return the confidence that undecided branches on the path cost."""
+    """Return the loss of confidence due to undecided branches on the path."""
     more = min(max(branches - FEW_BRANCHES, 0), MANY_BRANCHES - FEW_BRANCHES)
     return PER_BRANCH * min(branches, FEW_BRANCHES) + PER_BRANCH_MORE * more
 

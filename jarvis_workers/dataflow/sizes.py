@@ -97,7 +97,7 @@ def is_signed(kind: str) -> bool:
 
 
 def limits_of(kind: str) -> tuple[int, int] | None:
-    """Return the least and the greatest number of a type; None for an unknown or non-integer type."""
+    """Return the minimum and maximum of a type; None for an unknown or non-integer type."""
     return LIMITS.get(kind)
 
 

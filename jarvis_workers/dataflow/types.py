@@ -68,7 +68,7 @@ TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
 
 
 def element_size(path: PathState, pointer: ir.Expression, target: Object | None = None) -> int:
-    """Return the size in bytes of what a pointer points to."""
+    """Return the size in bytes of the element that a pointer points to."""
     kind = type_of(path, pointer)
     if kind and kind.endswith("*"):
         return path.machine.size_of(kind[:-1])
@@ -76,7 +76,7 @@ def element_size(path: PathState, pointer: ir.Expression, target: Object | None 
 
 
 def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> Value:
-    """Return a number converted to a type: a range that does not fit becomes the type's, except on signed overflow."""
+    """Convert a number to a type: a range that does not fit becomes that of the type, except on signed overflow."""
     if value.target or value.range == UNKNOWN:
         return value
     bounds = limits_of(path.machine.plain(kind))

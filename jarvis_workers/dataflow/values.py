@@ -28,7 +28,7 @@ class PathEvent(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A number, a pointer, or either while that is unknown.
+    """A number, a pointer, or a value that may be either.
 
     `target` is the object it points into and `at` the offset there in bytes; `null` is 0 if unknown.  `why` is the
     event that made it NULL or uninitialized, `taint` the event that read it as input; `unset` means never assigned.
@@ -48,7 +48,7 @@ class Value(NamedTuple):
     kind: str | None = None
 
     def compared(self, reach: Range, null: int, *, checked: bool) -> "Value":
-        """Return the value after a comparison; `_replace` takes three times as long."""
+        """Return the value after a comparison; three times as fast as `_replace`."""
         _, target, at, _, why, taint, unset, code, _, kind = self
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 

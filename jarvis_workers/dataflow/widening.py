@@ -35,7 +35,7 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
 
 
 def assume_set(path: PathState, places: list[Expression]) -> None:
-    """Treat the places that a loop assigns to as set where the loop is skipped: most loops run."""
+    """Treat the places that a loop assigns to as set on a path that skips the loop: most loops run."""
     for e in places:
         if isinstance(e, NameExpr):
             _loosen_variable(path, e.name)

@@ -1,6 +1,6 @@
 """Attach statement bodies to macros without a semicolon, such as `foreach` loops.
 
-The input of `with_bodies` holds such a macro as ["macro", line, call]; its output holds none.
+The input of `with_bodies` contains such a macro as ["macro", line, call]; its output contains none.
 """
 
 from typing import Any

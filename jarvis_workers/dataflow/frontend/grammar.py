@@ -1,7 +1,7 @@
 """Tree-sitter grammars, and the state of lowering one piece of source; only the front end imports tree-sitter.
 
-Tables map each kind of syntax node to its lowering function.  The depth is bounded, also for the sake of recursive
-readers of the result.
+Tables map each kind of syntax node to its lowering function.  The depth is bounded, also because readers of the
+result are recursive.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -134,7 +134,7 @@ class Reading:
         self._depth -= 1
 
     def forgive(self, node: Node) -> None:
-        """Count the parse errors below a node as understood."""
+        """Count the parse errors below a node as handled."""
         if self.broken:
             self.understood += sum(child.is_error or child.is_missing for child in node.children)
 

@@ -81,7 +81,7 @@ def _read(source: ParsedSource, part: bytes, first_line: int) -> tuple[Reading, 
 def _best(
     source: ParsedSource, part: bytes, place: FunctionPlace, first: tuple[Reading, Node | None]
 ) -> tuple[Reading, Node | None]:
-    """Parse the function again after repairs; the reading with the fewest errors wins."""
+    """Parse the function again after repairs; return the reading with the fewest errors."""
     reading, node = first
     best = (_errors(reading.root, node), first)
     if node is None or _is_broken_before_body(node):

@@ -17,7 +17,7 @@ NO_VALUE = frozenset(b"if for while do return goto switch case break continue st
 
 
 def macro(source: ParsedSource, start: int, end: int) -> tuple[str, Any]:
-    """Return the name of a `#define`, and its expression, with its parameters before it if any, or None."""
+    """Return the name and expression of a `#define`: [parameters, expression] with parameters, None if unreadable."""
     head = HEAD.match(source.content, start, end)
     if head is None or end - head.end() > 4 * BODY_MAX:
         return "", None

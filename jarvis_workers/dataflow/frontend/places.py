@@ -150,7 +150,7 @@ def _class_name(head: bytes) -> bytes:
 
 
 def _beginning(text: bytes, name: int, floor: int) -> int:
-    """Return where the declaration begins that contains a function's name."""
+    """Return the start of the declaration that contains a function's name."""
     start = max(floor, name - HEAD_MAX)
     for edge in EDGES:
         found = text.rfind(edge, start, name)

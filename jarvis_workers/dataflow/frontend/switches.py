@@ -82,7 +82,7 @@ def _case(reading: Reading, node: Node) -> tuple[list[Expr | None], list[Node]]:
 
 
 def stray_case(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    """Lower a case below another statement of its switch: mark it as unknown, as control reaches it otherwise."""
+    """Lower a case nested in another statement of its switch; unknown code marks that the switch jumps to it."""
     out.append(["?", reading.line(node)])
     for child in _case(reading, node)[1]:
         reading.add(child, out)

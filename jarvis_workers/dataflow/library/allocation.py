@@ -95,7 +95,7 @@ def _free(call: LibraryCall) -> Value:
 
 
 def wrapped(name: str) -> Handler | None:
-    """Return the handler of a function that is named like one of these."""
+    """Return the handler of a wrapper whose name resembles that of an allocation function."""
     low = name.lower()
     if low.endswith("dealloc"):
         return None

@@ -8,7 +8,7 @@ UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 
 def _strlen(call: LibraryCall) -> Value:
-    """Model strlen; the length of an unknown string has no lower bound, as a bound of 0 would look informative."""
+    """Model strlen; the length of an unknown string has no lower bound, since a bound of 0 would look informative."""
     call.use(0)
     low, high = text_length(call.path, call.value(0))
     return Value((low if low == high else low or None, high))
