@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jarvis_workers.source.clang.declaration_facts import type_facts
 from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys
 from jarvis_workers.source.clang.kinds import STORAGE_STATIC, TYPES, CursorKind
-from jarvis_workers.source.clang.libclang import Cursor, descendants, library
+from jarvis_workers.source.clang.libclang import Cursor, children, descendants, library
 from jarvis_workers.source.clang.pretty_printer import PrettyPrinter, attributes
 from jarvis_workers.source.clang.unit import Category, Language, Reference, ReferenceKind
 
@@ -24,8 +24,8 @@ CALL_FACTS = {
     **dict.fromkeys(("alloca", "__builtin_alloca"), "alloca"),
 }
 KIND_OF: dict[Category, ReferenceKind] = {"function": "call", "type": "type", "global": "global", "macro": "macro"}
-# Cursors that may be between a call and the name of its callee: parentheses, `*f`, `&f`, implicit casts.
-BEFORE_CALLEE = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN, CursorKind.UNARY})
+# Cursors that may be between a call and the name of its callee: parentheses, `*f`, `&f`, casts.
+BEFORE_CALLEE = frozenset({CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN, CursorKind.UNARY, CursorKind.C_CAST})
 TYPED = frozenset({CursorKind.VARIABLE, CursorKind.PARAMETER, CursorKind.C_CAST, CursorKind.FLOATING_LITERAL})
 # Maximum distance in cursors from a variable to its attributes, which are its last cursors.
 ATTRIBUTE_DISTANCE = 16
@@ -110,7 +110,7 @@ class BodyReader:
                 return
         callee = index + 1
         while callee < len(self._kinds) and self._kinds[callee] in BEFORE_CALLEE:
-            callee += 1
+            callee = self._operand(callee) if self._kinds[callee] == CursorKind.C_CAST else callee + 1
         kind = self._kinds[callee] if callee < len(self._kinds) else None
         if kind == CursorKind.DECL_REF:
             self._callees.add(callee)
@@ -118,6 +118,12 @@ class BodyReader:
             self._select(callee)
         else:
             self._facts.add("indirect_calls")
+
+    def _operand(self, cast: int) -> int:
+        """Return the index of the operand of a cast: its last child, after those of the type."""
+        below = children(self._cursors[cast])
+        behind = len(descendants(below[-1])) if below else 0
+        return cast + max(len(descendants(self._cursors[cast])) - behind, 1)
 
     def _select(self, generic: int) -> None:
         """Treat the functions that `_Generic` may select as called; the type of the expression determines which."""

@@ -49,6 +49,26 @@ def test_calls_in_macros_parentheses_and_through_addresses_are_direct(tmp_path: 
     assert not unit.facts("it")
 
 
+def test_a_call_of_a_function_cast_to_another_type_is_direct(tmp_path: Path) -> None:
+    unit = read_source(
+        tmp_path,
+        """
+        typedef struct box box;
+        typedef int (*function)(box *);
+        int a(int), b(void), c(void), other(void);
+        function variable, get(void);
+        int it(box *x) {
+            return ((int (*)(box *, int (*)(void)))a)(x, other) + ((function)(void *)&b)(x) + ((function)(c))(x);
+        }
+        int indirect(box *x) { return ((function)variable)(x) + ((int (*)(void))get())(); }
+        """,
+    )
+
+    assert unit.calls("it") == {"a", "b", "c"} and unit.uses("it")["address"] == {"other"}
+    assert not unit.facts("it")
+    assert unit.calls("indirect") == {"get"} and unit.facts("indirect") == {"indirect_calls"}
+
+
 def test_the_function_that_a_generic_selection_selects_is_called(tmp_path: Path) -> None:
     unit = read_source(
         tmp_path,
