@@ -156,9 +156,13 @@ def test_a_header_that_would_be_found_first_counts(jarvis: Jarvis, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_unit_that_asks_for_headers_is_parsed_each_time(jarvis: Jarvis) -> None:
-    text = '#if __has_include("y.h")\nint with(void) { return 1; }\n#endif\nint f(void) { return 1; }\n'
+@pytest.mark.parametrize("question", ['__has_include("y.h")', '__has_\\\ninclude("y.h")', 'ASK("y.h")'])
+def test_a_unit_that_asks_for_headers_is_parsed_each_time(jarvis: Jarvis, question: str) -> None:
+    text = f"#if {question}\nint with(void) {{ return 1; }}\n#endif\nint f(void) {{ return 1; }}\n"
     project = jarvis.tree("asking", {"a.c": text})
+    command = {"directory": str(project), "file": "a.c", "arguments": ["cc", "-DASK=__has_include", "a.c"]}
+    if question.startswith("ASK"):
+        (project / "compile_commands.json").write_text(json.dumps([command]))
     assert [parsed(jarvis, project), parsed(jarvis, project)] == [1, 1]
 
     (project / "y.h").write_text("\n")

@@ -11,6 +11,7 @@ included file are not detected.  A unit is not cached if it has errors, since a 
 import base64
 import json
 import os
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -32,6 +33,7 @@ SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 # Maximum number of manifests kept per unit, the newest first.
 MANIFESTS_MAX = 4
 HAS_INCLUDE = b"__has_include"
+CONTINUATION = re.compile(rb"\\[ \t]*\r?\n")
 
 
 class UnitCache:
@@ -65,7 +67,7 @@ class UnitCache:
 
     def put(self, command: CompileCommand, unit: bytes, read: Unit, system_files: Iterable[bytes], root: Path) -> None:
         """Cache a unit that was read below `root`, unless its result may depend on more than the files it read."""
-        if self._results is None or read.errors or _asks_for_headers(root, (read.file, *read.includes)):
+        if self._results is None or read.errors or _asks_for_headers(root, command, read):
             return
         key, outside = self._key(command), sorted(system_files)
         facts = [[as_text(path), *(_facts(path) or (0, 0))] for path in outside]
@@ -124,8 +126,11 @@ def _identity(headers: Path) -> str:
     return sha256(json.dumps(words).encode()).hexdigest()[:16]
 
 
-def _asks_for_headers(root: Path, paths: Iterable[bytes]) -> bool:
-    return any(HAS_INCLUDE in (root / os.fsdecode(path)).read_bytes() for path in paths)
+def _asks_for_headers(root: Path, command: CompileCommand, read: Unit) -> bool:
+    """Return whether the arguments or files of a unit contain `__has_include`, which may be split over two lines."""
+    contents = ((root / os.fsdecode(path)).read_bytes() for path in (read.file, *read.includes))
+    joined = (CONTINUATION.sub(b"", content) for content in contents)
+    return any(HAS_INCLUDE in text for text in (*map(from_text, command.arguments), *joined))
 
 
 def _facts(path: bytes) -> list[int] | None:
