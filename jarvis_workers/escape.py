@@ -53,12 +53,12 @@ def lines(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Escape invisible characters except line ends."""
+    """Escape invisible characters except line endings."""
     return "\n".join(map(visible, text.replace("\r\n", "\n").split("\n")))
 
 
 def visible(text: str) -> str:
-    """Escape invisible characters: line ends, control and direction marks."""
+    """Escape invisible characters: line endings, control and direction marks."""
     return UNSEEN.sub(_written_out, text.replace("\t", " "))
 
 

@@ -22,7 +22,7 @@ class Html(str):
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return the markup; the protocol by which template engines recognize it."""
+        """Return the markup; template engines recognize markup by this method."""
         return str(self)
 
 

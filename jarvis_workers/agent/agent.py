@@ -22,7 +22,7 @@ from jarvis_workers.tools.registry import Toolbox
 
 
 class Agent:
-    """The state of one agent. Listeners get it as `agent`; they may store values in `session.user_data`.
+    """The state of one agent. Listeners receive the agent as `agent`; they may store values in `session.user_data`.
 
     `form` is the schema of the report, None if the agent answers in prose; `stopped` is the limit
     that ended the last task (`limits.Reason`), else None.

@@ -1,6 +1,6 @@
 """Nonces that untrusted text cannot guess: HMACs of the identity of a conversation under a secret key.
 
-They are deterministic: the same input has the same marks, so that a repeated conversation sends identical requests.
+They are deterministic: the same input yields the same marks, so that a repeated conversation sends identical requests.
 """
 
 import hmac

@@ -81,7 +81,7 @@ class Session:
         return "\n\n".join(f"## {message.role}\n{message.content}" for message in self.messages[1:])
 
     def clear(self, continuation: str) -> None:
-        """Replace the history after the system prompt by the task and `continuation`."""
+        """Replace the history after the system prompt with the task and `continuation`."""
         self.messages = self.messages[:1]
         self.rounds, self._counted = 0, estimate_message(self.messages[0])
         self.turn = 1

@@ -26,7 +26,7 @@ class Log(Protocol):
     """An append-only log of lines."""
 
     def lines(self) -> list[bytes]:
-        """Return the lines appended before the log was opened, without line ends."""
+        """Return the lines appended before the log was opened, without newlines."""
 
     def append(self, line: bytes) -> None:
         """Append a line without waiting."""

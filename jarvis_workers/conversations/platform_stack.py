@@ -161,7 +161,7 @@ class BudgetedPlatform(_Layer):
         return reply
 
     def _max_cost(self, unit: Unit, estimated: int) -> int:
-        """Return the worst-case cost of an answer, in parts of `unit`: prompt with a margin, longest answer."""
+        """Return the worst-case cost, in parts of `unit`, of the prompt with a margin and the longest answer."""
         prompt = round(PROMPT_MARGIN * self._allowance.calibrations[self.model].tokens(estimated))
         usage = TokenUsage(prompt, self.profile.answer_tokens)
         return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)

@@ -45,7 +45,7 @@ class AnalysisContext(Definitions):
 
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
-    call.  `counting` are the counters of the enclosing loops that are analyzed in one iteration representing all.
+    call.  `counting` are the counters of the enclosing loops that are analyzed by one representative iteration.
     """
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:

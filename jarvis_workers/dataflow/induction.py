@@ -11,7 +11,7 @@ DOWN = frozenset((">", ">=", "!="))
 
 
 class LoopFacts(NamedTuple):
-    """Cached properties of a loop: its counter, the places it assigns to, and those other than the counter."""
+    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter."""
 
     counter: "Counter | None"
     changed: list[ir.Expression]

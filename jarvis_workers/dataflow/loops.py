@@ -22,7 +22,7 @@ ONE_TURN_FROM = 50
 
 @follows(RangeForStmt)
 def _each(path: PathState, statement: RangeForStmt) -> Ends:
-    """Execute one iteration of `for (name : container)`, and also skip the loop."""
+    """Execute `for (name : container)`: one iteration on one path, none on another."""
     name = statement.name
     value = evaluate(path, statement.container)
     ends = Ends([path])

@@ -86,7 +86,7 @@ def narrowed(path: PathState, value: Value, reach: Range) -> None:
 
 
 def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
-    """Drop the contents of an object that a callee may modify; with `keep`, only plain values and marks as unset."""
+    """Drop the contents of an object that a callee may modify; with `keep`, drop only plain values and `unset_from`."""
     target = path.objects.get(key)
     if target is not None:
         text_known = not keep and (target.length != UNKNOWN or target.filled)

@@ -63,8 +63,8 @@ class Object(NamedTuple):
 
     `kind` is "stack", "heap", "static", "text", "stream", "descriptor" or "other" (owned elsewhere); `family` is its
     allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is that of its string, in elements;
-    `filled` is how many of its first elements are set and not zero; `unset_from` is the byte from which on it is
-    uninitialized, None if unknown.  `lost` means that ownership has escaped.
+    `filled` is the number of leading elements that are set and not zero; `unset_from` is the offset of the first
+    uninitialized byte, None if unknown.  `lost` means that ownership has escaped.
     """
 
     kind: str

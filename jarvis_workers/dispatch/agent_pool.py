@@ -112,7 +112,7 @@ class Agents:
             os._exit(0)
 
     def reach(self, change: Callable[[Store], T]) -> T:
-        """Run a store operation; a semaphore limits them, so that no caller times out waiting for a connection."""
+        """Run a store operation; a semaphore bounds their concurrency, so that none times out waiting for a connection."""
         with self._at_the_store:
             return retry_store(lambda: change(self.store), self._told)
 

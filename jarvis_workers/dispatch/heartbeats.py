@@ -17,7 +17,7 @@ def heartbeat_file(directory: Path, worker: str) -> Path:
 def heartbeat_age(directory: Path) -> float | None:
     """Return the seconds since the latest heartbeat of the workers of a data directory; None if there is no file.
 
-    A time in the future, possible after the clock was set back, counts as equally far in the past.
+    If the clock was set back, a time in the future counts as equally far in the past.
     """
     now, ages = time.time(), []
     for file in directory.glob(HEARTBEATS):

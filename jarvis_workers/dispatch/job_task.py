@@ -95,7 +95,7 @@ def _execution(job: Claimed, outcome: AttemptOutcome, began: float, seconds: flo
 
 
 def _go_on(store: Store, job: Claimed, notify: Callable[[], None]) -> None:
-    """Advance the run at once if this was the last open job; should that fail, the controller's next tick does it."""
+    """Advance the run at once if this was the last open job; if that fails, the controller's next tick does."""
     with store.read() as session:
         open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)
     if not open_jobs:

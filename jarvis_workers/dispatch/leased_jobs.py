@@ -43,7 +43,7 @@ class LeasedJobs:
         return list(self._held)
 
     def next_renewal(self) -> float:
-        """Return the monotonic time of the next renewal, if leases are renewed now."""
+        """Return the monotonic time at which leases that are renewed now must be renewed again."""
         return time.monotonic() + self.holder.lease_seconds / 3
 
     def forget(self, key: Any) -> None:

@@ -19,7 +19,7 @@ class PoolConfig:
 
     `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
     plugins. The processes write their metrics to `metrics_directory`, None without metrics; `traces`
-    are the environment variables that configure the export of traces, none if they are off. `parent` is the
+    are the environment variables that configure the export of traces, none if tracing is disabled. `parent` is the
     pid of the process that starts the pool; the pool ends with it.
     """
 
@@ -45,7 +45,7 @@ class PoolConfig:
     parent: int = field(default_factory=os.getpid)
 
     def line(self) -> bytes:
-        """Encode the configuration as a line of JSON, without the line end."""
+        """Encode the configuration as a line of JSON, without the newline."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod

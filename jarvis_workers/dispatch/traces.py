@@ -37,7 +37,7 @@ CACHED, COST = "jarvis.model.cached", "jarvis.model.cost_dollars"
 
 
 def trace_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that configure the export, none if traces are off."""
+    """Return the variables that configure the export, none if tracing is disabled."""
     return {name: environ[name] for name in environ if name.startswith(PREFIX)} if environ.get(ENDPOINT) else {}
 
 
@@ -58,7 +58,7 @@ def job_span_id(job: Claimed) -> int:
 
 @contextmanager
 def traced_submit(run_id: str, kind: str) -> Iterator[None]:
-    """Record the block as the root span of a run, if traces are on and installed."""
+    """Record the block as the root span of a run, if tracing is enabled and installed."""
     if not os.environ.get(ENDPOINT) or not is_installed(MODULES["traces"][0]):
         yield
         return

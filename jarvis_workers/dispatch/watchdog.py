@@ -1,7 +1,7 @@
 """The watchdog: terminate a process whose main loop hangs.
 
-A thread counts the seconds since the last heartbeat.  The thread counts only the time during which it runs itself, so
-that a stopped process or a suspended machine does not count as a hang.
+A thread counts the seconds since the last heartbeat.  The thread counts only time during which it is itself
+running, so that a stopped process or a suspended machine does not count as a hang.
 """
 
 import os

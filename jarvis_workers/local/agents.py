@@ -31,7 +31,7 @@ class ConversationThread:
 
     @property
     def held(self) -> list[Claimed]:
-        """The jobs whose conversations are running, or whose outcomes have not been taken."""
+        """The jobs whose conversations are running, or whose outcomes have not been collected."""
         return list(self._on)
 
     @property

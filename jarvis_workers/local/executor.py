@@ -44,7 +44,7 @@ class LocalExecutor:
         return f"local:{self.worker.id}"
 
     def carry_out(self, run_id: str) -> Run:
-        """Work until the run has ended or is paused, and return the run; an interruption pauses it.
+        """Execute a run until it has ended or is paused, and return it; an interruption pauses it.
 
         Raises StoreError if the store is full, or unavailable for longer than `patience_seconds`.
         """

@@ -73,7 +73,7 @@ def unscanned(blobs: Blobs, scan: StageJob) -> frozenset[str]:
 
 
 def done_ranges(jobs: Sequence[StageJob]) -> Iterator[tuple[StageJob, int, int]]:
-    """Yield the done jobs with the offset and length in bytes that each processed itself, without its remainder."""
+    """Yield the finished jobs, each with the offset and length in bytes that it processed, without its remainder."""
     placed = sorted((*range_of(job), number) for number, job in enumerate(jobs))
     for place, (offset, length, number) in enumerate(placed, 1):
         end = min([offset + length, *(following for following, _, _ in placed[place : place + 1])])

@@ -1,6 +1,6 @@
-"""The options common to all kinds of runs. A kind with further options defines a subclass beside its steps.
+"""The options common to all kinds of runs. A kind with further options defines a subclass next to its steps.
 
-The options of a user are one value from the command line to the row of the run, and from there to the steps.
+A user's options are a single value from the command line to the row of the run, and from there to the steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,5 +43,5 @@ class RunOptions(JsonRecord):
 
     @classmethod
     def of(cls, run: "Run") -> Self:
-        """Return the options of a run; options that an older version did not write have their defaults."""
+        """Return the options of a run; options missing from an older version's row have their defaults."""
         return cls.decode(run.options)

@@ -12,7 +12,7 @@ NOT_CHECKED = "file or directory was not checked", "files or directories were no
 def final_state(*, failed: int, missing: Mapping[GapWords, int]) -> tuple[str, str | None]:
     """Return the state of a run whose stages are all closed, and the reason if the run is incomplete.
 
-    `missing` counts the items that were not checked, by the phrase that the domain uses for them.
+    `missing` is the number of unchecked items by the domain's phrase for them.
     """
     parts = [_counted(failed, FAILED), *(_counted(number, words) for words, number in missing.items())]
     reason = ", ".join(filter(None, parts))

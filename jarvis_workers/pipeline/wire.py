@@ -75,5 +75,5 @@ def decode_work(step: "Step", content: Any) -> Any:
 
 
 def to_line(message: dict[str, Any]) -> bytes:
-    """Encode a message as one line of JSON, without the line end."""
+    """Encode a message as one line of JSON, without the newline."""
     return json.dumps(message, separators=(",", ":"), default=JsonRecord.encode).encode("ascii")

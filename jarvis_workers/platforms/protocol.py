@@ -100,7 +100,7 @@ class Reply:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the model finished by itself, not at a length limit or a content filter."""
+        """Whether the model stopped by itself, not because of a length limit or a content filter."""
         return self.finish in WHOLE
 
     def remembered(self) -> "Reply":

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class RetryDeadline:
-    """The time limit of a request, all attempts and waits included, and the number of attempts so far.
+    """The time limit of a request, including all attempts and waits, and the number of attempts so far.
 
     `seconds` and `answer_seconds`, the limit of one attempt, are in seconds; `retries` counts further attempts.
     """

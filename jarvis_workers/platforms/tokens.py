@@ -1,8 +1,8 @@
 """Estimate token counts without a tokenizer, which would have to download its vocabulary.
 
-One token is: up to `LETTERS` letters of a word, up to three digits, up to two punctuation characters, a non-ASCII
-character, or a run of white space up to 16 characters. Token counts reported by the provider correct the estimate:
-`Calibration` maintains the ratio.
+Each of these counts as one token: up to `LETTERS` letters of a word, up to three digits, up to two punctuation
+characters, a non-ASCII character, or a run of white space up to 16 characters. Token counts reported by the provider
+correct the estimate: `Calibration` maintains the ratio.
 """
 
 import re
@@ -34,7 +34,7 @@ def estimate_tools(specs: Iterable[ToolSpec]) -> int:
 
 
 def estimate_request(request: ModelRequest) -> int:
-    """Return the estimated number of tokens of a request, as counted by its conversation or computed now."""
+    """Return the estimated number of tokens of a request, from its conversation if available, else computed."""
     return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
 
 

@@ -1,1 +1,1 @@
-"""Attacks on the sandbox: a separate program that uses it as any client does."""
+"""Attacks on the sandbox: a separate program that uses the sandbox like any other client."""

@@ -25,7 +25,7 @@ Counts = Literal["requests", "tokens"]
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A paced rate: `per_second` units start per second on average; tolerance `sooner` and `late` are in seconds."""
+    """A paced rate: `per_second` units start per second on average; tolerances `sooner` and `late` in seconds."""
 
     counts: Counts
     per_second: float

@@ -1,4 +1,4 @@
-"""Calibration of token estimates by the counts of servers: an exponentially weighted moving average of the ratio."""
+"""Calibrate token estimates with the counts that servers report: exponentially weighted moving average of the ratio."""
 
 from dataclasses import dataclass
 

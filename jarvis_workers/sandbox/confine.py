@@ -103,7 +103,7 @@ def _limit(order: Order, without: Collection[str]) -> None:
 
 
 def _tasks_of_user() -> int:
-    """Return the number of threads of this user, as RLIMIT_NPROC counts all of them."""
+    """Return the number of threads of this user, since RLIMIT_NPROC counts all of them."""
     user, found = os.getuid(), 0
     for name in os.listdir("/proc"):
         if name.isdecimal():

@@ -1,7 +1,7 @@
 """Handle the system calls that a command may make only on its own files and processes.
 
-The kernel suspends the caller and notifies this handler (seccomp user notification). Changes of mode and times are made
-here on behalf of the caller, on a file that was opened first: changing its memory or its files in the meantime has no
+The kernel suspends the caller and notifies this handler (seccomp user notification). The handler opens a file
+before it changes mode or times for the caller, so that concurrent changes of the caller's memory or files have no
 effect.
 """
 

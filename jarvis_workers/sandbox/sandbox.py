@@ -166,7 +166,7 @@ class Sandbox:
             self._streams.discard(stream)
 
     def _remove(self, line: ZygoteSocket) -> None:
-        """Let the zygote remove the scratch directory, since it may delete all files that commands have created."""
+        """Let the zygote remove the scratch directory, which may delete all files that commands have created."""
         try:
             line.ask({"done": self.scratch})
         except SandboxError:
@@ -186,7 +186,7 @@ class Sandbox:
 
 
 def _trust_git(file: Path) -> None:
-    """Write git's configuration; in a workspace, commands may have replaced the file by a symbolic link."""
+    """Write git's configuration; in a workspace, commands may have replaced the file with a symbolic link."""
     with suppress(FileExistsError), file.open("x") as new:
         new.write(TRUSTED_BY_GIT)
 

@@ -42,7 +42,7 @@ class _Ended(BaseException):
 
 
 def keep(stream: socket.socket, cell: Cell) -> None:
-    """Run the order received over a stream and send the answer."""
+    """Execute the order received over a stream and send the answer."""
     parent = os.getppid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

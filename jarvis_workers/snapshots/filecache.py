@@ -42,7 +42,8 @@ class Size(NamedTuple):
 
 
 class FileCache:
-    """Payloads by rule set, directory and key; keys are ASCII of one length without spaces, payloads single lines.
+    """Payloads by rule set, directory and key; keys are ASCII strings of equal length without spaces, payloads single
+    lines.
 
     `key_file` contains the MAC key; without a private key file nothing is read or cached.
     """

@@ -1,7 +1,7 @@
 """Translate a gitignore-style glob to a regular expression with git's semantics.
 
-Globs come from untrusted trees, so every part that a later wildcard makes final is an atomic group: no pattern causes
-exponential backtracking.
+Globs come from untrusted trees. Every part for which the first match suffices is an atomic group, so that no pattern
+causes exponential backtracking.
 """
 
 import re

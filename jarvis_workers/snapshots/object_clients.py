@@ -87,7 +87,7 @@ def _parameters(query: str) -> dict[str, str]:
 
 
 def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
-    """Return the number of attempts, which the standard variable may lower or raise, up to ATTEMPTS_MAX."""
+    """Return the number of attempts: AWS_MAX_ATTEMPTS if set, at most ATTEMPTS_MAX, else the default of `limits`."""
     asked = environ.get("AWS_MAX_ATTEMPTS", "")
     return min(max(int(asked), 1), ATTEMPTS_MAX) if asked.isdecimal() else limits.attempts
 

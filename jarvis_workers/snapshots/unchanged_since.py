@@ -1,7 +1,7 @@
 """Detect files that are unchanged since a git revision, by git's content hashes.
 
 Neither git's index nor its filters are used, since they belong to the scanned repository: a file that git stores in
-another form counts as changed, except for line ends.
+another form counts as changed, except for line endings.
 """
 
 import hashlib

@@ -258,7 +258,7 @@ def _add_fields(reading: Reading, node: Node, fields: dict[str, Any]) -> None:
 
 
 def _enumeration(reading: Reading, node: Node) -> str:
-    """Return the name of an enumeration; its constants are recorded as long as their values are literals."""
+    """Return the name of an enumeration; its constants with known values are recorded."""
     name = "int"
     last: int | None = -1
     for child in reading.children(node):

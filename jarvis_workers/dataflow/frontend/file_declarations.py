@@ -1,6 +1,6 @@
 """Read the declarations of a file outside of functions: variables, types and macros.
 
-Long declarations and function prototypes are skipped; of a variable with a long initializer only the type is read.
+Long declarations and function prototypes are skipped; for a variable with a long initializer, only the type is read.
 """
 
 import re

@@ -48,7 +48,7 @@ def clean(source: ParsedSource, start: int, end: int) -> bytes:
 
 
 def blanked(part: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """Replace spans of a text by spaces, keeping line breaks."""
+    """Replace spans of a text with blanks, keeping line breaks."""
     if not spans:
         return part
     text = bytearray(part)

@@ -32,7 +32,7 @@ ALONE_LINE = re.compile(rb"\n([ \t]*+([A-Z_]\w*+)[^\n]*)")
 
 
 def mended(source: bytes) -> bytes:
-    """Return source with the same meaning to the analysis that parses with fewer errors."""
+    """Rewrite source so that it parses with fewer errors, without changing its meaning for the analysis."""
     source = ATTRIBUTE.sub(_without_attribute, source)
     source = PRINTED.sub(_with_letters, source)
     source = WRAPPED.sub(_unwrapped, ALIGNED.sub(rb"\1 \2\3", source))

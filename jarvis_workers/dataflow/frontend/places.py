@@ -124,7 +124,7 @@ class _BraceScan:
 
 
 def places(text: bytes, code: bytes, functions: Iterable[Function]) -> Places:
-    """Return the functions with their places, and the declarations outside; `code` is the text without directives."""
+    """Return the functions and the declarations outside of them; `code` is the text without directives."""
     walk = _BraceScan(code)
     found: list[FunctionPlace] = []
     behind = 0

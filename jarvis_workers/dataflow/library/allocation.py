@@ -34,7 +34,7 @@ def _null_of(name: str) -> int:
 def _allocate(
     call: LibraryCall, size: Range, counts: tuple[Value, ...] = (), *, zero: bool = False, unset: bool = True
 ) -> Value:
-    """Allocate memory; `counts` are the arguments that its size is computed from.  A size of 0 counts as unknown."""
+    """Allocate memory; the size is computed from the arguments `counts`.  A size of 0 counts as unknown."""
     tainted = next((one for one in counts if one.taint), None)
     if tainted and not tainted.checked and (tainted.range[1] is None or tainted.range[1] > LARGE):
         text = "uses an untrusted size without an upper bound"

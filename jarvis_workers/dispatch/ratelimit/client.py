@@ -1,9 +1,9 @@
 """The distributed rate limiter: all workers share the limits of a model through Redis.
 
 One thread per process reports the requests in flight and waiting of each model to Redis, and gets an allowance leased
-for LEASE_SECONDS. An allowance that is not renewed is granted to other processes. For one lease after Redis has lost
-its data, no process is granted more than before. During an outage conversations wait until the time limit of their
-task.
+for LEASE_SECONDS. An allowance that is not renewed is granted to other processes. For LEASE_SECONDS after Redis
+has lost its data, no process is granted more than before. During an outage conversations wait until the time limit of
+their task.
 """
 
 import json
