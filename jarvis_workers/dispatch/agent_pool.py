@@ -112,7 +112,7 @@ class Agents:
             os._exit(0)
 
     def reach(self, change: Callable[[Store], T]) -> T:
-        """Run a store operation; a semaphore bounds their concurrency, so that none times out waiting for a connection."""
+        """Run a store operation; a semaphore limits concurrent ones, so that none times out in the connection pool."""
         with self._at_the_store:
             return retry_store(lambda: change(self.store), self._told)
 

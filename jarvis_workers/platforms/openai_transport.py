@@ -1,4 +1,4 @@
-"""The openai library as a wire; no other module uses it, and only its transport and errors are used.
+"""The openai library as a `Wire`; no other module uses it, and only its transport and errors are used.
 
 The library is imported with the first client, in the process that uses it. There is one client per process and address,
 since each takes 56 ms and 0.8 MB; keys and timeouts are options of a request. Its own retries are disabled, since

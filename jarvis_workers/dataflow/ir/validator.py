@@ -16,7 +16,7 @@ def check(function: LoweredFunction) -> list[str]:
 
 
 def _problems(value: Any, of: Any, where: str) -> Iterator[str]:
-    """Yield the problems of a value that should have a type."""
+    """Yield the problems of a value that should have the type `of`."""
     if of in KINDS or of in PARTS:
         yield from _problems_of_node(value, KINDS.get(of, (of,)), where)
     elif get_origin(of) is tuple and type(value) is tuple:
