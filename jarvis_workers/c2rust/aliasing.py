@@ -1,0 +1,211 @@
+"""Whether what a parameter points to may be reached in another way during a call, by type (C's strict aliasing).
+
+A record overlaps those that it contains.  A number overlaps numbers of its type; whether it is a part of a record that
+another parameter points to is seen at the calls within the project.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from jarvis_workers.c2rust.pointer_facts import LIBRARY, ParameterId, PointerAnalysis
+from jarvis_workers.c2rust.pointer_uses import FunctionUses, same_type, stripped
+from jarvis_workers.source.clang.c_types import CType, Record, UnitDefinitions
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
+
+ARRAYS = ("array", "incomplete_array")
+
+
+class AliasAnalysis:
+    """`_loaded` are the records that each function, or what it calls, reaches by pointers that it was not given;
+    `_written` are those that it writes."""
+
+    def __init__(self, units: Sequence[UnitDefinitions], analysis: PointerAnalysis) -> None:
+        self._analysis = analysis
+        records = {key: one for unit in units for key, one in unit.records.items() if one.size >= 0}
+        self._contained = {key: _closure(key, records, ARRAYS) for key in records}
+        self._reachable = {key: _closure(key, records, (*ARRAYS, "pointer")) for key in records}
+        self._constants = {one.key for unit in units for one in unit.definitions if one.constant}
+        given = (use for uses in analysis.uses.values() for use in uses)
+        own = {id(use.node) for use in given if use.kind in ("dereference", "index")}
+        calls = {key: set(_callees(one)) for key, one in analysis.functions.items()}
+        loaded = {key: set(self._loads(one, own)) for key, one in analysis.functions.items()}
+        written = {key: set(self._writes(one)) for key, one in analysis.functions.items()}
+        self._calls = defaultdict[str, list[tuple[FunctionUses, SyntaxNode]]](list)
+        for function in analysis.functions.values():
+            for node in function.nodes:
+                if node.kind == "call":
+                    self._calls[_callee(node)].append((function, node))
+        self._loaded, self._written = _over_calls(loaded, calls), _over_calls(written, calls)
+
+    def may_alias(self, one: ParameterId) -> bool:
+        """Return whether anything else may change what the parameter points to, or see what is changed through it."""
+        function = self._analysis.functions[one.function]
+        types = [function.type_of(node) for node in function.parameters]
+        type_ = types.pop(one.number)
+        if type_ is None or type_.target is None:
+            return True
+        others = [other for other in types if other is not None and other.kind == "pointer"]
+        others += self._other_arguments(function, one)
+        if any(self._clash(type_, other) for other in others):
+            return True
+        key = _record_of(type_.target, ARRAYS)
+        if self._shares_parts(one, type_.const):
+            return True
+        if not key:
+            return any(self._overlap(type_.target, named) for named in self._globals(function))
+        reached = self._written[one.function] if type_.const else self._loaded[one.function]
+        return any(self._records_overlap(key, other) for other in reached)
+
+    def _shares_parts(self, one: ParameterId, const: bool) -> bool:
+        """Return whether a call passes a record for one parameter, and the address of a part of it for another."""
+        callee = self._analysis.functions[one.function]
+        types = [callee.type_of(node) for node in callee.parameters]
+        records = ["" if type_ is None or type_.target is None else _record_of(type_.target, ARRAYS) for type_ in types]
+        for function, call in self._calls[one.function]:
+            parts = [_parts(argument, function) for argument in call.children[1:]]
+            for number, (type_, theirs) in enumerate(zip(types, parts, strict=False)):
+                if number == one.number or type_ is None or type_.kind != "pointer" or (const and type_.const):
+                    continue
+                mine = parts[one.number] if one.number < len(parts) else set()
+                pairs = [(part, records[number]) for part in mine] + [(part, records[one.number]) for part in theirs]
+                if any(record and self._records_overlap(part, record) for part, record in pairs):
+                    return True
+        return False
+
+    def _other_arguments(self, function: FunctionUses, one: ParameterId) -> Iterator[CType]:
+        """Yield the types of arguments that are neither the parameter nor another one, but follow from memory."""
+        own = {(id(use.node), use.argument) for use in self._analysis.uses[one] if use.kind == "argument"}
+        for call in function.nodes:
+            for number, argument in enumerate(call.children[1:] if call.kind == "call" else ()):
+                if (id(call), number) not in own:
+                    yield from _record_pointers(argument, function)
+
+    def _clash(self, type_: CType, other: CType) -> bool:
+        if type_.const and other.const:
+            return False
+        return type_.target is not None and other.target is not None and self._overlap(type_.target, other.target)
+
+    def _overlap(self, one: CType, other: CType) -> bool:
+        while one.kind in ARRAYS and one.target is not None:
+            one = one.target
+        while other.kind in ARRAYS and other.target is not None:
+            other = other.target
+        if one.kind == other.kind == "record":
+            return self._records_overlap(one.key, other.key)
+        return same_type(one, other) or one.kind == other.kind == "pointer"
+
+    def _records_overlap(self, one: str, other: str) -> bool:
+        return other in self._contained.get(one, {one}) or one in self._contained.get(other, ())
+
+    def _globals(self, function: FunctionUses) -> Iterator[CType]:
+        for node in function.nodes:
+            if node.kind == "name" and node.target and not node.local and node.target not in self._constants:
+                type_ = function.type_of(node)
+                if type_ is not None and type_.kind not in ("function", "other"):
+                    yield type_
+
+    def _loads(self, function: FunctionUses, own: set[int]) -> Iterator[str]:
+        for type_ in self._globals(function):
+            yield _record_of(type_, ARRAYS)
+        for node in function.nodes:
+            if (
+                id(node) not in own
+                and (pointer := _followed(node, function)) is not None
+                and pointer.target is not None
+            ):
+                yield _record_of(pointer.target, ARRAYS)
+        yield from self._given_away(function)
+
+    def _writes(self, function: FunctionUses) -> Iterator[str]:
+        for type_ in self._globals(function):
+            yield _record_of(type_, ARRAYS)
+        for node in function.nodes:
+            pointer = _followed(node, function)
+            if pointer is not None and pointer.target is not None and function.changes(node):
+                yield _record_of(pointer.target, ARRAYS)
+        yield from self._given_away(function)
+
+    def _given_away(self, function: FunctionUses) -> Iterator[str]:
+        """Yield what calls of unknown functions may reach by their arguments."""
+        for call in function.nodes:
+            if call.kind != "call" or _callee(call) in self._analysis.functions:
+                continue
+            known = getattr(stripped(call.children[0]), "name", "") in LIBRARY
+            for argument in call.children[1:]:
+                type_ = function.type_of(argument) if argument is not None else None
+                if not known and type_ is not None and type_.kind == "pointer":
+                    key = _record_of(type_, (*ARRAYS, "pointer"))
+                    yield from self._reachable.get(key, ())
+
+
+def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) -> set[str]:
+    """Return a record, and those that its fields are or lead to."""
+    closure, remaining = {key}, [key]
+    while remaining:
+        record = records.get(remaining.pop())
+        for field in record.fields if record else ():
+            other = _record_of(field.type, through)
+            if other and other not in closure:
+                closure.add(other)
+                remaining.append(other)
+    return closure
+
+
+def _record_of(type_: CType, through: Sequence[str]) -> str:
+    """Return the key of the record that a type is, or leads to through others; "" if it is none."""
+    while type_.kind in through and type_.target is not None:
+        type_ = type_.target
+    return type_.key if type_.kind == "record" else ""
+
+
+def _followed(node: SyntaxNode, function: FunctionUses) -> CType | None:
+    """Return the type of the pointer that an expression dereferences."""
+    follows = node.kind == "subscript" or node.operator == "->" or (node.kind == "unary" and node.operator == "*")
+    pointer = node.children[0] if follows and node.children else None
+    type_ = function.type_of(pointer) if pointer is not None else None
+    return type_ if type_ is not None and type_.kind == "pointer" else None
+
+
+def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
+    """Return the records of which an argument is the address of a part."""
+    plain = stripped(argument)
+    if plain is None or not (plain.operator == "&" or function.kind_of(plain) in ("array", "incomplete_array")):
+        return set()
+    return {node.target for node in walk(plain) if node.kind == "member"}
+
+
+def _record_pointers(argument: SyntaxNode | None, function: FunctionUses) -> Iterator[CType]:
+    """Yield the pointers to records that an argument is, before or after casts, unless it is a local variable."""
+    plain = stripped(argument)
+    if plain is None or plain.local:
+        return
+    for node in walk(argument) if argument is not None else ():
+        type_ = function.type_of(node)
+        if type_ is not None and type_.kind == "pointer" and type_.target is not None and type_.target.kind == "record":
+            yield type_
+        if node is plain:
+            return
+
+
+def _callee(call: SyntaxNode) -> str:
+    name = stripped(call.children[0])
+    return name.target if name is not None and name.kind == "name" else ""
+
+
+def _callees(function: FunctionUses) -> Iterator[str]:
+    for node in function.nodes:
+        if node.kind == "call":
+            yield _callee(node)
+
+
+def _over_calls(own: Mapping[str, set[str]], calls: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Return the sets of functions with those of all that they call, also in cycles."""
+    whole = {key: values - {""} for key, values in own.items()}
+    changed = True
+    while changed:
+        changed = False
+        for key, callees in calls.items():
+            before = len(whole[key])
+            whole[key].update(*(whole[one] for one in callees if one in whole))
+            changed = changed or len(whole[key]) > before
+    return whole

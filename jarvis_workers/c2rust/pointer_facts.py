@@ -1,0 +1,191 @@
+"""Facts of the pointer parameters of a project's functions, over calls: the greatest fixed point.
+
+All parameters begin with the best facts; uses, and what callees do, take them away until nothing changes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.counted_loops import counted_length
+from jarvis_workers.c2rust.pointer_uses import FunctionUses, PointerUse, certain_nodes, stripped
+from jarvis_workers.source.clang.c_types import UnitDefinitions
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode
+
+# Functions of the C library by parameter: r reads and w writes as many bytes as n says, s reads a string.
+# What is passed for "-" is not understood.
+LIBRARY = {
+    "memcmp": "rrn", "memset": "w-n", "memcpy": "wrn", "memmove": "wrn", "bcmp": "rrn", "bzero": "wn",
+    "strlen": "s", "strcmp": "ss", "strcasecmp": "ss", "strtol": "s--", "strtoul": "s--",
+    "atoi": "s", "atol": "s", "atof": "s", "fopen": "ss", "fputs": "s-", "puts": "s", "getenv": "s", "strdup": "s",
+    "strspn": "ss", "strcspn": "ss", "open": "s--", "unlink": "s", "remove": "s", "rename": "ss", "perror": "s",
+    "access": "s-", "stat": "s-", "lstat": "s-", "chmod": "s-",
+}  # fmt: skip
+RETURNS_ARGUMENT = ("memcpy", "memmove", "memset")
+MAX_PASSES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PointerFacts:
+    """What a function does with a pointer parameter.
+
+    `escapes`: the pointer may outlive the call, or is used in a way that is not understood.  `indexed`: more than one
+    element is used; `length` is then the number of the parameter that says how many, if that is sure.  `not_null`: each
+    call dereferences it.  `string`: it is only read as a string.
+    """
+
+    escapes: bool = False
+    indexed: bool = False
+    written: bool = False
+    read: bool = False
+    not_null: bool = True
+    null_tested: bool = False
+    string: bool = True
+    length: int | None = None
+    written_always: bool = False
+
+
+ESCAPES = PointerFacts(escapes=True, not_null=False, string=False)
+
+
+class ParameterId(NamedTuple):
+    """A parameter of the function with a key, by number."""
+
+    function: str
+    number: int
+
+
+class PointerAnalysis:
+    """The facts of all pointer parameters of the functions that the units define; each function once."""
+
+    def __init__(self, units: Sequence[UnitDefinitions]) -> None:
+        self.functions: dict[str, FunctionUses] = {}
+        for unit in units:
+            for one in unit.definitions:
+                if one.type.kind == "function" and one.key not in self.functions:
+                    self.functions[one.key] = FunctionUses(one, unit)
+        self._certain = {key: certain_nodes(one.definition) for key, one in self.functions.items()}
+        self.uses = {
+            ParameterId(key, number): one.uses(parameter.local)
+            for key, one in self.functions.items()
+            for number, parameter in enumerate(one.parameters)
+            if (type_ := one.type_of(parameter)) is not None and type_.kind == "pointer"
+        }
+        self.facts = self._fixed_point()
+
+    def _fixed_point(self) -> Mapping[ParameterId, PointerFacts]:
+        facts = dict.fromkeys(self.uses, PointerFacts())
+        facts = {one: self._of(one, facts) for one in facts}
+        for _ in range(MAX_PASSES):
+            following = {one: self._of(one, facts) for one in facts}
+            if following == facts:
+                return facts
+            facts = following
+        return dict.fromkeys(facts, ESCAPES)
+
+    def _of(self, one: ParameterId, facts: Mapping[ParameterId, PointerFacts]) -> PointerFacts:
+        function, certain, uses = self.functions[one.function], self._certain[one.function], self.uses[one]
+        effects = [self._effect(use, function, facts) for use in uses]
+        sure = [id(use.node) in certain and use.whole and not use.copy for use in uses]
+        whole = [effect for effect, use in zip(effects, uses, strict=True) if use.whole]
+        passed = [(use, effect) for use, effect in zip(uses, effects, strict=True) if use.whole and effect.indexed]
+        lengths = {
+            effect.length if _runs_with_length(use.node, effect.length, function, certain) else None
+            for use, effect in passed
+            if use.kind == "argument"
+        }
+        if any(use.kind == "index" for use, _ in passed):
+            lengths.add(counted_length(function, uses, certain))
+        return PointerFacts(
+            escapes=any(effect.escapes for effect in effects),
+            indexed=any(effect.indexed for effect in whole),
+            written=any(effect.written for effect in effects),
+            read=any(effect.read for effect in effects),
+            not_null=any(effect.not_null and certainly for effect, certainly in zip(effects, sure, strict=True)),
+            null_tested=any(use.kind == "test" for use in uses),
+            string=bool(whole) and all(effect.string for effect in whole),
+            length=lengths.pop() if len(lengths) == 1 else None,
+            written_always=any(use.kind == "write" and id(use.node) in certain for use in uses),
+        )
+
+    def _effect(
+        self, use: PointerUse, function: FunctionUses, facts: Mapping[ParameterId, PointerFacts]
+    ) -> PointerFacts:
+        """Return the facts that a use alone would make of the pointer."""
+        if use.kind == "argument":
+            return self._passed(use, function, facts)
+        effect = EFFECTS[use.kind]
+        return replace(effect, not_null=True) if use.node.kind == "subscript" else effect
+
+    def _passed(
+        self, use: PointerUse, function: FunctionUses, facts: Mapping[ParameterId, PointerFacts]
+    ) -> PointerFacts:
+        callee = stripped(use.node.children[0])
+        if callee is None or callee.kind != "name" or callee.local:
+            return ESCAPES
+        arguments = use.node.children[1:]
+        if callee.target in self.functions:
+            given = facts.get(ParameterId(callee.target, use.argument), ESCAPES)
+            return replace(given, null_tested=False, length=_parameter_at(arguments, given.length, function))
+        role = LIBRARY.get(callee.name, "")[use.argument : use.argument + 1]
+        if role in ("r", "w") and not (
+            callee.name in RETURNS_ARGUMENT and use.argument == 0 and function.is_used(use.node)
+        ):
+            whole = _covers_one(use, arguments[LIBRARY[callee.name].index("n")], function)
+            size = None if whole else _length(arguments[LIBRARY[callee.name].index("n")], use, function)
+            return replace(
+                EFFECTS["dereference"], indexed=not whole, written=role == "w", read=role == "r", length=size
+            )
+        return PointerFacts(indexed=True, read=True) if role == "s" else ESCAPES
+
+
+EFFECTS = {
+    "dereference": PointerFacts(string=False),
+    "index": PointerFacts(indexed=True, not_null=False, string=False),
+    "read": PointerFacts(read=True, not_null=False, string=False),
+    "write": PointerFacts(written=True, not_null=False, string=False),
+    "test": PointerFacts(not_null=False),
+    "escape": ESCAPES,
+    "assign": ESCAPES,
+}
+
+
+def _runs_with_length(node: SyntaxNode, length: int | None, function: FunctionUses, certain: set[int]) -> bool:
+    """Return whether a call runs in every call of the function, or in those where the length is not 0."""
+    if id(node) in certain:
+        return True
+    above = function.parent(node)
+    while above is not None and above[0].kind in ("compound", "parentheses", "cast", "implicit_cast"):
+        above = function.parent(above[0])
+    if above is None or above[0].kind != "if" or above[1] != 1 or id(above[0]) not in certain:
+        return False
+    return length is not None and function.parameter_number(above[0].children[0]) == length
+
+
+def _parameter_at(arguments: Sequence[SyntaxNode | None], number: int | None, function: FunctionUses) -> int | None:
+    if number is None or number >= len(arguments):
+        return None
+    return function.parameter_number(arguments[number])
+
+
+def _pointed_size(use: PointerUse, function: FunctionUses) -> int:
+    pointer = stripped(use.node.children[use.argument + 1])
+    type_ = function.type_of(pointer) if pointer is not None else None
+    return type_.target.size if type_ is not None and type_.target is not None else -1
+
+
+def _covers_one(use: PointerUse, size: SyntaxNode | None, function: FunctionUses) -> bool:
+    """Return whether a size is that of one element."""
+    node = stripped(size)
+    return node is not None and node.value is not None and 0 < node.value <= _pointed_size(use, function)
+
+
+def _length(size: SyntaxNode | None, use: PointerUse, function: FunctionUses) -> int | None:
+    """Return the number of the parameter that a size in bytes is, times the size of an element."""
+    node = stripped(size)
+    width = _pointed_size(use, function)
+    if node is not None and node.kind == "binary" and node.operator == "*":
+        factors = [stripped(child) for child in node.children]
+        others = [one for one in factors if one is not None and one.value != width]
+        return function.parameter_number(others[0]) if len(others) == 1 else None
+    return function.parameter_number(node) if width == 1 else None

@@ -1,0 +1,103 @@
+"""Mappings of pointer parameters follow from what functions do with them; what is not sure is raw."""
+
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
+from jarvis_workers.source.clang.definitions import read_definitions
+from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.toolchain.headers import builtin_headers
+
+TYPES = """
+#include <stdlib.h>
+#include <string.h>
+typedef struct part { int n; } part;
+typedef struct node { struct node *next; part inner; int value; int cells[8]; char *text; } node;
+typedef struct owner { node *of; int k; } owner;
+extern int unknown(); void *kept; node *head; node shared;
+"""
+# Functions named f, and the mappings of their parameters; an option shows what it holds, a slice its length.
+FUNCTIONS = {
+    "int f(const part *p) { return p->n; }": "ref",
+    "void f(part *p) { p->n = 1; }": "mut_ref",
+    "int f(const int *p) { return *p; }": "ref",
+    "void f(int *p) { *p = 1; }": "out",
+    "void f(int *p) { *p += 1; }": "mut_ref",
+    "int f(part *p) { return p ? p->n : 0; }": "option(mut_ref)",
+    "int f(const part *p) { if (!p) return 0; return p->n; }": "option(ref)",
+    "int f(int n, const part *p) { return n && p->n; }": "value option(ref)",
+    "void f(int n, int *p) { if (n) *p = 1; }": "value option(mut_ref)",
+    "int f(int *p) { return p[0]; }": "mut_ref",
+    "int f(node *p, int n) { int s = 0; while (n--) s += p->value; return s; }": "option(mut_ref) value",
+    "int f(node *p) { int i; for (i = 0; i < 8; i++) { p->cells[i] = 0; } return 0; }": "mut_ref",
+    # Elements.
+    "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }": "slice[1] value",
+    "void f(int *p, unsigned n) { unsigned i; for (i = 0; i < n; ++i) p[i] = 0; }": "mut_slice[1] value",
+    "void f(char *p, size_t n) { memset(p, 0, n); }": "mut_slice[1] value",
+    "void f(node *p, size_t n) { memset(p, 0, n * sizeof(node)); }": "mut_slice[1] value",
+    "void f(node *p) { memset(p, 0, sizeof *p); }": "mut_ref",
+    "void f(char *p, size_t n) { if (n) memset(p, 0, n); }": "mut_slice[1] value",
+    "void f(char *p, size_t n, int k) { if (k) memset(p, 0, n); }": "raw value value",
+    "void f(node *p, size_t n) { memset(p, 0, n); }": "raw value",
+    "int f(const int *p, int n) { for (int i = 0; i < n; i++) if (p[i]) return i; return n; }": "raw value",
+    "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i + 1]; return s; }": "raw value",
+    "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) { s += p[i]; n--; } return s; }": "raw value",
+    "int f(const int *p, int n) { return p[n]; }": "raw value",
+    "int f(const int *p) { return *++p; }": "raw",
+    "int f(const int *p) { const int *q = p + 1; return *q; }": "raw",
+    "static void g(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; } void f(int n, int *p) { g(p, n); }": (
+        "value mut_slice[0]"
+    ),
+    # Strings.
+    "size_t f(const char *p) { return strlen(p); }": "cstr",
+    "size_t f(const char *p) { return p == NULL ? 0 : strlen(p); }": "option(cstr)",
+    "int f(const char *p) { return strlen(p) > 1 && p[1]; }": "raw",
+    "int f(const char *p) { return strncmp(p, 'a' + \"\", 3); }": "raw",
+    # Pointers that outlive the call, are freed, or become another type.
+    "void f(part *p) { kept = p; }": "raw",
+    "part *f(part *p) { p->n = 1; return p; }": "raw",
+    "void f(part *p) { p->n = 1; free(p); }": "raw",
+    "void f(part *p) { p->n = 1; unknown(p); }": "raw",
+    "void f(node *p) { p->value = 1; kept = &p->inner; }": "raw",
+    "void f(node *p) { int *q = p->cells; p->value = 1; kept = q; }": "raw",
+    "int f(const part *p) { return *(const short *)p; }": "raw",
+    "void f(const part *p) { ((part *)p)->n = 1; }": "raw",
+    "void f(part *p) { part **q = &p; (*q)->n = 1; }": "raw",
+    "int f(int *p) { return 0; }": "raw",
+    "int f(volatile int *p) { return *p; }": "raw",
+    "int f(void *p) { return p != 0; }": "raw",
+    # Copies and callees.
+    "void f(part *p) { part *q = p; q->n = 1; }": "mut_ref",
+    "void f(part *p) { part o, *q = p; q = &o; q->n = 1; }": "option(mut_ref)",
+    "void f(part *p) { part o; (p ? p : &o)->n = 1; }": "raw",
+    "static void g(part *p) { p->n++; } void f(part *p) { g(p); }": "mut_ref",
+    "static void g(part *p) { kept = p; } void f(part *p) { p->n = 1; g(p); }": "raw",
+    "void f(part *p, int n) { p->n = n; if (n) f(p, n - 1); }": "mut_ref value",
+    # What else may reach it.
+    "void f(part *p, part *q) { p->n = q->n; }": "raw raw",
+    "int f(const part *p, const part *q) { return p->n - q->n; }": "ref ref",
+    "void f(node *p, part *q) { p->value = q->n; }": "raw raw",
+    "void f(node *p) { p->value = 1; p->next->value = 2; }": "raw",
+    "int f(const node *p) { return p->value + p->next->value; }": "ref",
+    "void f(node *p, owner *o) { p->value = o->k; o->of->value = 2; }": "raw mut_ref",
+    "static void g(owner *o) { o->of->value = 2; } void f(node *p, owner *o) { p->value = 1; g(o); }": "raw mut_ref",
+    "void f(node *p) { p->value = shared.value; }": "raw",
+    "void f(node *p, int *n) { p->value = *n; *n += 1; } void g(node *p) { f(p, &p->value); }": "raw raw",
+}
+
+
+def mappings(root: Path, source: str) -> str:
+    (root / "a.c").write_text(TYPES + source)
+    unit = read_definitions(root, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
+    return " ".join(shown(one) for one in propose_mappings([unit])["c:@F@f"])
+
+
+def shown(one: ParameterMapping) -> str:
+    kind = f"option({one.inner})" if one.kind == "option" else one.kind
+    return kind if one.length is None else f"{kind}[{one.length}]"
+
+
+@pytest.mark.parametrize("source", FUNCTIONS)
+def test_mappings_follow_from_uses(tmp_path, source):
+    assert mappings(tmp_path, source) == FUNCTIONS[source]
