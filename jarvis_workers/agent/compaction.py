@@ -31,7 +31,7 @@ def compact(agent: Agent) -> Conversation[None]:
 
 
 def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
-    """Return the model's final summary of the task; empty if the model gives none."""
+    """Return the model's final summary of the task; empty if the model returns none."""
     prompt = agent.about.summary_prompt or fill("final_summary")
     yield agent.tell(events.BEFORE_SUMMARY, prompt=prompt, auto_completed=auto_completed, need_summary=True)
     summary = yield from _ask(agent, prompt)

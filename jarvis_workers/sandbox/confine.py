@@ -46,7 +46,7 @@ LAYERS = (LANDLOCK, ENVIRONMENT, DESCRIPTORS, *RESOURCES, *calls.NAMES)
 
 
 class Cell:
-    """What all commands of a cell share. The probe omits layers of protection, or limits the Landlock version."""
+    """The settings of all commands of a cell. The probe omits layers of protection, or limits the Landlock version."""
 
     def __init__(self, *, without: Collection[str] = (), known: int | None = None) -> None:
         self.without = frozenset(without)

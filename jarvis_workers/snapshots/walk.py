@@ -105,7 +105,7 @@ class _Repository(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """How to enter a directory; see _Level."""
+    """The data needed to enter a directory (see `_Level`)."""
 
     included: bool
     within: bool

@@ -95,7 +95,7 @@ def _binary(reading: Reading, node: Node) -> Expr:
 
 
 def _cast_of(reading: Reading, node: Node) -> str:
-    """Return the type name in a parenthesized cast that parses as a product, as in `(name_t) * p`; "" if it is none."""
+    """Return the type name in a parenthesized cast that parses as a product, as in `(name_t) * p`; "" for no cast."""
     inner = node.children
     name = reading.word(inner[1]) if len(inner) == 3 and inner[1].type == "identifier" else ""
     is_type = name.endswith("_t") or name in reading.names.types or name in reading.names.typedefs
