@@ -104,7 +104,7 @@ def _judge_one(
         elif key == "e":
             hint = yield EditFinding(place)
         else:
-            hint = {"b": "this is the first", "?": HELP}.get(key, f"the keys are: {KEYS}")
+            hint = {"b": "this is the first finding", "?": HELP}.get(key, f"the keys are: {KEYS}")
 
 
 def _judged(

@@ -308,9 +308,9 @@ def test_a_run_pauses_before_it_takes_more_than_its_budget_and_goes_on_with_more
     assert run["budget"] == {"unit": "usd", "cap": 1.5, "spent": tokens / 1000, "says": f"{spent} of 1.5 dollars"}
     assert f"budget        {spent} of 1.5 dollars\n" in shown
     assert f"continue with: jarvis runs resume {run['id']} --budget AMOUNT\n" in shown
-    assert f"run {run['id']} has spent {spent} of 1.5 dollars; raise it:" in refused.line
+    assert f"run {run['id']} has spent {spent} of 1.5 dollars; raise the budget:" in refused.line
     assert (refused.code, too_little.code) == (2, 2)
-    assert f"has spent {spent} of 0.1 dollars; raise it" in too_little.line
+    assert f"has spent {spent} of 0.1 dollars; raise the budget" in too_little.line
     answer = json.loads(again.out)
     assert (again.code, answer["answer"]["text"], answer["run"]["budget"]["cap"]) == (0, ENDS.content, 9)
     assert len(server.requests) == 2

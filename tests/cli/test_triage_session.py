@@ -78,7 +78,7 @@ def test_it_goes_back_to_what_was_said_and_the_last_word_counts() -> None:
 
     assert places(wanted) == [0, 0, 1, 0, 1]
     shown = [one for one in wanted if isinstance(one, ShowFinding)]
-    assert shown[1].hint == "this is the first"
+    assert shown[1].hint == "this is the first finding"
     assert shown[3].verdict == next(one.verdict for one in wanted if isinstance(one, SaveVerdict))
     assert known["0" * 15 + "1"].reason == "no"
 

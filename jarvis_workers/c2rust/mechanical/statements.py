@@ -38,7 +38,7 @@ def _compound(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def body(ctx: BodyContext, node: SyntaxNode) -> list[str]:
-    """Return the lines of a statement whose braces stand elsewhere."""
+    """Return the lines of a statement without its enclosing braces."""
     with ctx.scope():
         return sequence(ctx, present(node.children) if node.kind == "compound" else [node])
 

@@ -61,7 +61,7 @@ def _add(archive: tarfile.TarFile, root: Path, path: Path) -> int:
 
 
 def _entries(root: Path) -> Iterator[Path]:
-    """Yield what is below a directory, in order; symbolic links are not followed."""
+    """Yield the entries below a directory, in order; symbolic links are not followed."""
     for directory, names, files in os.walk(root):
         if Path(directory) == root:
             names[:] = [name for name in names if name not in METADATA]

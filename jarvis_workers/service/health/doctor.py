@@ -38,7 +38,7 @@ LEAST_OPEN_FILES = 1024
 FASTEST_ENGINE = "hyperscan"
 
 TOOLS = {
-    "git": "to scan git URLs, revisions, and only changed files",
+    "git": "to scan git URLs, revisions or only changed files",
     "cc": "to resolve headers as the compiler does",
     "cargo": "to build Rust code",
     "dot": "(graphviz) to draw call graphs",

@@ -13,14 +13,14 @@ NOBODY_SECONDS = 10.0
 
 
 def unserved(store: Store, run_id: str, lease_seconds: float) -> list[str]:
-    """Return the queues with due jobs of a run that no living worker serves."""
+    """Return the queues with due jobs of a run that no live worker serves."""
     with store.read() as session:
         served = {worker.queues for worker in workers.living(session, lease_seconds)}
         return [queue for queue in dispatching.queues_due(session, run_id) if queue not in served]
 
 
 def missing(store: Store, kind: str, lease_seconds: float) -> list[str]:
-    """Return the queues that a run of this kind needs at some point and that no living worker serves."""
+    """Return the queues that a run of this kind needs at some point and that no live worker serves."""
     with store.read() as session:
         served = {worker.queues for worker in workers.living(session, lease_seconds)}
     return sorted({CONTROL_QUEUE, *(stage.queue for stage in stages_of(kind))} - served)

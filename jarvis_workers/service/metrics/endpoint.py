@@ -49,7 +49,7 @@ class MetricsServer(ThreadingMixIn, WSGIServer):
         self.setup_environ()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in a thread of its own, or close it if there are too many."""
+        """Serve a connection in a separate thread, or close it if there are too many."""
         if self._room.acquire(blocking=False):
             super().process_request(request, client_address)
         else:

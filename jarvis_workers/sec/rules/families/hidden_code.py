@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (
         title="Trojan Source: displayed code differs from compiled code",
         description=(
             "A bidirectional control character, a carriage return in the middle of a line, or a backslash-newline "
-            "inside a name or comment mark makes an editor or terminal show other code than the compiler reads."
+            "inside a name or comment mark makes an editor or terminal show different code than the compiler reads."
         ),
         suggestion="Remove the control character, end the line with a newline, or join the two lines.",
         verification="What the compiler reads at this place differs from what a reviewer sees.",
