@@ -183,11 +183,12 @@ class _Collector:
             more = f" (and {len(self._missing) - 1} more)" if len(self._missing) > 1 else ""
             raise UsageError(f"{self._missing[0]}{more}; build the project, or correct its compile commands")
         commands = [command for file in sorted(self._units) for command in self._units[file].values()]
-        warnings = [_warning(reason, names) for reason, names in sorted(self._excluded.items())]
+        warnings = [exclusion_warning(reason, names) for reason, names in sorted(self._excluded.items())]
         return CompileCommands(tuple(commands), tuple(warnings))
 
 
-def _warning(reason: str, names: set[str]) -> str:
+def exclusion_warning(reason: str, names: set[str]) -> str:
+    """Return a line about sources that are no units."""
     first = ", ".join(plain(name) for name in sorted(names)[:NAMES_IN_WARNING])
     more = f" and {len(names) - NAMES_IN_WARNING} more" if len(names) > NAMES_IN_WARNING else ""
     return f"{reason}: {first}{more}"

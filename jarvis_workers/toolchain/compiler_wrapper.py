@@ -37,7 +37,7 @@ def execute(words: list[str], environ: Mapping[str, str]) -> int:
 def record(words: list[str], directory: str) -> None:
     """Write a file to `directory` if the call may compile something; if writing fails, so does the compilation."""
     responses = [word[1:] for word in words if word.startswith("@")]
-    if not responses and not any(word.rpartition(".")[2] in SUFFIXES for word in words[1:]):
+    if not responses and not any(word.startswith("-x") or word.rpartition(".")[2] in SUFFIXES for word in words[1:]):
         return
     texts = {name: text for name in responses if (text := _read(name)) is not None}
     line = json.dumps({"directory": os.getcwd(), "arguments": words, "responses": texts}).encode()  # noqa: PTH109

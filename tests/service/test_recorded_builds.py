@@ -101,6 +101,24 @@ def test_response_files_that_the_build_removes_are_recorded(tree: Path) -> None:
     assert units(plan) == [("a.c", ("-DX=4",))]
 
 
+def test_a_source_with_another_suffix_is_recorded(tree: Path) -> None:
+    (tree / "a.c").rename(tree / "a.txt")
+
+    assert units(plan_of(tree, "cc -DX=1 -xc a.txt -c -o a.o")) == [("a.txt", ("-x", "c", "-DX=1"))]
+
+
+def test_sources_that_the_build_removes_are_named_unless_their_objects_are_removed_too(tree: Path) -> None:
+    (tree / "build.sh").write_text(
+        "set -e; cp a.c g.c; cc -DX=1 -c g.c; rm g.c; cp a.c sub.c; cc -DX=2 -c sub.c -o out.o; rm sub.c\n"
+        "cp a.c test.c; cc -DX=1 -c test.c; rm test.c test.o\n"
+        "cc -DX=1 -xc -c - -o in.o < a.c; cc -c b.c"
+    )
+    plan = plan_of(tree, "sh build.sh")
+
+    assert units(plan) == [("b.c", ())]
+    assert plan.warnings == ("compiled, but not read: removed by the build: g.c, in.o (from standard input), sub.c",)
+
+
 def test_test_programs_of_configure_are_no_units(tree: Path) -> None:
     configure = "echo 'int main(void) { return 0; }' > conftest.c; gcc conftest.c -o conftest && ./conftest"
 

@@ -11,12 +11,19 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.compile_commands import CompileCommands, collect_commands, is_test_program
-from jarvis_workers.c2rust.path_map import below
+from jarvis_workers.c2rust.compile_arguments import language_of, read_call
+from jarvis_workers.c2rust.compile_commands import (
+    CompileCommands,
+    Invocation,
+    collect_commands,
+    exclusion_warning,
+    is_test_program,
+)
+from jarvis_workers.c2rust.path_map import absolute, below
 from jarvis_workers.errors import CommandFailed, SandboxError, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
@@ -149,7 +156,25 @@ def _recorded(directory: BuildDirectory, name: str) -> RecordedBuild:
         why = calls or "no compiler (cc, gcc, clang, …) was called by name through PATH"
         hint = "; add --build CMD" if name.startswith("--configure") else ""
         raise UsageError(f"{name}: compiled nothing: {why}{hint}")
-    return RecordedBuild(found, directory, local)
+    removed = {name for one in invocations for name in _removed(one, local)}
+    warnings = (exclusion_warning("compiled, but not read: removed by the build", removed),) if removed else ()
+    return RecordedBuild(found._replace(warnings=(*found.warnings, *warnings)), directory, local)
+
+
+def _removed(invocation: Invocation, local: LocalTree) -> Iterator[str]:
+    """Yield the sources of a compiler call that no longer exist, if what it made of them does: it is no test."""
+    call = read_call(invocation.words, lambda path: path, lambda _: False)
+    words = invocation.words
+    named = next(
+        (one[2:] or following for one, following in zip(words, (*words[1:], ""), strict=True) if one[:2] == "-o"), ""
+    )
+    for source in call.sources if call.compiles else ():
+        path = absolute(source.name, invocation.directory)
+        inside, base = below(path, local.root), source.name.rpartition("/")[2].rpartition(".")[0]
+        product = named or (f"{base}.o" if "-c" in words else "a.out")
+        is_project = inside is not None and language_of(source) is not None and not is_test_program(inside)
+        if inside and is_project and not local.exists(path) and local.exists(absolute(product, invocation.directory)):
+            yield f"{product} (from standard input)" if source.name == "-" else inside
 
 
 def _words(option: str, command: str) -> list[str]:
