@@ -21,7 +21,7 @@ def scope_notice(flags: Mapping[str, object], directory: Path) -> str | None:
         for source in (YAML_FILE, TOML_PLACE)
         if (names := [origin.setting for origin in found if origin.source == source])
     ]
-    return f"what is scanned and reported depends on this directory: {'; '.join(parts)}" if parts else None
+    return f"settings in this directory change the scope of the scan: {'; '.join(parts)}" if parts else None
 
 
 def _is_of_scope(setting: str) -> bool:

@@ -54,7 +54,7 @@ def test_a_scan_says_which_file_of_the_directory_changes_what_is_scanned(jarvis)
 
     first = jarvis(*scan, "--min-confidence", "0.1").err.splitlines()[0]
 
-    says = "jarvis: what is scanned and reported depends on this directory: jarvis.yaml sets "
+    says = "jarvis: settings in this directory change the scope of the scan: jarvis.yaml sets "
     assert first == says + "scan.languages, rules.disable"
     assert "; pyproject.toml [tool.jarvis] sets report.min_confidence" in jarvis(*scan).err
     assert "depends on" not in jarvis(*scan, "-q").err

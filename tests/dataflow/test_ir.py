@@ -94,13 +94,13 @@ def function(*body: Any) -> LoweredFunction:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ((NameExpr("v", "a"),), "LoweredFunction.body[0]: NameExpr where none should be"),
+        ((NameExpr("v", "a"),), "LoweredFunction.body[0]: unexpected NameExpr"),
         ((tuple.__new__(ExprStmt, ("e", 1)),), "LoweredFunction.body[0]: ExprStmt has 2 fields, not 3"),
-        ((ReturnStmt("ret", "1", None),), "ReturnStmt.line: str where <class 'int'> should be"),
-        ((ReturnStmt("ret", 1, ("v", "a")),), "ReturnStmt.value: tuple where none should be"),
-        ((ReturnStmt("ret", 1, NumberExpr("n", True)),), "NumberExpr.value: bool where <class 'int'> should be"),
+        ((ReturnStmt("ret", "1", None),), "ReturnStmt.line: str instead of <class 'int'>"),
+        ((ReturnStmt("ret", 1, ("v", "a")),), "ReturnStmt.value: unexpected tuple"),
+        ((ReturnStmt("ret", 1, NumberExpr("n", True)),), "NumberExpr.value: bool instead of <class 'int'>"),
         ((ReturnStmt("ret", 1, UnknownExpr("v")),), "UnknownExpr.kind: 'v' is not 'x'"),
-        ((ReturnStmt("ret", 1, CommaExpr(",", (None,))),), "CommaExpr.parts[0]: NoneType where none should be"),
+        ((ReturnStmt("ret", 1, CommaExpr(",", (None,))),), "CommaExpr.parts[0]: unexpected NoneType"),
     ],
 )
 def test_the_validator_names_kind_field_and_problem(body: Any, problem: str) -> None:

@@ -1,4 +1,4 @@
-"""Conditions: expressions of C whose truth is asked for, as `bool`."""
+"""Conditions: C expressions that are used as truth values, translated to `bool`."""
 
 from jarvis_workers.c2rust.mechanical.assignments import COMPARISONS
 from jarvis_workers.c2rust.mechanical.code import Code, infix

@@ -23,7 +23,7 @@ def summary(conversion: Conversion) -> str:
 
 
 def advice(conversion: Conversion) -> str:
-    """Return how to move functions that stay C for want of proof, "" if there are none."""
+    """Return how to convert functions that stay in C because they are not proven, "" if there are none."""
     if not state_counts(conversion.functions)["not_checked"]:
         return ""
     return (

@@ -29,13 +29,13 @@ def _problems(value: Any, of: Any, where: str) -> Iterator[str]:
         if value is not None:
             yield from _problems(value, get_args(of)[0], where)
     elif type(value) is not of:
-        yield f"{where}: {type(value).__name__} where {of} should be"
+        yield f"{where}: {type(value).__name__} instead of {of}"
 
 
 def _problems_of_node(value: Any, kinds: tuple[Any, ...], where: str) -> Iterator[str]:
     kind = type(value)
     if kind not in kinds:
-        yield f"{where}: {kind.__name__} where none should be"
+        yield f"{where}: unexpected {kind.__name__}"
         return
     if len(value) != len(kind._fields):
         yield f"{where}: {kind.__name__} has {len(value)} fields, not {len(kind._fields)}"
