@@ -79,6 +79,12 @@ class TypeNames:
         layout = self.layouts.get((key, self.variants.get(key, 0)))
         return layout.names[index] if layout else ""
 
+    def bit_field(self, key: str, index: int) -> BitField | None:
+        """Return where the bits of a bit-field are, None if it is padding or no bit-field."""
+        layout = self.layouts.get((key, self.variants.get(key, 0)))
+        found = [one for one in layout.bit_fields if one.name == layout.names[index]] if layout else []
+        return found[0] if found else None
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectTypes:

@@ -76,12 +76,12 @@ class BodyContext:
     parts: Parts
     result: CType = VOID
     static: bool = False
-    parameters: set[int] = field(default_factory=set)
+    parameters: dict[int, CType] = field(default_factory=dict)
     uses: dict[str, SymbolUse] = field(default_factory=dict)
     items: list[str] = field(default_factory=list)
     hoisted: list[str] = field(default_factory=list)
     locals: dict[int, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=lambda: {"state", "packed_record"})
     scopes: list[set[str]] = field(default_factory=lambda: [set()])
     targets: list[JumpTarget] = field(default_factory=list)
     hoisting: bool = False
@@ -102,13 +102,15 @@ class BodyContext:
 
     def type_of(self, node: SyntaxNode) -> CType:
         """Return the type of an expression or variable: parameters and values of array type have decayed."""
+        if node.local in self.parameters:
+            return self.parameters[node.local]
         type_ = self.unit.types.get(node.type) or refuse("type", node)
         if type_.kind not in ARRAYS and type_.kind != "function":
             return type_
         if is_transparent(node):
             return self.type_of(operand(node))
         decayed = node.kind not in UNDECAYED and not (node.kind == "unary" and node.operator == "*")
-        return decay(type_) if decayed or node.local in self.parameters else type_
+        return decay(type_) if decayed else type_
 
     def rust(self, type_: CType, node: SyntaxNode | None = None) -> str:
         """Return a type as Rust."""

@@ -31,6 +31,18 @@ def cases_of(node: SyntaxNode) -> Iterator[SyntaxNode]:
         yield from cases_of(child)
 
 
+def has_inner_cases(node: SyntaxNode) -> bool:
+    """Whether cases of a switch stand within its inner statements, as in Duff's device."""
+    inside = operand(node, 1)
+    direct = 0
+    for child in present(inside.children) if inside.kind == "compound" else [inside]:
+        inner = child
+        while inner.kind in ("case", "default"):
+            direct += 1
+            inner = labelled(inner)
+    return direct != sum(1 for _ in cases_of(inside))
+
+
 def labelled(node: SyntaxNode) -> SyntaxNode:
     """Return the statement behind a label, case or default."""
     return operand(node, len(node.children) - 1)

@@ -221,7 +221,7 @@ def _statement_expression(ctx: BodyContext, node: SyntaxNode) -> Code:
 def _compound_literal(ctx: BodyContext, node: SyntaxNode) -> Code:
     type_ = ctx.type_of(node)
     ctx.rust(type_, node)
-    return initial_value(ctx, type_, operand(node))
+    return initial_value(ctx, type_, operand(node, len(node.children) - 1))
 
 
 def _initializers(ctx: BodyContext, node: SyntaxNode) -> Code:

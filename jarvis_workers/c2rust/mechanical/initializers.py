@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jarvis_workers.c2rust.mechanical.code import BLOCK, Code, block, braces, wrapped
 from jarvis_workers.c2rust.mechanical.context import (
@@ -95,19 +95,25 @@ class _InitializerReader:
                 position = path[0][0]
             if position not in members:
                 return
-            if aggregate.type.kind == "record" and self.ctx.record(aggregate.type).kind == "union":
-                aggregate.items.clear()
+            self._clear_union(aggregate, position)
             self._fill_member(aggregate, position, path)
             if path and path[0][1] > position:
                 aggregate.items.update(dict.fromkeys(range(position, path[0][1] + 1), aggregate.items[position]))
                 position = path[0][1]
-            position, path = self._following(members, position), ()
+            position, path = self._following(aggregate.type, members, position), ()
 
-    def _following(self, members: Sequence[int], position: int) -> int:
+    def _clear_union(self, aggregate: Aggregate, position: int) -> None:
+        if self._is_union(aggregate.type) and position not in aggregate.items:
+            aggregate.items.clear()
+
+    def _is_union(self, type_: CType) -> bool:
+        return type_.kind == "record" and self.ctx.record(type_).kind == "union"
+
+    def _following(self, type_: CType, members: Sequence[int], position: int) -> int:
         if isinstance(members, range):
             return position + 1
         number = members.index(position) + 1
-        return members[number] if number < len(members) else -1
+        return members[number] if number < len(members) and not self._is_union(type_) else -1
 
     def _members(self, type_: CType) -> Sequence[int]:
         if type_.kind == "array":
@@ -240,9 +246,13 @@ def _record(ctx: BodyContext, item: Aggregate, node: SyntaxNode) -> Code:
     if record.kind == "union" or any(one.bit_field for one in fields):
         name = ctx.temporary("value")
         owner = Lvalue(Code(name), type_)
+        bits = {number: one for number, one in values.items() if fields[number].bit_field and ctx.static}
         assignments = [
-            field_place(ctx, owner, type_.key, number, fields[number].type).write(one) for number, one in values.items()
+            field_place(ctx, owner, type_.key, number, replace(fields[number].type, volatile=False)).write(one)
+            for number, one in values.items()
+            if number not in bits
         ]
+        assignments += _constant_bits(ctx, owner, bits, node)
         return _lines([f"let mut {name}: {rust} = core::mem::zeroed();", *assignments], name)
     words = [f"{ctx.names.types.field_name(type_.key, number)}: {one.short}" for number, one in values.items()]
     if len(values) < len(fields):
@@ -250,3 +260,20 @@ def _record(ctx: BodyContext, item: Aggregate, node: SyntaxNode) -> Code:
     text = wrapped(words)
     between = "\n" if "\n" in text else " "
     return Code(f"{rust} {{{between}{text}{between}}}", BLOCK, _any_effects(values.values()))
+
+
+def _constant_bits(ctx: BodyContext, owner: Lvalue, values: dict[int, Code], node: SyntaxNode) -> list[str]:
+    """Return assignments to the bytes of bit-fields: their accessors cannot be called for a constant."""
+    blobs: dict[str, int] = {}
+    for number, code in values.items():
+        where = ctx.names.types.bit_field(owner.type.key, number)
+        if where is None or code.value is None:
+            refuse("initializer", node)
+        bits = int(code.value) & ((1 << where.field.width) - 1)
+        blobs[where.blob] = blobs.get(where.blob, 0) | bits << where.first
+    return [
+        f"{owner.text}.{blob}[{number}] = {byte};"
+        for blob, bits in blobs.items()
+        for number, byte in enumerate(bits.to_bytes((bits.bit_length() + 7) // 8, "little"))
+        if byte
+    ]

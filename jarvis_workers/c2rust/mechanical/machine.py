@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from jarvis_workers.c2rust.mechanical.code import braces
 from jarvis_workers.c2rust.mechanical.conditions import condition
 from jarvis_workers.c2rust.mechanical.context import BodyContext, JumpTarget, operand, present
-from jarvis_workers.c2rust.mechanical.control_flow import cases_of, labelled
+from jarvis_workers.c2rust.mechanical.control_flow import cases_of, has_inner_cases, labelled
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.c2rust.mechanical.statements import jump_to, statement
 from jarvis_workers.c2rust.mechanical.switches import case_pattern
@@ -54,7 +54,11 @@ def machine_lines(ctx: BodyContext, body: SyntaxNode) -> list[str]:
     """Return the lines of a function body as a machine."""
     machine = StateMachine()
     ctx.machine = machine
-    machine.entries = {id(one) for one in walk(body) if one.kind == "label"}
+    for one in walk(body):
+        if one.kind == "label":
+            machine.entries.add(id(one))
+        elif one.kind == "switch" and has_inner_cases(one):
+            machine.entries.update(map(id, cases_of(operand(one, 1))))
     _flatten(ctx, machine, body)
     machine.add("return;" if ctx.result.kind == "void" else "return core::mem::zeroed();")
     if machine.labels.keys() - {one.name for one in walk(body) if one.kind == "label"} or any(
@@ -85,10 +89,10 @@ def _flatten(ctx: BodyContext, machine: StateMachine, node: SyntaxNode) -> None:
     elif node.kind in ("case", "default") and id(node) in machine.cases:
         machine.begin(machine.cases[id(node)])
         _flatten(ctx, machine, labelled(node))
-    elif node.kind == "switch" and _is_taken_apart(machine, node):
-        _switch(ctx, machine, node)
     elif not _has_entry(machine, node):
         _add(ctx, machine, node)
+    elif node.kind == "switch":
+        _switch(ctx, machine, node)
     elif node.kind == "compound":
         with ctx.scope():
             for child in present(node.children):
@@ -105,19 +109,6 @@ def _add(ctx: BodyContext, machine: StateMachine, node: SyntaxNode) -> None:
     hoisting, ctx.hoisting = ctx.hoisting, node.kind == "declaration"
     machine.add(*statement(ctx, node))
     ctx.hoisting = hoisting
-
-
-def _is_taken_apart(machine: StateMachine, node: SyntaxNode) -> bool:
-    """Whether a switch holds labels, or cases within inner statements."""
-    if _has_entry(machine, node):
-        return True
-    direct = 0
-    inside = operand(node, 1)
-    for child in present(inside.children) if inside.kind == "compound" else [inside]:
-        while child.kind in ("case", "default"):
-            direct += 1
-            child = labelled(child)
-    return direct != sum(1 for _ in cases_of(inside))
 
 
 def _if(ctx: BodyContext, machine: StateMachine, node: SyntaxNode) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
+from jarvis_workers.c2rust.record_layout import BitField
 from jarvis_workers.c2rust.rust_names import KEYWORDS, identifier
 from jarvis_workers.source.clang.c_types import CType
 
@@ -16,6 +17,8 @@ class RecordNames(Protocol):
 
     def field_name(self, key: str, index: int) -> str:
         """Return the name of a field, or the name of the accessors of a bit-field: `b()` and `set_b(value)`."""
+
+    def bit_field(self, key: str, index: int) -> BitField | None: ...
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Arithmetic types of C: their Rust names, literals, integer promotions and usual conversions (C11 6.3.1)."""
 
 import math
+from ctypes import c_float
 
 from jarvis_workers.c2rust.mechanical.code import ATOM, UNARY, Code
 from jarvis_workers.c2rust.mechanical.refusals import refuse
@@ -55,8 +56,8 @@ def literal(value: float, type_: CType) -> Code:
     if name == "bool":
         return Code("true" if value else "false", value=int(bool(value)))
     if is_floating(type_):
-        return _floating(float(value), name)
-    number = _wrapped(int(value), type_)
+        return _floating(c_float(value).value if name == "f32" else float(value), name)
+    number = _wrapped(int(value) if math.isfinite(value) else 0, type_)
     return Code(f"{number}{name}", UNARY if number < 0 else ATOM, value=number, bare=str(number))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from jarvis_workers.c2rust.mechanical.arithmetic import offset
-from jarvis_workers.c2rust.mechanical.code import ATOM, CAST, UNARY, Code, block
+from jarvis_workers.c2rust.mechanical.code import ATOM, BLOCK, CAST, UNARY, Code, block
 from jarvis_workers.c2rust.mechanical.context import (
     ARRAYS,
     BodyContext,
@@ -24,17 +24,24 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
 # A longer pointer goes into a temporary even if it could be evaluated twice.
 LONGEST_TWICE = 60
+# A copy of a record that may be misaligned; no variable has this name.
+COPY = "packed_record"
 
 
 @dataclass(frozen=True, slots=True)
 class Lvalue:
-    """An lvalue of type `type`; `bits` is the name of the accessors if it is a bit-field of what `path` leads to."""
+    """An lvalue of type `type`.
+
+    `bits` is the name of the accessors if it is a bit-field of the record that `path` leads to; `packed`: that record
+    may be misaligned.
+    """
 
     base: Code
     type: CType
     dereferenced: bool = False
     path: str = ""
     bits: str = ""
+    packed: bool = False
 
     @property
     def text(self) -> str:
@@ -53,17 +60,27 @@ class Lvalue:
 
     def read(self) -> Code:
         if self.bits:
-            return self.code.method(self.bits)
+            record = Code(f"{{ {self.text} }}", BLOCK, self.base.effects) if self.packed else self.code
+            return record.method(self.bits)
         if self.type.volatile:
-            return Code(f"core::ptr::read_volatile({self.address().text})", ATOM, effects=True)
+            return self.address(constant=True).method("read_volatile").with_effects()
         return self.code
 
     def write(self, value: Code) -> str:
         if self.bits:
-            return f"{self.code.at(ATOM)}.set_{self.bits}({value.short});"
+            return self._write_bits(value)
         if self.type.volatile:
-            return f"core::ptr::write_volatile({self.address().text}, {value.short});"
+            return f"{self.address().method('write_volatile', value).text};"
         return f"{self.text} = {value.short};"
+
+    def _write_bits(self, value: Code) -> str:
+        if self.packed:
+            copy = f"let mut {COPY} = {self.text};"
+            return f"{{ {copy} {COPY}.set_{self.bits}({value.short}); {self.text} = {COPY}; }}"
+        record = self.code.at(ATOM)
+        if not self.dereferenced and (value.effects or "addr_of_mut!" in value.text):
+            record = f"(*core::ptr::addr_of_mut!({self.text}))"
+        return f"{record}.set_{self.bits}({value.short});"
 
     def address(self, *, constant: bool = False) -> Code:
         """Return a pointer to it; `constant`: a `*const`, which is what an item can take of a static."""
@@ -114,6 +131,8 @@ def _member(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
 
 def field_place(ctx: BodyContext, owner: Lvalue, key: str, index: int, type_: CType) -> Lvalue:
     name = ctx.names.types.field_name(key, index) or refuse("type")
+    if any(one.type.align > ctx.unit.records[key].align for one in ctx.unit.records[key].fields):
+        owner = replace(owner, packed=True)
     if field_of(ctx, key, index).bit_field:
         return replace(owner, bits=name, type=type_)
     return owner.member(f".{name}", type_)
@@ -147,7 +166,7 @@ def _element(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
 
 
 def _compound_literal(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
-    type_, literal = ctx.type_of(node), operand(node)
+    type_, literal = ctx.type_of(node), operand(node, len(node.children) - 1)
     rust = ctx.rust(type_, node)
     if ctx.static:
         name = ctx.temporary(f"{ctx.symbol.removeprefix('r#')}_literal")

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from jarvis_workers.c2rust.mechanical.code import Code, braces
 from jarvis_workers.c2rust.mechanical.context import BodyContext, JumpTarget, Unstructured, operand, present
-from jarvis_workers.c2rust.mechanical.control_flow import cases_of, diverges, labelled
+from jarvis_workers.c2rust.mechanical.control_flow import diverges, has_inner_cases, labelled
 from jarvis_workers.c2rust.mechanical.numbers import literal
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.c_types import CType
@@ -39,7 +39,7 @@ def switch(ctx: BodyContext, node: SyntaxNode, sequence: StatementSequence) -> l
     tested, inside = operand(node), operand(node, 1)
     type_ = ctx.type_of(tested)
     before, groups = _groups(ctx, inside, type_)
-    if sum(1 for _ in cases_of(inside)) != sum(map(_label_count, present(inside.children))):
+    if has_inner_cases(node):
         raise Unstructured
     number = ctx.numbers["switch"] = ctx.numbers.get("switch", 0) + 1
     target = JumpTarget(f"'switch_{number}", breaks=True)
@@ -56,14 +56,6 @@ def switch(ctx: BodyContext, node: SyntaxNode, sequence: StatementSequence) -> l
         lines.append(f"let {name} = {value.text};")
     match = braces(f"match {name or value.text}", arms)
     return [*lines, braces(f"{target.label}:", [match]) if target.mentioned else match]
-
-
-def _label_count(node: SyntaxNode) -> int:
-    count = 0
-    while node.kind in ("case", "default"):
-        count += 1
-        node = labelled(node)
-    return count
 
 
 def _groups(ctx: BodyContext, inside: SyntaxNode, type_: CType) -> tuple[list[SyntaxNode], list[SwitchGroup]]:

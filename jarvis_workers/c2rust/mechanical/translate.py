@@ -56,6 +56,8 @@ def _refusable(translate: Callable[[], RustBody], definition: CDefinition) -> Ru
         return translate()
     except Refused as refused:
         return refused.refusal._replace(line=refused.refusal.line or definition.extent.line)
+    except Unstructured:
+        return Refusal("label_in_expression", definition.extent.line)
     except RecursionError:
         return Refusal("deep_nesting", definition.extent.line)
 
@@ -93,7 +95,7 @@ def _translated(definition: CDefinition, unit: UnitDefinitions, names: Names, *,
     ctx.gotos = goto_counts([tree])
     parameters, lines = [], []
     for number, one in enumerate(child for child in tree.children if child is not None and child.kind == "parameter"):
-        words, conversion = parameter(ctx, one, number, prototyped=definition.type.prototyped)
+        words, conversion = parameter(ctx, one, number, definition.type)
         parameters.append(words)
         lines += conversion
     inside = next((child for child in tree.children if child is not None and child.kind == "compound"), None)

@@ -4,8 +4,10 @@ import re
 from dataclasses import replace
 
 from jarvis_workers.c2rust.mechanical.code import Code, braces
-from jarvis_workers.c2rust.mechanical.context import BodyContext, present
+from jarvis_workers.c2rust.mechanical.context import BodyContext, decay, present
+from jarvis_workers.c2rust.mechanical.conversions import convert
 from jarvis_workers.c2rust.mechanical.initializers import initial_value, zero
+from jarvis_workers.c2rust.mechanical.numbers import ARITHMETIC
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.c_types import CType
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
@@ -61,12 +63,17 @@ def static_item(ctx: BodyContext, name: str, type_: CType, node: SyntaxNode, *, 
     return f"{head} unsafe {{ {value.short} }};"
 
 
-def parameter(ctx: BodyContext, node: SyntaxNode, number: int, *, prototyped: bool) -> tuple[str, list[str]]:
-    """Return a parameter, and the statements that convert it: callers without prototype pass promoted values."""
-    ctx.parameters.add(node.local)
-    type_ = ctx.type_of(node)
+def parameter(ctx: BodyContext, node: SyntaxNode, number: int, function: CType) -> tuple[str, list[str]]:
+    """Return a parameter, and the statements that convert it: callers of a K&R function pass promoted values."""
+    written = decay(ctx.type_of(node))
+    passed = written
+    if function.prototyped and number < len(function.parameters):
+        passed = decay(function.parameters[number])
+    type_ = written if passed.kind in ARITHMETIC else passed
+    ctx.parameters[node.local] = type_
     name = ctx.declare(node if node.name else replace(node, name=f"unnamed_{number}"), hoist=True)
     rust = ctx.rust(type_, node)
-    if not prototyped and rust == "f32":
-        return f"{name}: f64", [f"let mut {name}: f32 = {Code(name).cast('f32').text};"]
-    return f"mut {name}: {rust}", []
+    if ctx.rust(passed, node) == rust:
+        return f"mut {name}: {rust}", []
+    converted = convert(ctx, Code(name), passed, type_, node)
+    return f"{name}: {ctx.rust(passed, node)}", [f"let mut {name}: {rust} = {converted.text};"]
