@@ -35,6 +35,7 @@ class AliasAnalysis:
             for node in function.nodes:
                 if node.kind == "call":
                     self._calls[_callee(node)].append((function, node))
+        self._inner = self._inner_pointers()
         self._loaded, self._written = _over_calls(loaded, calls), _over_calls(written, calls)
 
     def may_alias(self, one: ParameterId) -> bool:
@@ -54,7 +55,27 @@ class AliasAnalysis:
         if not key:
             return any(self._overlap(type_.target, named) for named in self._globals(function))
         reached = self._written[one.function] if type_.const else self._loaded[one.function]
-        return any(self._records_overlap(key, other) for other in reached)
+        return any(self._records_overlap(key, other) or other in self._inner[key] for other in reached)
+
+    def _inner_pointers(self) -> dict[str, set[str]]:
+        """Return, for each record, what it may point to within itself: numbers, as in `b->next = b->buffer`."""
+        inner = defaultdict[str, set[str]](set)
+        for function in self._analysis.functions.values():
+            for node in function.nodes:
+                target = stripped(node.children[0]) if node.operator == "=" else None
+                parts = _parts(node.children[1], function) if target is not None else set()
+                if target is None or target.kind != "member" or not parts:
+                    continue
+                type_ = function.type_of(node)
+                for key, contained in self._contained.items():
+                    if (
+                        target.target in contained
+                        and parts <= contained
+                        and type_ is not None
+                        and type_.target is not None
+                    ):
+                        inner[key].add(_memory(type_.target))
+        return inner
 
     def _shares_parts(self, one: ParameterId, const: bool) -> bool:
         """Return whether a call passes a record for one parameter, and the address of a part of it for another."""
@@ -106,23 +127,23 @@ class AliasAnalysis:
 
     def _loads(self, function: FunctionUses, own: set[int]) -> Iterator[str]:
         for type_ in self._globals(function):
-            yield _record_of(type_, ARRAYS)
+            yield _memory(type_)
         for node in function.nodes:
             if (
                 id(node) not in own
                 and (pointer := _followed(node, function)) is not None
                 and pointer.target is not None
             ):
-                yield _record_of(pointer.target, ARRAYS)
+                yield _memory(pointer.target)
         yield from self._given_away(function)
 
     def _writes(self, function: FunctionUses) -> Iterator[str]:
         for type_ in self._globals(function):
-            yield _record_of(type_, ARRAYS)
+            yield _memory(type_)
         for node in function.nodes:
             pointer = _followed(node, function)
             if pointer is not None and pointer.target is not None and function.changes(node):
-                yield _record_of(pointer.target, ARRAYS)
+                yield _memory(pointer.target)
         yield from self._given_away(function)
 
     def _given_away(self, function: FunctionUses) -> Iterator[str]:
@@ -158,6 +179,13 @@ def _record_of(type_: CType, through: Sequence[str]) -> str:
     return type_.key if type_.kind == "record" else ""
 
 
+def _memory(type_: CType) -> str:
+    """Return the key of a record, or the kind and size of a number."""
+    while type_.kind in ARRAYS and type_.target is not None:
+        type_ = type_.target
+    return type_.key if type_.kind == "record" else f"{type_.kind} {type_.size}"
+
+
 def _followed(node: SyntaxNode, function: FunctionUses) -> CType | None:
     """Return the type of the pointer that an expression dereferences."""
     follows = node.kind == "subscript" or node.operator == "->" or (node.kind == "unary" and node.operator == "*")
@@ -168,10 +196,24 @@ def _followed(node: SyntaxNode, function: FunctionUses) -> CType | None:
 
 def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
     """Return the records of which an argument is the address of a part."""
-    plain = stripped(argument)
-    if plain is None or not (plain.operator == "&" or function.kind_of(plain) in ("array", "incomplete_array")):
+    place = stripped(argument)
+    if place is not None and place.operator == "&":
+        place = stripped(place.children[0])
+    elif place is None or function.kind_of(place) not in ARRAYS:
         return set()
-    return {node.target for node in walk(plain) if node.kind == "member"}
+    records: set[str] = set()
+    while place is not None and place.kind in ("member", "subscript"):
+        if place.kind == "member":
+            records.add(place.target)
+        inner = stripped(place.children[0])
+        if (
+            place.operator == "->"
+            or inner is None
+            or (place.kind == "subscript" and function.kind_of(inner) not in ARRAYS)
+        ):
+            break
+        place = inner
+    return records
 
 
 def _record_pointers(argument: SyntaxNode | None, function: FunctionUses) -> Iterator[CType]:

@@ -15,6 +15,7 @@ TYPES = """
 typedef struct part { int n; } part;
 typedef struct node { struct node *next; part inner; int value; int cells[8]; char *text; } node;
 typedef struct owner { node *of; int k; } owner;
+typedef struct own { char *end; char bytes[9]; int k; } own;
 extern int unknown(); void *kept; node *head; node shared;
 """
 # Functions named f, and the mappings of their parameters; an option shows what it holds, a slice its length.
@@ -83,6 +84,8 @@ FUNCTIONS = {
     "void f(node *p, owner *o) { p->value = o->k; o->of->value = 2; }": "raw mut_ref",
     "static void g(owner *o) { o->of->value = 2; } void f(node *p, owner *o) { p->value = 1; g(o); }": "raw mut_ref",
     "void f(node *p) { p->value = shared.value; }": "raw",
+    "void g(own *o) { o->end = o->bytes; } void f(own *p) { *p->end = 1; p->k = 2; }": "raw",
+    "void f(own *p) { *p->end = 1; p->k = 2; }": "mut_ref",
     "void f(node *p, int *n) { p->value = *n; *n += 1; } void g(node *p) { f(p, &p->value); }": "raw raw",
 }
 
