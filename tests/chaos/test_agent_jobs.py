@@ -174,7 +174,7 @@ def test_a_model_that_no_worker_has_is_named_once_and_nothing_is_asked(fleet: Fl
     fleet.waiting = fleet.command("agent", "-T", TASK, "-p", "tree", "-o", "answer.json")
     fleet.wait(3)
     run = run_of(fleet)
-    reason = 'the converse stage failed: StepFailed: this machine has no model group "fast" here; available: local'
+    reason = 'the converse stage failed: StepFailed: this machine has no model group "fast"; available: local'
 
     assert (run.state, (run.reason or "").partition("; see")[0]) == ("incomplete", reason)
     assert (fleet.home / "desk" / "stderr").read_text().count(reason) == 1
