@@ -16,6 +16,7 @@ from typing import NamedTuple
 from jarvis_workers.errors import JarvisError
 
 RUNTIME = Path(__file__).parent / "runtime.c"
+INCLUDED = "shadow*.c"
 RUNTIME_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-g0")
 TARGET_FLAG = re.compile(r"--?target=.*|--sysroot=.*|-m(arch|cpu|abi|tune|branch-protection)=.*")
 
@@ -65,7 +66,8 @@ def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mappi
     The flags that select the target are part of the cache key, as are the compiler's name and the runtime's source.
     """
     command = [*compiler, *target_flags(flags), *RUNTIME_FLAGS]
-    key = hashlib.sha256("\0".join([*command, RUNTIME.read_text()]).encode()).hexdigest()
+    parts = [part.read_text() for part in (RUNTIME, *sorted(RUNTIME.parent.glob(INCLUDED)))]
+    key = hashlib.sha256("\0".join([*command, *parts]).encode()).hexdigest()
     wanted = cache / f"runtime-{key[:32]}.o"
     if wanted.exists():
         return wanted

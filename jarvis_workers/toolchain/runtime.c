@@ -7,6 +7,7 @@
  *   JARVIS_C2RUST_RUST     functions to run in Rust, where the library has them
  *   JARVIS_C2RUST_TRAP     functions that end the process with exit code 97 when they are called
  *   JARVIS_C2RUST_TRACE    functions whose first call is logged
+ *   JARVIS_C2RUST_SHADOW   functions whose calls in Rust are sampled and compared with C (shadow.c)
  *   JARVIS_C2RUST_LOG      a file that gets a line for each event: event, program, process id, and for `start` the
  *                          number of slots and of functions in Rust, else name, file and line; between tabs
  *
@@ -47,9 +48,11 @@ extern char *program_invocation_short_name;
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlerror
+#pragma weak dladdr
+#pragma weak dladdr1
 
 MODULE void jv_enter(void);
-MODULE void *jv_dispatch(struct slot *slot);
+MODULE void *jv_dispatch(struct slot *slot, void *registers);
 
 static char log_path[LINE_BYTES];
 
@@ -178,13 +181,40 @@ static void *implementation(void *library, const char *name)
     return length < NAME_BYTES ? dlsym(library, symbol) : 0;
 }
 
+#include "shadow.c"
+
+/* For each slot of the module, if some are shadowed. */
+static struct watch *watches;
+
+static struct names traces;
+
+static struct watch *watch_of(const struct slot *slot)
+{
+    struct watch *watch = watches ? watches + (slot - __start_jv_slots) : 0;
+    return watch && watch->slot ? watch : 0;
+}
+
+static void shadow_slot(struct slot *slot)
+{
+    if (!watches)
+        watches = pages((size_t)(__stop_jv_slots - __start_jv_slots) * sizeof *watches);
+    watches[slot - __start_jv_slots] = (struct watch){.slot = slot, .target = slot->target, .on = 1};
+    watches[slot - __start_jv_slots].registers = REGISTERS;
+}
+
+__attribute__((destructor)) static void end_shadow(void)
+{
+    if (watches)
+        jv_shadow_end(watches, (size_t)(__stop_jv_slots - __start_jv_slots));
+}
+
 __attribute__((constructor(101))) static void choose(void)
 {
     const char *path = secure_getenv("JARVIS_C2RUST_LOG");
     if (path && strlen(path) < sizeof log_path)
         strcpy(log_path, path);
     struct names rust = names_of("JARVIS_C2RUST_RUST"), trap = names_of("JARVIS_C2RUST_TRAP");
-    struct names trace = names_of("JARVIS_C2RUST_TRACE");
+    struct names trace = names_of("JARVIS_C2RUST_TRACE"), shadowed = names_of("JARVIS_C2RUST_SHADOW");
     void *library = open_library(&rust);
     long in_rust = 0;
     for (struct slot *slot = __start_jv_slots; slot < __stop_jv_slots; slot++) {
@@ -194,7 +224,9 @@ __attribute__((constructor(101))) static void choose(void)
         slot->enter = (void *)jv_enter;
         if (contains(&trap, slot->name))
             slot->target = 0;
-        if (!slot->target || contains(&trace, slot->name))
+        if (function && slot->target && contains(&shadowed, slot->name) && strcmp(slot->name, "main"))
+            shadow_slot(slot);
+        if (!slot->target || contains(&trace, slot->name) || watch_of(slot))
             *slot->cell = slot->monitored;
         else
             *slot->cell = slot->target;
@@ -202,20 +234,33 @@ __attribute__((constructor(101))) static void choose(void)
     char line[LINE_BYTES];
     write_log(line, snprintf(line, sizeof line, "start\t%s\t%d\t%ld\t%ld\n", program_invocation_short_name,
                              (int)getpid(), (long)(__stop_jv_slots - __start_jv_slots), in_rust));
+    if (watches)
+        jv_shadow_start(watches, (size_t)(__stop_jv_slots - __start_jv_slots), __start_jv_slots);
+    traces = trace;
+}
+
+/* Logs the first call of a traced function. */
+static void log_reached(struct slot *slot, struct watch *watch)
+{
+    if (is_doubled()) /* cells belong to the data that is compared */
+        return;
+    if (!watch ? __atomic_exchange_n(slot->cell, slot->target, __ATOMIC_ACQ_REL) == slot->monitored
+               : contains(&traces, slot->name) && !__atomic_exchange_n(&watch->reached, 1, __ATOMIC_ACQ_REL))
+        log_slot("reached", slot);
 }
 
 /* Called by jv_enter with the arguments of the function saved; returns where to jump. */
-void *jv_dispatch(struct slot *slot)
+void *jv_dispatch(struct slot *slot, void *registers)
 {
     int saved = errno;
+    struct watch *watch = watch_of(slot);
     if (!slot->target) {
         log_slot("trap", slot);
         _exit(TRAPPED);
     }
-    if (__atomic_exchange_n(slot->cell, slot->target, __ATOMIC_ACQ_REL) == slot->monitored)
-        log_slot("reached", slot);
+    log_reached(slot, watch);
     errno = saved;
-    return slot->target;
+    return watch ? jv_shadow_before(watch, registers) : slot->target;
 }
 
 /* Saves all registers that may hold arguments of a call, asks jv_dispatch, and jumps. */
@@ -224,7 +269,7 @@ __asm__(".text\n.hidden jv_enter\n.globl jv_enter\n.type jv_enter, @function\njv
         "\tpushq %rdi\n\tpushq %rsi\n\tpushq %rdx\n\tpushq %rcx\n\tpushq %r8\n\tpushq %r9\n\tpushq %rax\n\tpushq %r10\n"
         "\tsubq $136, %rsp\n\tmovups %xmm0, (%rsp)\n\tmovups %xmm1, 16(%rsp)\n\tmovups %xmm2, 32(%rsp)\n"
         "\tmovups %xmm3, 48(%rsp)\n\tmovups %xmm4, 64(%rsp)\n\tmovups %xmm5, 80(%rsp)\n\tmovups %xmm6, 96(%rsp)\n"
-        "\tmovups %xmm7, 112(%rsp)\n\tmovq %r11, %rdi\n\tcall jv_dispatch\n\tmovq %rax, %r11\n"
+        "\tmovups %xmm7, 112(%rsp)\n\tmovq %r11, %rdi\n\tmovq %rsp, %rsi\n\tcall jv_dispatch\n\tmovq %rax, %r11\n"
         "\tmovups (%rsp), %xmm0\n\tmovups 16(%rsp), %xmm1\n\tmovups 32(%rsp), %xmm2\n\tmovups 48(%rsp), %xmm3\n"
         "\tmovups 64(%rsp), %xmm4\n\tmovups 80(%rsp), %xmm5\n\tmovups 96(%rsp), %xmm6\n\tmovups 112(%rsp), %xmm7\n"
         "\taddq $136, %rsp\n\tpopq %r10\n\tpopq %rax\n\tpopq %r9\n\tpopq %r8\n\tpopq %rcx\n\tpopq %rdx\n\tpopq %rsi\n"
@@ -233,7 +278,7 @@ __asm__(".text\n.hidden jv_enter\n.globl jv_enter\n.type jv_enter, @function\njv
 __asm__(".text\n.hidden jv_enter\n.globl jv_enter\n.type jv_enter, %function\njv_enter:\n\thint 34\n"
         "\tstp x29, x30, [sp, -224]!\n\tmov x29, sp\n\tstp x0, x1, [sp, 16]\n\tstp x2, x3, [sp, 32]\n"
         "\tstp x4, x5, [sp, 48]\n\tstp x6, x7, [sp, 64]\n\tstp x8, x9, [sp, 80]\n\tstp q0, q1, [sp, 96]\n"
-        "\tstp q2, q3, [sp, 128]\n\tstp q4, q5, [sp, 160]\n\tstp q6, q7, [sp, 192]\n\tmov x0, x17\n\tbl jv_dispatch\n"
+        "\tstp q2, q3, [sp, 128]\n\tstp q4, q5, [sp, 160]\n\tstp q6, q7, [sp, 192]\n\tmov x0, x17\n\tmov x1, sp\n\tbl jv_dispatch\n"
         "\tmov x16, x0\n\tldp x0, x1, [sp, 16]\n\tldp x2, x3, [sp, 32]\n\tldp x4, x5, [sp, 48]\n"
         "\tldp x6, x7, [sp, 64]\n\tldp x8, x9, [sp, 80]\n\tldp q0, q1, [sp, 96]\n\tldp q2, q3, [sp, 128]\n"
         "\tldp q4, q5, [sp, 160]\n\tldp q6, q7, [sp, 192]\n\tldp x29, x30, [sp], 224\n\tbr x16\n"

@@ -1,0 +1,148 @@
+"""Read what shadow has logged: calls compared, differences, and functions that cannot be compared.
+
+The log is written by processes that run foreign code: lines that do not have the form of an event are skipped, and
+numbers and sizes are bounded.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+MOST_LINES = 200_000
+MOST_LINE_BYTES = 4096
+MOST_DIFFERENCES = 64
+MOST_CALLS = 10**12
+REGION = re.compile(
+    r"(?P<kind>result) (?P<register>[rpv][0-3])|(?P<blocks>blocks)"
+    r"|(?P<place>heap|freed|size|stack|global) (?P<start>argument \d|result|block \d{1,20}|[\w.$?]{1,256})"
+    r"\+(?P<path>\d{1,20}(>\d{1,20}){0,16})",
+    re.ASCII,
+)
+HEX = re.compile(r"([0-9a-f]{2}){1,8}", re.ASCII)
+ARGUMENTS = re.compile(r"[0-9a-f]{1,16}(,[0-9a-f]{1,16}){0,7}|-", re.ASCII)
+NUMBER = re.compile(r"\d{1,18}", re.ASCII)
+
+
+class Compared(NamedTuple):
+    """Calls of a function that were compared, in all processes; of `indeterminate` ones C left some bytes undefined."""
+
+    name: str
+    calls: int
+    indeterminate: int
+
+
+class Unshadowed(NamedTuple):
+    """A function whose calls are not, or no longer, compared, and why."""
+
+    name: str
+    reason: str
+
+
+class MemoryRegion(NamedTuple):
+    """Where a difference is.
+
+    | kind | meaning | start |
+    |---|---|---|
+    | result | a register of the result | "r0", "v1" |
+    | global, stack, heap | bytes in memory | see below |
+    | freed | a block is freed in one of C and Rust only: C's and Rust's values say by which | |
+    | size | a block is smaller in Rust | |
+    | blocks | the numbers of new blocks differ | "" |
+
+    Memory is found from `start`, "argument N" (the memory that general register N points to), "result", the name of a
+    global, "block SIZE" or "frame", by `offsets` in bytes: each but the first is from where the pointer at the offset
+    before points to.
+    """
+
+    kind: str
+    start: str
+    offsets: tuple[int, ...]
+
+
+class MemoryDifference(NamedTuple):
+    """A call after which C and Rust differ: up to 8 bytes of each, and the general registers of the arguments."""
+
+    name: str
+    call: int
+    region: MemoryRegion
+    c: bytes
+    rust: bytes
+    arguments: tuple[int, ...]
+
+
+class ShadowLog(NamedTuple):
+    """The events of a log; of each function at most MOST_DIFFERENCES differences, the first ones."""
+
+    compared: tuple[Compared, ...]
+    differences: tuple[MemoryDifference, ...]
+    unshadowed: tuple[Unshadowed, ...]
+
+
+def read_shadow_log(log: bytes, names: Collection[str]) -> ShadowLog:
+    """Return the events of the functions `names`, in the order of the log; each unshadowed function once."""
+    counts: dict[tuple[str, str, str], tuple[int, int]] = {}
+    differences: list[MemoryDifference] = []
+    unshadowed: dict[str, str] = {}
+    for event, program, process, name, *facts in _rows(log):
+        if name not in names:
+            continue
+        if event == "compared" and (read := _counts(facts)):
+            counts[program, process, name] = max(read, counts.get((program, process, name), (0, 0)))
+        elif event == "difference" and (difference := _difference(name, facts)):
+            differences.append(difference)
+        elif event == "unshadowed" and facts:
+            unshadowed.setdefault(name, facts[0][:200])
+    return ShadowLog(
+        tuple(_totals(counts)),
+        tuple(_first_of_each(differences)),
+        tuple(Unshadowed(name, reason) for name, reason in unshadowed.items()),
+    )
+
+
+def _rows(log: bytes) -> Iterator[list[str]]:
+    for line in log.split(b"\n", MOST_LINES)[:MOST_LINES]:
+        row = line[:MOST_LINE_BYTES].decode(errors="replace").split("\t")
+        if len(row) > 4:
+            yield row
+
+
+def _counts(facts: list[str]) -> tuple[int, int] | None:
+    if len(facts) != 2 or not all(NUMBER.fullmatch(fact) for fact in facts):
+        return None
+    calls, indeterminate = (min(int(fact), MOST_CALLS) for fact in facts)
+    return calls, min(indeterminate, calls)
+
+
+def _difference(name: str, facts: list[str]) -> MemoryDifference | None:
+    if len(facts) != 5 or not NUMBER.fullmatch(facts[0]) or not ARGUMENTS.fullmatch(facts[4]):
+        return None
+    region, both = REGION.fullmatch(facts[1]), facts[2:4]
+    if not region or not all(HEX.fullmatch(text) for text in both) or len(both[0]) != len(both[1]):
+        return None
+    arguments = tuple(int(word, 16) for word in facts[4].split(",") if word != "-")
+    c, rust = (bytes.fromhex(text) for text in both)
+    return MemoryDifference(name, int(facts[0]), _region(region), c, rust, arguments)
+
+
+def _region(match: re.Match[str]) -> MemoryRegion:
+    if match["kind"]:
+        return MemoryRegion("result", match["register"], ())
+    if match["blocks"]:
+        return MemoryRegion("blocks", "", ())
+    return MemoryRegion(match["place"], match["start"], tuple(int(offset) for offset in match["path"].split(">")))
+
+
+def _totals(counts: dict[tuple[str, str, str], tuple[int, int]]) -> Iterator[Compared]:
+    totals: dict[str, Compared] = {}
+    for (_, _, name), (calls, indeterminate) in counts.items():
+        before = totals.get(name, Compared(name, 0, 0))
+        totals[name] = Compared(name, before.calls + calls, before.indeterminate + indeterminate)
+    yield from totals.values()
+
+
+def _first_of_each(differences: Iterable[MemoryDifference]) -> Iterator[MemoryDifference]:
+    seen: dict[str, int] = {}
+    for difference in differences:
+        seen[difference.name] = seen.get(difference.name, 0) + 1
+        if seen[difference.name] <= MOST_DIFFERENCES:
+            yield difference

@@ -1,0 +1,166 @@
+"""Where functions return their results: the file that tells shadow what of the registers to compare.
+
+A line a function, with four fields between tabs: its name among slots; the pieces of the result as `r0:0f,v1:ff`, that
+is, register and mask of its bytes that count, "-" for none, "?" where it cannot be compared; the bytes of arguments on
+the stack, which a function may overwrite; and the number of general registers with arguments.  Registers are `r`
+(general), `v` (vector) and `p`, a general one with a pointer.  Conventions: System V ABI for x86-64, 3.2.3, and
+AAPCS64, 6.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from jarvis_workers.source.clang.c_types import CType, Field, Record
+
+Records = Mapping[str, Record]
+WORD = 8
+IN_REGISTERS = 16
+VECTOR_REGISTERS = 8
+GENERAL_REGISTERS = {"x86_64": 6, "aarch64": 8}
+MOST_HOMOGENEOUS = 4
+MOST_LEAVES = 64
+
+
+class CallShape(NamedTuple):
+    """The fields of a line. `parameters` are the numbers of the parameters in general registers, by register; -1 is
+    the address of the result."""
+
+    result: str
+    stack_bytes: int
+    parameters: tuple[int, ...]
+
+
+class Leaf(NamedTuple):
+    """A scalar at an offset in bytes. `width` counts the bytes that a bit-field touches, else its size."""
+
+    type: CType
+    offset: int
+    width: int
+
+
+def shapes_text(functions: Mapping[str, CType], records: Records, machine: str) -> str:
+    """Return the file for functions by their names among slots; `machine` is x86_64 or aarch64."""
+    shapes = ((name, function_shape(functions[name], records, machine)) for name in sorted(functions))
+    return "".join(f"{name}\t{shape.result}\t{shape.stack_bytes}\t{len(shape.parameters)}\n" for name, shape in shapes)
+
+
+def function_shape(function: CType, records: Records, machine: str) -> CallShape:
+    """Return the shape of a function type."""
+    assert function.target is not None
+    try:
+        result = _result(function.target, records, machine)
+    except TypeError:
+        result = "?"
+    hidden = [-1] if machine == "x86_64" and result == "-" and _is_large(function.target) else []
+    return CallShape(result, *_arguments(function.parameters, records, machine, hidden))
+
+
+def _is_large(type_: CType) -> bool:
+    return type_.kind == "record" and type_.size > 0
+
+
+def _result(type_: CType, records: Records, machine: str) -> str:
+    if type_.kind == "void" or type_.size == 0 or _in_memory(type_, records, machine):
+        return "-"
+    if type_.kind == "pointer":
+        return "p0:ff"
+    pieces = _homogeneous(type_, records) if machine == "aarch64" else []
+    return ",".join(pieces or _pieces(type_, records, machine))
+
+
+def _pieces(type_: CType, records: Records, machine: str) -> list[str]:
+    """Return a piece for each eight bytes: a vector register if they hold floating-point numbers alone."""
+    leaves, pieces, used = _leaves(type_, records), [], {"r": 0, "v": 0}
+    vectors = machine == "x86_64" or type_.kind == "floating"
+    for start in range(0, type_.size, WORD):
+        inside = [leaf for leaf in leaves if leaf.offset < start + WORD and leaf.offset + leaf.width > start]
+        register = "v" if vectors and inside and all(leaf.type.kind == "floating" for leaf in inside) else "r"
+        mask = sum(1 << byte for byte in range(WORD) if any(_covers(leaf, start + byte) for leaf in inside))
+        if mask:
+            pieces.append(f"{register}{used[register]}:{mask:02x}")
+        used[register] += 1
+    return pieces
+
+
+def _homogeneous(type_: CType, records: Records) -> list[str]:
+    """Return the vector registers of an aggregate of up to four numbers of one floating-point type, else nothing."""
+    leaves = _leaves(type_, records)
+    sizes = {leaf.type.size for leaf in leaves if leaf.type.kind == "floating"}
+    distinct = sorted({leaf.offset for leaf in leaves})
+    if len(sizes) != 1 or any(leaf.type.kind != "floating" for leaf in leaves) or len(distinct) > MOST_HOMOGENEOUS:
+        return []
+    return [f"v{number}:{'ff' if sizes == {WORD} else '0f'}" for number in range(len(distinct))]
+
+
+def _covers(leaf: Leaf, byte: int) -> bool:
+    return leaf.offset <= byte < leaf.offset + leaf.width
+
+
+def _in_memory(type_: CType, records: Records, machine: str) -> bool:
+    if type_.kind != "record" or type_.size <= 0:
+        return False
+    if machine == "aarch64":
+        return type_.size > IN_REGISTERS and not _homogeneous(type_, records)
+    return type_.size > IN_REGISTERS or any(
+        leaf.type.align > 0 and leaf.offset % leaf.type.align for leaf in _leaves(type_, records)
+    )
+
+
+def _leaves(type_: CType, records: Records, base: int = 0) -> list[Leaf]:
+    """Return the scalars of a type, of a large one the first. Raises TypeError for a type such as `long double`."""
+    if type_.kind == "record":
+        record = records.get(type_.key)
+        if record is None or record.size < 0:
+            raise TypeError(type_.spelling)
+        return [leaf for field in record.fields for leaf in _field_leaves(field, records, base)][:MOST_LEAVES]
+    if type_.kind in ("array", "incomplete_array"):
+        assert type_.target is not None
+        count = min(type_.length, MOST_LEAVES)
+        return [
+            leaf
+            for number in range(count)
+            for leaf in _leaves(type_.target, records, base + number * type_.target.size)
+        ]
+    if type_.kind in ("other", "function", "variable_array"):
+        raise TypeError(type_.spelling)
+    return [Leaf(type_, base, max(type_.size, 0))]
+
+
+def _field_leaves(field: Field, records: Records, base: int) -> list[Leaf]:
+    if not field.bit_field:
+        return _leaves(field.type, records, base + field.offset // 8)
+    if not field.width or not field.name:
+        return []
+    first, last = field.offset // 8, (field.offset + field.width - 1) // 8
+    unit = CType("integer", field.type.spelling, size=1, align=1)
+    return [Leaf(unit, base + first, last - first + 1)]
+
+
+def _arguments(
+    parameters: tuple[CType, ...], records: Records, machine: str, general: list[int]
+) -> tuple[int, tuple[int, ...]]:
+    """Return the bytes on the stack and the parameters by general register."""
+    most, vectors, stack = GENERAL_REGISTERS[machine], VECTOR_REGISTERS, 0
+    for number, type_ in enumerate(parameters):
+        needs_general, needs_vectors, in_memory = _needs(type_, records, machine)
+        if not in_memory and len(general) + needs_general <= most and needs_vectors <= vectors:
+            general, vectors = [*general, *[number] * needs_general], vectors - needs_vectors
+            continue
+        if machine == "aarch64":
+            most, vectors = (most, 0) if needs_vectors else (len(general), vectors)
+        size = WORD if machine == "aarch64" and in_memory else max(type_.size, WORD)
+        align = min(max(type_.align, WORD), IN_REGISTERS)
+        stack = (stack + align - 1) // align * align + (size + WORD - 1) // WORD * WORD
+    return stack, tuple(general)
+
+
+def _needs(type_: CType, records: Records, machine: str) -> tuple[int, int, bool]:
+    """Return how many general and vector registers an argument takes, and whether it goes to memory."""
+    try:
+        if _in_memory(type_, records, machine):
+            return (1, 0, False) if machine == "aarch64" else (0, 0, True)
+        pieces = _result(type_, records, machine).split(",")
+    except TypeError:
+        return (0, 1, False) if machine == "aarch64" else (0, 0, True)
+    vectors = sum(piece.startswith("v") for piece in pieces)
+    return len(pieces) - vectors, vectors, False

@@ -1,0 +1,177 @@
+"""Calls repeated in C by shadow: right bodies show no difference, wrong ones do, and no program notices."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from jarvis_workers.c2rust.shadow_log import Compared, ShadowLog, Unshadowed, read_shadow_log
+from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots
+from tests.servers import missing
+
+DATA = Path(__file__).parents[2] / "data" / "c2rust" / "shadow"
+EQUAL = {
+    **{"add": 18, "count": 16, "push": 16, "two_blocks": 5, "mean": 1, "half": 1, "out": 2, "make_small": 1},
+    **{"make_mixed": 1, "make_large": 1, "grow": 12, "drop": 1, "leak": 4, "depth": 1, "each": 1, "say": 3},
+    **{"read_part": 2, "append": 5, "wide": 1, "send_signal": 1, "copy": 4, "spin": 1, "divide": 1},
+    **{"local_array": 1, "late_error": 1},
+}
+UNSHADOWED = {
+    "jump": "calls longjmp",
+    "threads": "makes a refused system call, signals blocked, as in pthread_create",
+    "take": "reads a pipe, socket or terminal",
+    "stamp": "C differs from itself",
+    "next_number": "has static locals",
+    "quit": "C ends the process with exit code 0",
+}
+# Region, C's bytes and Rust's of the first difference.
+WRONG = {
+    "add": ("global total+0", 0, 1),
+    "count": ("global program__hidden+0", 1, 2),
+    "push": ("heap list+0>8", None, None),
+    "two_blocks": ("heap result+0>8", None, None),
+    "mean": ("result v0", None, None),
+    "half": ("result v0", None, None),
+    "out": ("stack argument 0+0", 15, 5),
+    "make_small": ("result r0", None, None),
+    "make_mixed": ("result v0", None, None),
+    "make_large": ("stack argument 0+24", None, None),
+    "fill_padded": ("heap argument 0+0", 0x61, 0x62),
+    "drop": ("freed block 8+0", 1, 0),
+    "leak": ("blocks", 0, 1),
+    "depth": ("result r0", 1000, 1001),
+    "each": ("global total+0", 10, 9),
+    "say": ("result r0", 6, 7),
+    "read_part": ("stack argument 1+0", None, None),
+    "wide": ("result r0", None, None),
+    "copy": ("heap result+0>0", None, None),
+}
+
+
+class Built(NamedTuple):
+    directory: Path
+    machine: str
+
+    def run(self, library: str, name: str, *arguments: str, shadow: str = "") -> tuple[int, str, ShadowLog]:
+        """Run a case; return exit code, output and events."""
+        log = self.directory / "log"
+        log.unlink(missing_ok=True)
+        own = {
+            "LIBRARY": f"./{library}.so",
+            "RUST": "*",
+            "SHADOW": shadow or slot(name),
+            "SHAPES": str(DATA / "shapes.txt"),
+            "LOG": str(log),
+        }
+        variables = {f"JARVIS_C2RUST_{key}": value for key, value in own.items()}
+        words = ["./program", name, *arguments]
+        process = subprocess.run(
+            words, cwd=self.directory, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60
+        )
+        return process.returncode, process.stdout, read_shadow_log(log.read_bytes(), {slot(name), *shadow.split(",")})
+
+    def output(self, name: str, *arguments: str) -> str:
+        words = ["./program", name, *arguments]
+        return subprocess.run(words, cwd=self.directory, capture_output=True, text=True, timeout=60).stdout
+
+
+def slot(name: str) -> str:
+    return "program__count" if name == "count" else name
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    if not shutil.which("gcc"):
+        missing("gcc")
+    directory = tmp_path_factory.mktemp("shadow")
+    own = {"JARVIS_C2RUST_CC": "gcc", "JARVIS_C2RUST_ROOT": str(DATA), "JARVIS_C2RUST_CACHE": str(directory)}
+    words = ["-O1", "-w", "-pthread", str(DATA / "program.c"), "-o", str(directory / "program")]
+    assert compile_with_slots(words, {**os.environ, **own}) == 0
+    for name in ("right", "wrong"):
+        flags = ["-w", "-O0", "-shared", "-fPIC", "-Wl,-z,lazy"]
+        subprocess.run(["gcc", *flags, DATA / f"{name}.c", "-o", directory / f"{name}.so"], check=True)
+    (directory / "input").write_text("abcdefghijklmnop")
+    return Built(directory, os.uname().machine)
+
+
+def arguments_of(name: str) -> tuple[str, ...]:
+    return ("input",) if name == "read_part" else ("appended",) if name == "append" else ()
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_a_right_body_shows_no_difference(built: Built, name: str):
+    code, output, log = built.run("right", name, *arguments_of(name))
+
+    assert (code, output) == (0, built.output(name, *arguments_of(name)))
+    assert log.differences == () and log.unshadowed == ()
+    assert [(one.name, one.calls) for one in log.compared] == [(slot(name), EQUAL[name])]
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_body_shows_its_first_difference(built: Built, name: str):
+    _, _, log = built.run("wrong", name, *arguments_of(name))
+
+    first = next(one for one in log.differences if describe(one.region) == WRONG[name][0])
+    assert first.call <= 3
+    if WRONG[name][1] is not None:
+        numbers = (int.from_bytes(first.c, "little"), int.from_bytes(first.rust, "little"))
+        assert numbers == WRONG[name][1:]
+
+
+def describe(region: object) -> str:
+    kind, start, offsets = region  # type: ignore[misc]
+    return f"{kind} {start}".strip() + ("+" + ">".join(map(str, offsets)) if offsets else "")
+
+
+@pytest.mark.parametrize("name", UNSHADOWED)
+def test_what_cannot_be_repeated_runs_as_before(built: Built, name: str):
+    code, output, log = built.run("right", name)
+
+    assert (code, output) == (0, built.output(name))
+    assert log.differences == ()
+    assert log.unshadowed == (Unshadowed(name, UNSHADOWED[name]),)
+
+
+def test_a_new_file_is_not_created_twice(built: Built):
+    code, output, log = built.run("right", "make_file", "made")
+
+    assert (code, output) == (0, "1\n")
+    assert [one.reason.rpartition(" ")[0] for one in log.unshadowed] == ["makes system call"]
+
+
+def test_what_the_child_writes_does_not_reach_a_file(built: Built):
+    path = built.directory / "appended once"
+    built.run("right", "append", str(path))
+
+    assert path.read_text() == "ab" * 5
+
+
+def test_padding_of_a_structure_is_reported_as_bytes(built: Built):
+    _, _, log = built.run("right", "fill_padded")
+
+    assert [one.c[:1] + one.rust[:1] for one in log.differences] == [b"aa"]
+
+
+def test_nested_calls_of_several_functions_are_compared(built: Built):
+    code, output, log = built.run("right", "tree", shadow="add,push,each")
+
+    assert (code, output) == (0, built.output("tree"))
+    assert set(log.compared) == {Compared("push", 16, 0), Compared("each", 1, 0), Compared("add", 1, 0)}
+
+
+def test_a_child_of_the_program_is_compared_as_well(built: Built):
+    _, _, log = built.run("right", "forked", shadow="add")
+
+    assert log.compared == (Compared("add", 2, 0),)
+
+
+@pytest.mark.slow
+def test_a_heap_of_100_mb_costs_less_than_a_second(built: Built):
+    _, output, log = built.run("right", "touch")
+
+    assert output == "17\n"
+    assert log.compared[0].calls >= 8
+    assert built.run("wrong", "touch")[2].differences
