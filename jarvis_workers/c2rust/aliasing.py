@@ -16,36 +16,42 @@ ARRAYS = ("array", "incomplete_array")
 
 
 class AliasAnalysis:
-    """`_loaded` are the records that each function, or what it calls, reaches by pointers that it was not given;
-    `_written` are those that it writes."""
+    """`_loaded` is what each function, or what it calls, reaches by pointers that it was not given, and `_written` what
+    it writes: keys of records, and kinds of numbers."""
 
     def __init__(self, units: Sequence[UnitDefinitions], analysis: PointerAnalysis) -> None:
-        self._analysis = analysis
+        self._functions, self._uses = analysis.functions, analysis.uses
         records = {key: one for unit in units for key, one in unit.records.items() if one.size >= 0}
         self._contained = {key: _closure(key, records, ARRAYS) for key in records}
         self._reachable = {key: _closure(key, records, (*ARRAYS, "pointer")) for key in records}
         self._constants = {one.key for unit in units for one in unit.definitions if one.constant}
-        given = (use for uses in analysis.uses.values() for use in uses)
-        own = {id(use.node) for use in given if use.kind in ("dereference", "index")}
-        calls = {key: set(_callees(one)) for key, one in analysis.functions.items()}
-        loaded = {key: set(self._loads(one, own)) for key, one in analysis.functions.items()}
-        written = {key: set(self._writes(one)) for key, one in analysis.functions.items()}
         self._calls = defaultdict[str, list[tuple[FunctionUses, SyntaxNode]]](list)
-        for function in analysis.functions.values():
-            for node in function.nodes:
-                if node.kind == "call":
-                    self._calls[_callee(node)].append((function, node))
+        callees = defaultdict[str, set[str]](set)
+        for key, function in self._functions.items():
+            for call in (node for node in function.nodes if node.kind == "call"):
+                self._calls[_callee(call)].append((function, call))
+                callees[key].add(_callee(call))
         self._inner = self._inner_pointers()
-        self._loaded, self._written = _over_calls(loaded, calls), _over_calls(written, calls)
+        given = (use for uses in self._uses.values() for use in uses)
+        own = {id(use.node) for use in given if use.kind in ("dereference", "index")}
+        loaded, written = {}, {}
+        for key, function in self._functions.items():
+            always = {*map(_memory, self._globals(function)), *self._given_away(function)}
+            followed = [
+                (node, _memory(type_.target)) for node, type_ in _followed(function) if type_.target is not None
+            ]
+            loaded[key] = always | {memory for node, memory in followed if id(node) not in own}
+            written[key] = always | {memory for node, memory in followed if function.changes(node)}
+        self._loaded, self._written = _over_calls(loaded, callees), _over_calls(written, callees)
 
     def may_alias(self, one: ParameterId) -> bool:
         """Return whether anything else may change what the parameter points to, or see what is changed through it."""
-        function = self._analysis.functions[one.function]
-        types = [function.type_of(node) for node in function.parameters]
+        function = self._functions[one.function]
+        types = [function.pointer(node) for node in function.parameters]
         type_ = types.pop(one.number)
         if type_ is None or type_.target is None:
             return True
-        others = [other for other in types if other is not None and other.kind == "pointer"]
+        others = [other for other in types if other is not None]
         others += self._other_arguments(function, one)
         if any(self._clash(type_, other) for other in others):
             return True
@@ -60,32 +66,27 @@ class AliasAnalysis:
     def _inner_pointers(self) -> dict[str, set[str]]:
         """Return, for each record, what it may point to within itself: numbers, as in `b->next = b->buffer`."""
         inner = defaultdict[str, set[str]](set)
-        for function in self._analysis.functions.values():
+        for function in self._functions.values():
             for node in function.nodes:
                 target = stripped(node.children[0]) if node.operator == "=" else None
                 parts = _parts(node.children[1], function) if target is not None else set()
                 if target is None or target.kind != "member" or not parts:
                     continue
-                type_ = function.type_of(node)
+                type_ = function.pointer(node)
                 for key, contained in self._contained.items():
-                    if (
-                        target.target in contained
-                        and parts <= contained
-                        and type_ is not None
-                        and type_.target is not None
-                    ):
+                    if type_ is not None and type_.target is not None and {target.target, *parts} <= contained:
                         inner[key].add(_memory(type_.target))
         return inner
 
     def _shares_parts(self, one: ParameterId, const: bool) -> bool:
         """Return whether a call passes a record for one parameter, and the address of a part of it for another."""
-        callee = self._analysis.functions[one.function]
-        types = [callee.type_of(node) for node in callee.parameters]
+        callee = self._functions[one.function]
+        types = [callee.pointer(node) for node in callee.parameters]
         records = ["" if type_ is None or type_.target is None else _record_of(type_.target, ARRAYS) for type_ in types]
         for function, call in self._calls[one.function]:
             parts = [_parts(argument, function) for argument in call.children[1:]]
             for number, (type_, theirs) in enumerate(zip(types, parts, strict=False)):
-                if number == one.number or type_ is None or type_.kind != "pointer" or (const and type_.const):
+                if number == one.number or type_ is None or (const and type_.const):
                     continue
                 mine = parts[one.number] if one.number < len(parts) else set()
                 pairs = [(part, records[number]) for part in mine] + [(part, records[one.number]) for part in theirs]
@@ -95,7 +96,7 @@ class AliasAnalysis:
 
     def _other_arguments(self, function: FunctionUses, one: ParameterId) -> Iterator[CType]:
         """Yield the types of arguments that are neither the parameter nor another one, but follow from memory."""
-        own = {(id(use.node), use.argument) for use in self._analysis.uses[one] if use.kind == "argument"}
+        own = {(id(use.node), use.argument) for use in self._uses[one] if use.kind == "argument"}
         for call in function.nodes:
             for number, argument in enumerate(call.children[1:] if call.kind == "call" else ()):
                 if (id(call), number) not in own:
@@ -107,10 +108,7 @@ class AliasAnalysis:
         return type_.target is not None and other.target is not None and self._overlap(type_.target, other.target)
 
     def _overlap(self, one: CType, other: CType) -> bool:
-        while one.kind in ARRAYS and one.target is not None:
-            one = one.target
-        while other.kind in ARRAYS and other.target is not None:
-            other = other.target
+        one, other = _element(one), _element(other)
         if one.kind == other.kind == "record":
             return self._records_overlap(one.key, other.key)
         return same_type(one, other) or one.kind == other.kind == "pointer"
@@ -125,38 +123,15 @@ class AliasAnalysis:
                 if type_ is not None and type_.kind not in ("function", "other"):
                     yield type_
 
-    def _loads(self, function: FunctionUses, own: set[int]) -> Iterator[str]:
-        for type_ in self._globals(function):
-            yield _memory(type_)
-        for node in function.nodes:
-            if (
-                id(node) not in own
-                and (pointer := _followed(node, function)) is not None
-                and pointer.target is not None
-            ):
-                yield _memory(pointer.target)
-        yield from self._given_away(function)
-
-    def _writes(self, function: FunctionUses) -> Iterator[str]:
-        for type_ in self._globals(function):
-            yield _memory(type_)
-        for node in function.nodes:
-            pointer = _followed(node, function)
-            if pointer is not None and pointer.target is not None and function.changes(node):
-                yield _memory(pointer.target)
-        yield from self._given_away(function)
-
     def _given_away(self, function: FunctionUses) -> Iterator[str]:
         """Yield what calls of unknown functions may reach by their arguments."""
         for call in function.nodes:
-            if call.kind != "call" or _callee(call) in self._analysis.functions:
+            if call.kind != "call" or _callee(call) in self._functions:
                 continue
             known = getattr(stripped(call.children[0]), "name", "") in LIBRARY
             for argument in call.children[1:]:
-                type_ = function.type_of(argument) if argument is not None else None
-                if not known and type_ is not None and type_.kind == "pointer":
-                    key = _record_of(type_, (*ARRAYS, "pointer"))
-                    yield from self._reachable.get(key, ())
+                if not known and (type_ := function.pointer(argument)) is not None:
+                    yield from self._reachable.get(_record_of(type_, (*ARRAYS, "pointer")), ())
 
 
 def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) -> set[str]:
@@ -174,24 +149,28 @@ def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) ->
 
 def _record_of(type_: CType, through: Sequence[str]) -> str:
     """Return the key of the record that a type is, or leads to through others; "" if it is none."""
-    while type_.kind in through and type_.target is not None:
-        type_ = type_.target
+    type_ = _element(type_, through)
     return type_.key if type_.kind == "record" else ""
 
 
 def _memory(type_: CType) -> str:
     """Return the key of a record, or the kind and size of a number."""
-    while type_.kind in ARRAYS and type_.target is not None:
+    type_ = _element(type_)
+    return type_.key or f"{type_.kind} {type_.size}"
+
+
+def _element(type_: CType, through: Sequence[str] = ARRAYS) -> CType:
+    while type_.kind in through and type_.target is not None:
         type_ = type_.target
-    return type_.key if type_.kind == "record" else f"{type_.kind} {type_.size}"
+    return type_
 
 
-def _followed(node: SyntaxNode, function: FunctionUses) -> CType | None:
-    """Return the type of the pointer that an expression dereferences."""
-    follows = node.kind == "subscript" or node.operator == "->" or (node.kind == "unary" and node.operator == "*")
-    pointer = node.children[0] if follows and node.children else None
-    type_ = function.type_of(pointer) if pointer is not None else None
-    return type_ if type_ is not None and type_.kind == "pointer" else None
+def _followed(function: FunctionUses) -> Iterator[tuple[SyntaxNode, CType]]:
+    """Yield the expressions that dereference a pointer, with its type."""
+    for node in function.nodes:
+        follows = node.kind == "subscript" or node.operator == "->" or (node.kind == "unary" and node.operator == "*")
+        if follows and (type_ := function.pointer(node.children[0])) is not None:
+            yield node, type_
 
 
 def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
@@ -206,13 +185,8 @@ def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
         if place.kind == "member":
             records.add(place.target)
         inner = stripped(place.children[0])
-        if (
-            place.operator == "->"
-            or inner is None
-            or (place.kind == "subscript" and function.kind_of(inner) not in ARRAYS)
-        ):
-            break
-        place = inner
+        by_pointer = place.kind == "subscript" and inner is not None and function.kind_of(inner) not in ARRAYS
+        place = None if by_pointer or place.operator == "->" else inner
     return records
 
 
@@ -222,8 +196,8 @@ def _record_pointers(argument: SyntaxNode | None, function: FunctionUses) -> Ite
     if plain is None or plain.local:
         return
     for node in walk(argument) if argument is not None else ():
-        type_ = function.type_of(node)
-        if type_ is not None and type_.kind == "pointer" and type_.target is not None and type_.target.kind == "record":
+        type_ = function.pointer(node)
+        if type_ is not None and type_.target is not None and type_.target.kind == "record":
             yield type_
         if node is plain:
             return
@@ -232,12 +206,6 @@ def _record_pointers(argument: SyntaxNode | None, function: FunctionUses) -> Ite
 def _callee(call: SyntaxNode) -> str:
     name = stripped(call.children[0])
     return name.target if name is not None and name.kind == "name" else ""
-
-
-def _callees(function: FunctionUses) -> Iterator[str]:
-    for node in function.nodes:
-        if node.kind == "call":
-            yield _callee(node)
 
 
 def _over_calls(own: Mapping[str, set[str]], calls: Mapping[str, set[str]]) -> dict[str, set[str]]:

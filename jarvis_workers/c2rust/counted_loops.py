@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jarvis_workers.c2rust.pointer_uses import JUMPS, STEPS, FunctionUses, PointerUse, nodes_of_each_run, stripped
+from jarvis_workers.c2rust.pointer_uses import JUMPS, STEPS, FunctionUses, PointerUse, certain_nodes, stripped
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 
 
@@ -18,9 +18,7 @@ def counted_length(function: FunctionUses, uses: Sequence[PointerUse], certain: 
             continue
         loop = _loop_around(use.node, function)
         lengths.add(None if loop is None else _length_of(loop, use.node, function))
-        sure = sure or (
-            loop is not None and id(loop) in certain and id(use.node) in nodes_of_each_run(loop.children[3])
-        )
+        sure = sure or (loop is not None and id(loop) in certain and id(use.node) in certain_nodes(loop.children[3]))
     return lengths.pop() if sure and len(lengths) == 1 else None
 
 

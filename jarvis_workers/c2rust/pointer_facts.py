@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.counted_loops import counted_length
-from jarvis_workers.c2rust.pointer_uses import FunctionUses, PointerUse, certain_nodes, stripped
+from jarvis_workers.c2rust.pointer_uses import WRAPPERS, FunctionUses, PointerUse, certain_nodes, stripped
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
@@ -39,7 +39,6 @@ class PointerFacts:
     written: bool = False
     read: bool = False
     not_null: bool = True
-    null_tested: bool = False
     string: bool = True
     length: int | None = None
     written_always: bool = False
@@ -64,12 +63,12 @@ class PointerAnalysis:
             for one in unit.definitions:
                 if one.type.kind == "function" and one.key not in self.functions:
                     self.functions[one.key] = FunctionUses(one, unit)
-        self._certain = {key: certain_nodes(one.definition) for key, one in self.functions.items()}
+        self._certain = {key: certain_nodes(one.definition.tree.children[-1]) for key, one in self.functions.items()}
         self.uses = {
             ParameterId(key, number): one.uses(parameter.local)
             for key, one in self.functions.items()
             for number, parameter in enumerate(one.parameters)
-            if (type_ := one.type_of(parameter)) is not None and type_.kind == "pointer"
+            if one.pointer(parameter) is not None
         }
         self.facts = self._fixed_point()
 
@@ -102,7 +101,6 @@ class PointerAnalysis:
             written=any(effect.written for effect in effects),
             read=any(effect.read for effect in effects),
             not_null=any(effect.not_null and certainly for effect, certainly in zip(effects, sure, strict=True)),
-            null_tested=any(use.kind == "test" for use in uses),
             string=bool(whole) and all(effect.string for effect in whole),
             length=lengths.pop() if len(lengths) == 1 else None,
             written_always=any(use.kind == "write" and id(use.node) in certain for use in uses),
@@ -126,16 +124,13 @@ class PointerAnalysis:
         arguments = use.node.children[1:]
         if callee.target in self.functions:
             given = facts.get(ParameterId(callee.target, use.argument), ESCAPES)
-            return replace(given, null_tested=False, length=_parameter_at(arguments, given.length, function))
-        role = LIBRARY.get(callee.name, "")[use.argument : use.argument + 1]
-        if role in ("r", "w") and not (
-            callee.name in RETURNS_ARGUMENT and use.argument == 0 and function.is_used(use.node)
-        ):
-            whole = _covers_one(use, arguments[LIBRARY[callee.name].index("n")], function)
-            size = None if whole else _length(arguments[LIBRARY[callee.name].index("n")], use, function)
-            return replace(
-                EFFECTS["dereference"], indexed=not whole, written=role == "w", read=role == "r", length=size
-            )
+            return replace(given, length=_parameter_at(arguments, given.length, function))
+        roles = LIBRARY.get(callee.name, "")
+        role = roles[use.argument : use.argument + 1]
+        returned = use.argument == 0 and callee.name in RETURNS_ARGUMENT and function.is_used(use.node)
+        if role in ("r", "w") and not returned:
+            whole, length = _count(stripped(arguments[roles.index("n")]), use, function)
+            return PointerFacts(indexed=not whole, written=role == "w", read=role == "r", string=False, length=length)
         return PointerFacts(indexed=True, read=True) if role == "s" else ESCAPES
 
 
@@ -155,7 +150,7 @@ def _runs_with_length(node: SyntaxNode, length: int | None, function: FunctionUs
     if id(node) in certain:
         return True
     above = function.parent(node)
-    while above is not None and above[0].kind in ("compound", "parentheses", "cast", "implicit_cast"):
+    while above is not None and above[0].kind in ("compound", *WRAPPERS):
         above = function.parent(above[0])
     if above is None or above[0].kind != "if" or above[1] != 1 or id(above[0]) not in certain:
         return False
@@ -168,24 +163,13 @@ def _parameter_at(arguments: Sequence[SyntaxNode | None], number: int | None, fu
     return function.parameter_number(arguments[number])
 
 
-def _pointed_size(use: PointerUse, function: FunctionUses) -> int:
-    pointer = stripped(use.node.children[use.argument + 1])
-    type_ = function.type_of(pointer) if pointer is not None else None
-    return type_.target.size if type_ is not None and type_.target is not None else -1
-
-
-def _covers_one(use: PointerUse, size: SyntaxNode | None, function: FunctionUses) -> bool:
-    """Return whether a size is that of one element."""
-    node = stripped(size)
-    return node is not None and node.value is not None and 0 < node.value <= _pointed_size(use, function)
-
-
-def _length(size: SyntaxNode | None, use: PointerUse, function: FunctionUses) -> int | None:
-    """Return the number of the parameter that a size in bytes is, times the size of an element."""
-    node = stripped(size)
-    width = _pointed_size(use, function)
-    if node is not None and node.kind == "binary" and node.operator == "*":
-        factors = [stripped(child) for child in node.children]
-        others = [one for one in factors if one is not None and one.value != width]
-        return function.parameter_number(others[0]) if len(others) == 1 else None
-    return function.parameter_number(node) if width == 1 else None
+def _count(size: SyntaxNode | None, use: PointerUse, function: FunctionUses) -> tuple[bool, int | None]:
+    """Return whether a size in bytes is that of one element, else the number of the parameter that counts them."""
+    type_ = function.pointer(stripped(use.node.children[use.argument + 1]))
+    width = type_.target.size if type_ is not None and type_.target is not None else -1
+    if size is None or size.value is not None:
+        return size is not None and 0 < (size.value or 0) <= width, None
+    if size.operator == "*":
+        factors = [one for one in map(stripped, size.children) if one is not None and one.value != width]
+        return False, function.parameter_number(factors[0]) if len(factors) == 1 else None
+    return False, function.parameter_number(size) if width == 1 else None

@@ -12,7 +12,7 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 
 # "dereference" is of the first element, "index" of any; "write" changes what is pointed to; "test" compares with NULL.
 UseKind = Literal["dereference", "index", "read", "write", "test", "argument", "escape", "assign"]
-TRANSPARENT = ("parentheses",)
+WRAPPERS = ("parentheses", "cast", "implicit_cast")
 ARRAYS = ("array", "incomplete_array", "variable_array")
 ASSIGNMENTS = frozenset(f"{operator}=" for operator in ("", "*", "/", "%", "+", "-", "<<", ">>", "&", "^", "|"))
 STEPS = ("x++", "x--", "++", "--")
@@ -92,8 +92,7 @@ class FunctionUses:
             if above is None or (inside is not None and id(name) not in inside):
                 continue
             parent, number = above
-            changed = parent.kind == "binary" and number == 0 and parent.operator in ASSIGNMENTS
-            if changed or (parent.kind == "unary" and parent.operator in (*STEPS, "&")):
+            if _assigns(parent, number) or (parent.kind == "unary" and parent.operator == "&"):
                 return False
         return True
 
@@ -108,7 +107,7 @@ class FunctionUses:
     def is_used(self, node: SyntaxNode) -> bool:
         """Return whether the value of an expression is used."""
         above = self.parent(node)
-        while above is not None and above[0].kind in ("parentheses", "cast", "implicit_cast"):
+        while above is not None and above[0].kind in WRAPPERS:
             above = self.parent(above[0])
         if above is None or above[0].kind in STATEMENTS:
             return False
@@ -126,7 +125,7 @@ class FunctionUses:
                 if not self._keeps_type(node, parent):
                     yield PointerUse("test" if self.kind_of(parent) == "bool" else "escape", parent, whole)
                     return
-            elif not (parent.kind in TRANSPARENT or parent.operator == "__extension__"):
+            elif parent.kind != "parentheses" and parent.operator != "__extension__":
                 yield from self._consumed(node, parent, number, whole)
                 return
             node = parent
@@ -170,8 +169,7 @@ class FunctionUses:
             if self.kind_of(parent) == "pointer":
                 yield from self._value(parent, False)
         elif parent.operator == ",":
-            if number:
-                yield from self._value(parent, whole)
+            yield from self._value(parent, whole) if number else ()
         elif parent.operator == "=":
             yield PointerUse("assign", parent, whole)
         elif parent.operator in ("+=", "-="):
@@ -188,26 +186,23 @@ class FunctionUses:
             if type_ is not None and type_.kind in ARRAYS and parent.kind in ("implicit_cast", "subscript"):
                 yield from self._value(node, False)
                 return
-            if parent.kind in TRANSPARENT or (parent.kind == "member" and parent.operator == "."):
+            if parent.kind == "parentheses" or (parent.kind == "member" and parent.operator == "."):
                 node = parent
                 continue
             if parent.kind == "unary" and parent.operator == "&":
                 yield from self._value(parent, False)
-            elif parent.kind == "binary" and number == 0 and parent.operator in ASSIGNMENTS:
+            elif _assigns(parent, number):
                 yield PointerUse("write", parent, False)
                 if parent.operator != "=" or self.is_used(parent):
                     yield PointerUse("read", parent, False)
-            elif parent.kind == "unary" and parent.operator in STEPS:
-                yield PointerUse("write", parent, False)
-                yield PointerUse("read", parent, False)
             elif parent.kind != "sizeof":
                 yield PointerUse("escape" if type_ is None or type_.kind in ARRAYS else "read", parent, False)
             return
 
     def _keeps_type(self, node: SyntaxNode, cast: SyntaxNode) -> bool:
         """Return whether a cast of a pointer keeps what it points to, apart from const, or hides it from a call."""
-        before, after = self.type_of(node), self.type_of(cast)
-        if after is None or after.kind != "pointer" or after.target is None or before is None or before.target is None:
+        before, after = self.type_of(node), self.pointer(cast)
+        if after is None or after.target is None or before is None or before.target is None:
             return False
         if before.kind == "pointer" and before.const and not after.const:
             return False
@@ -217,6 +212,17 @@ class FunctionUses:
         """Return the kind of the type of an expression, "" if it has none."""
         type_ = self.type_of(node)
         return "" if type_ is None else type_.kind
+
+    def pointer(self, node: SyntaxNode | None) -> CType | None:
+        """Return the type of an expression if it is a pointer."""
+        type_ = None if node is None else self.type_of(node)
+        return type_ if type_ is not None and type_.kind == "pointer" else None
+
+
+def _assigns(parent: SyntaxNode, number: int) -> bool:
+    if parent.kind == "unary":
+        return parent.operator in STEPS
+    return parent.kind == "binary" and number == 0 and parent.operator in ASSIGNMENTS
 
 
 def same_type(one: CType, other: CType) -> bool:
@@ -230,22 +236,15 @@ def same_type(one: CType, other: CType) -> bool:
 
 def stripped(node: SyntaxNode | None) -> SyntaxNode | None:
     """Return an expression without parentheses and casts."""
-    while node is not None and (
-        node.kind in ("parentheses", "cast", "implicit_cast") or node.operator == "__extension__"
-    ):
+    while node is not None and (node.kind in WRAPPERS or node.operator == "__extension__"):
         node = node.children[-1] if node.children else None
     return node
 
 
-def certain_nodes(definition: CDefinition) -> set[int]:
-    """Return the ids of the nodes that run in every call, before the function can return."""
-    return nodes_of_each_run(definition.tree.children[-1])
-
-
-def nodes_of_each_run(statement: SyntaxNode | None) -> set[int]:
-    """Return the ids of the nodes that run whenever a statement does."""
+def certain_nodes(statement: SyntaxNode | None) -> set[int]:
+    """Return the ids of the nodes that run whenever a statement does, before it can be left."""
     certain: set[int] = set()
-    if statement is not None and statement.kind != "parameter":
+    if statement is not None:
         _run(statement, certain)
     return certain
 
@@ -258,37 +257,12 @@ def _run(statement: SyntaxNode, certain: set[int]) -> bool:
     certain.add(id(statement))
     if statement.kind == "compound":
         return all(child is None or _run(child, certain) for child in statement.children)
-    if statement.kind == "do":
-        body, condition = statement.children[0], statement.children[1]
-        if body is None or not _run(body, certain):
-            return False
-        _evaluate(condition, certain)
-        return True
     heads = {"if": (0,), "while": (0,), "switch": (0,), "for": (0, 1)}.get(statement.kind)
-    if heads is None:
-        if statement.kind not in ("label", "case", "default"):
-            _evaluate(statement, certain)
-    else:
-        for number in heads:
-            _evaluate(statement.children[number], certain)
-    if any(node.kind in JUMPS for node in walk(statement)):
-        return False
-    if statement.kind == "for" and _runs_once(statement) and statement.children[3] is not None:
-        _run(statement.children[3], certain)
-    return True
-
-
-def _runs_once(loop: SyntaxNode) -> bool:
-    """Return whether the first round of a loop is sure: `for (i = 0; i < 8; …)` with constants."""
-    start, condition = loop.children[0], loop.children[1]
-    if start is None or condition is None or condition.operator not in ("<", "<=", "!="):
-        return False
-    variable = start.children[0] if start.kind == "declaration" else stripped(start.children[0])
-    initial = stripped(variable.children[0] if start.kind == "declaration" else start.children[1]) if variable else None
-    left, right = stripped(condition.children[0]), stripped(condition.children[1])
-    if variable is None or initial is None or left is None or right is None or left.local != variable.local:
-        return False
-    return initial.kind == right.kind == "integer" and (initial.value or 0) < (right.value or 0)
+    for number in heads or ():
+        _evaluate(statement.children[number], certain)
+    if heads is None and statement.kind not in ("label", "case", "default", "do"):
+        _evaluate(statement, certain)
+    return not any(node.kind in JUMPS for node in walk(statement))
 
 
 def _evaluate(expression: SyntaxNode | None, certain: set[int]) -> None:

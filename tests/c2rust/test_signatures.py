@@ -31,7 +31,6 @@ FUNCTIONS = {
     "void f(int n, int *p) { if (n) *p = 1; }": "value option(mut_ref)",
     "int f(int *p) { return p[0]; }": "mut_ref",
     "int f(node *p, int n) { int s = 0; while (n--) s += p->value; return s; }": "option(mut_ref) value",
-    "int f(node *p) { int i; for (i = 0; i < 8; i++) { p->cells[i] = 0; } return 0; }": "mut_ref",
     # Elements.
     "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }": "slice[1] value",
     "void f(int *p, unsigned n) { unsigned i; for (i = 0; i < n; ++i) p[i] = 0; }": "mut_slice[1] value",
