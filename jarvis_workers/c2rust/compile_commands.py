@@ -73,6 +73,8 @@ def _decode(content: bytes, name: str) -> list[Any]:
         raise UsageError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
         raise UsageError(f"{name}: not JSON: nested too deeply") from error
+    except ValueError as error:  # a number with thousands of digits
+        raise UsageError(f"{name}: not JSON: a number is too long") from error
     if not isinstance(entries, list):
         raise UsageError(f"{name}: not a list of compile commands")
     if len(entries) > MOST_ENTRIES:
@@ -92,7 +94,7 @@ def _invocations(entries: list[Any], name: str, base: str, tree: ProjectTree) ->
 
 def _text(entry: dict[str, Any], key: str, place: str) -> str:
     value = entry.get(key)
-    if not isinstance(value, str) or not value or "\0" in value:
+    if not isinstance(value, str) or not value or not _is_encodable(value):
         raise UsageError(f'{place}: "{key}" is {"missing" if value is None else "not a path"}')
     return value
 
@@ -100,16 +102,30 @@ def _text(entry: dict[str, Any], key: str, place: str) -> str:
 def _words(entry: dict[str, Any], place: str) -> list[str]:
     words = entry.get("arguments")
     if isinstance(words, list) and words and all(isinstance(word, str) for word in words):
-        return words
+        return _checked(words, place)
     if words is not None:
         raise UsageError(f'{place}: "arguments" is not a list of strings')
     command = entry.get("command")
     if not isinstance(command, str) or not command.strip():
         raise UsageError(f'{place}: neither "command" nor "arguments"')
     try:
-        return split_words(command)
+        return _checked(split_words(command), place)
     except ValueError as error:
         raise UsageError(f"{place}: {plain(str(error))}") from error
+
+
+def _checked(words: list[str], place: str) -> list[str]:
+    """Return the words; raises UsageError for those that no program can be given."""
+    if not _is_encodable("".join(words)):
+        raise UsageError(f"{place}: an argument contains NUL, or half of a surrogate pair")
+    return words
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        return b"\0" not in _bytes(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _expanded(words: list[str], directory: str, place: str, tree: ProjectTree) -> tuple[str, ...]:

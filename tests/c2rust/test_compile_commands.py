@@ -217,6 +217,16 @@ def test_the_units_of_a_file_are_bounded() -> None:
             '[{"directory": "/x", "file": "a.c", "command": "cc \'a.c"}]',
             "db.json: entry 1: no closing quotation mark: 'a.c",
         ),
+        (f"[{'9' * 5000}]", "db.json: not JSON: a number is too long"),
+        ('[{"directory": "\\ud800", "file": "a.c", "command": "cc"}]', 'db.json: entry 1: "directory" is not a path'),
+        (
+            '[{"directory": "/x", "file": "a.c", "arguments": ["cc", "-D\\ud800"]}]',
+            "db.json: entry 1: an argument contains NUL, or half of a surrogate pair",
+        ),
+        (
+            '[{"directory": "/x", "file": "a.c", "command": "cc -D\\u0000 a.c"}]',
+            "db.json: entry 1: an argument contains NUL, or half of a surrogate pair",
+        ),
     ],
 )
 def test_a_broken_database_is_one_line_with_its_place(content: str, message: str) -> None:

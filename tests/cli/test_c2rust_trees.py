@@ -79,6 +79,25 @@ def test_special_files_and_links_that_no_unit_reads_change_nothing(jarvis: Jarvi
     assert (ended.code, places(project)) == (0, [("a.c", "a")]), ended.err
 
 
+def test_paths_longer_than_the_system_allows_are_no_files(jarvis: Jarvis) -> None:
+    project = jarvis.tree("project", {"a.c": "int a(void) { return 1; }\n"})
+    long = "x/" * 3000
+    row = {
+        "directory": long,
+        "file": str(project / "a.c"),
+        "arguments": ["cc", "-include", "y" * 5000, "@" + "z" * 5000],
+    }
+    database = project / "compile_commands.json"
+    database.write_text(json.dumps([row]))
+
+    ended = jarvis("c2rust", "scan", "-p", project)
+
+    assert ended.code == 3 and "NOT CHECKED: 1 of 1 units, first a.c: " in ended.err
+    database.write_text(json.dumps([{**row, "file": f"{long}gone.c"}]))
+    ended = jarvis("c2rust", "scan", "-p", project)
+    assert ended.code == 2 and "gone.c does not exist" in ended.err
+
+
 def test_a_file_that_is_too_large_to_be_packed_is_named(jarvis: Jarvis) -> None:
     project = jarvis.tree("project", {"a.c": "int a(void) { return 1; }\n"})
     with (project / "large.h").open("wb") as file:

@@ -49,7 +49,10 @@ class LocalTree(NamedTuple):
     root: str
 
     def exists(self, path: str) -> bool:
-        return "\0" not in path and Path(path).is_file()
+        try:
+            return Path(path).is_file()
+        except (OSError, ValueError):  # a name that is too long or contains NUL
+            return False
 
     def resolve(self, path: str) -> str:
         return os.path.realpath(path)
