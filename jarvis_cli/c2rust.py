@@ -9,6 +9,8 @@ from jarvis_cli.app import App
 from jarvis_cli.c2rust_cc import PASSED_ON, cc
 from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
+from jarvis_cli.c2rust_fast_options import EXAMPLES as FAST
+from jarvis_cli.c2rust_fast_options import FastConversion
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
 from jarvis_cli.c2rust_options import ProjectScan
@@ -25,6 +27,16 @@ def scan(ctx: typer.Context, options: ProjectScan) -> int:
     return scan_project(options)
 
 
+def fast(ctx: typer.Context, options: FastConversion) -> int:
+    """Convert a C library to a Rust crate without a model; each function is proven against C, or stays C by name.
+
+    The project's own build and tests run in the sandbox. Exit 3: functions stay C because nothing proves them.
+    """
+    from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
 app = App(no_args_is_help=True)
 
 app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
@@ -34,4 +46,7 @@ app.command("scan", short_help="Read symbols, call graph and translation order."
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
+app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
+    taking_options(FastConversion, fast)
+)
 app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

@@ -16,10 +16,8 @@ def cc(
     ] = None,
 ) -> int:
     """Run $JARVIS_C2RUST_CC (cc): record it in $JARVIS_C2RUST_RECORD/compile_commands.json, else build with slots."""
+    from jarvis_workers.service.c2rust.compiler_calls import compile_with_slots, record_and_compile  # noqa: PLC0415
+
     if "JARVIS_C2RUST_RECORD" in os.environ:
-        from jarvis_workers.service.c2rust.compiler_calls import record_and_compile  # noqa: PLC0415
-
         return record_and_compile(arguments or [], os.environ, Path.cwd())
-    from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots  # noqa: PLC0415
-
     return compile_with_slots(arguments or [], os.environ)

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import agent_output, exits, symbol_output
+from jarvis_cli import agent_output, conversion_output, exits, symbol_output
 from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.report_target import Delivery, write_report
@@ -19,6 +19,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import resume_flags
+from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.reports import reports
@@ -106,6 +107,8 @@ def report(settings: Settings, run: str, asked: Delivery) -> int:
             agent_output.check_format(asked.form)
             agent_output.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
             return agent_output.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
+        if is_conversion(chosen):
+            return conversion_output.write_conversion_report(store, blobs, chosen, asked)
         if is_symbol_scan(chosen):
             return symbol_output.write_symbol_report(store, blobs, chosen, asked)
         body = reports.read_body(store, blobs, chosen)
@@ -138,6 +141,10 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
         chosen = runs.find_run(store, run)
         if chosen.kind == agent_output.KIND:
             raise UsageError(f"run {chosen.id} is an agent run; print its answer with: jarvis runs report {chosen.id}")
+        if is_conversion(chosen):
+            for path in export_conversion(store, wiring.blobs_of(settings), chosen, directory, say=write_line):
+                typer.echo(plain(str(path)))
+            return exits.DONE
         if is_symbol_scan(chosen):
             for path in export_symbols(store, wiring.blobs_of(settings), chosen, directory, say=write_line):
                 typer.echo(plain(str(path)))

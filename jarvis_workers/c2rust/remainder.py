@@ -6,7 +6,7 @@ variable that Rust uses gets the name of its slot as a weak alias.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.project import ProjectItem
@@ -122,8 +122,7 @@ def _body_start(masked: bytes, start: int, end: int) -> int | None:
         if match[0] == b"{" and depth == 0:
             body = start + match.start()
             conditions = [word for word in CONDITION.findall(masked[body:end])]
-            balanced = conditions.count(b"if") == conditions.count(b"endif")
-            return body if balanced and masked.count(b"{", body, end) == masked.count(b"}", body, end) else None
+            return body if conditions.count(b"if") == conditions.count(b"endif") else None
     return None
 
 
@@ -141,10 +140,5 @@ def _replacement(item: ProjectItem, head: bytes, masked: bytes) -> bytes | None:
         return head + f"{{ extern __typeof__({definition.name}) {item.slot}; {word}{call}; }}".encode()
     if re.search(rb"\binline\b", masked):
         return None
-    return head.rstrip() + b";" if definition.type.prototyped or not parameters else head[: place.end()] + b");"
-
-
-def kept_units(commands: Sequence[CompileCommand], needed: Mapping[str, bool]) -> list[CompileCommand]:
-    """Return the commands of the units that are still needed, one a file."""
-    chosen = {one.file: one for one in reversed(commands) if needed.get(as_text(one.file))}
-    return [chosen[file] for file in sorted(chosen)]
+    # Declarations before the body: parameters in the old style, which a prototype cannot have.
+    return head[: place.end()] + b");" if b";" in masked else head.rstrip() + b";"

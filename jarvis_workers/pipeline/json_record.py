@@ -36,6 +36,8 @@ class JsonRecord:
 
 def _plain(value: Any) -> Any:
     """Convert a nested value for JSON: named tuples and dataclasses become objects."""
+    if isinstance(value, JsonRecord):
+        return value.encode()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return value._asdict() if hasattr(value, "_asdict") else value

@@ -29,8 +29,13 @@ class _Table(dict[Hashable, int]):
         return self[value]
 
 
-def graph_data(graph: SymbolGraph, order: Sequence[OrderStep], roots: Iterable[int]) -> Html:
-    """Return the JSON of a graph with its translation order and roots."""
+def graph_data(
+    graph: SymbolGraph,
+    order: Sequence[OrderStep],
+    roots: Iterable[int],
+    conversion: Mapping[str, Any] | None = None,
+) -> Html:
+    """Return the JSON of a graph with its translation order and roots, and its conversion if there is one."""
     index = {symbol.id: place for place, symbol in enumerate(graph.symbols)}
     files, kinds, facts, outside = _Table(), _Table(), _Table(), _Table()
     functions = {symbol.name for symbol in graph.symbols if symbol.category == "function"}
@@ -53,6 +58,7 @@ def graph_data(graph: SymbolGraph, order: Sequence[OrderStep], roots: Iterable[i
         {
             **columns,
             **_edges(graph.edges, index),
+            **({"conversion": conversion} if conversion else {}),
             "files": list(files),
             "categories": CATEGORIES,
             "kinds": [visible(str(kind)) for kind in kinds],
@@ -60,11 +66,14 @@ def graph_data(graph: SymbolGraph, order: Sequence[OrderStep], roots: Iterable[i
             "factNames": list(facts),
             "outsideNames": list(outside),
             "roots": [index[number] for number in roots],
-            "order": [
-                index[step.ids[0]] if len(step.ids) == 1 else [index[number] for number in step.ids] for step in order
-            ],
+            "order": [_step(step, index) for step in order],
         }
     )
+
+
+def _step(step: OrderStep, index: Mapping[int, int]) -> int | list[int]:
+    numbers = [index[number] for number in step.ids]
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _text(text: str) -> str:

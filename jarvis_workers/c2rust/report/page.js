@@ -1,6 +1,6 @@
 /* The search, and the address behind #, which says what is shown: it can be kept and sent, and "back" works. */
-const VIEWS = { "": "Overview", symbols: "Symbols", files: "Files", cycles: "Cycles", roots: "Roots", order: "Order" };
-const SHOWN = { symbols: symbolsView, files: filesView, cycles: cyclesView, roots: rootsView, order: orderView };
+const VIEWS = { "": "Overview", ...(hasConversion ? { conversion: "Conversion" } : {}), symbols: "Symbols", files: "Files", cycles: "Cycles", roots: "Roots", order: "Order" };
+const SHOWN = { conversion: conversionView, symbols: symbolsView, files: filesView, cycles: cyclesView, roots: rootsView, order: orderView };
 const MATCHES = 40;
 const project = document.querySelector("h1").textContent;
 const field = document.getElementById("search");

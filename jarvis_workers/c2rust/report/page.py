@@ -5,11 +5,12 @@ browser runs nothing else, whatever the names in the graph contain.  A notice at
 checked.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, scan_body
 from jarvis_workers.c2rust.report.graph_data import graph_data
@@ -18,7 +19,7 @@ from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
 from jarvis_workers.markup import Html, content_policy, markup, written
 
 # Parts of the one script of the page, in their order.
-SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "page.js")
+SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "page.js")
 # Units listed in the page; the JSON report has all.
 UNCHECKED_MAX = 500
 
@@ -38,8 +39,17 @@ class PageFacts:
     warnings: Sequence[str] = ()
 
 
-def render_page(graph: SymbolGraph, order: Sequence[OrderStep], roots: Iterable[int], facts: PageFacts) -> bytes:
-    """Return the page as UTF-8; the same arguments give the same bytes."""
+def render_page(
+    graph: SymbolGraph,
+    order: Sequence[OrderStep],
+    roots: Iterable[int],
+    facts: PageFacts,
+    conversion: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Return the page as UTF-8; the same arguments give the same bytes.
+
+    With a `conversion`, as `conversion_data` returns it, the page shows the state of each function.
+    """
     entries = tuple(roots)
     body = scan_body(graph, order, entries, units=facts.units, not_checked=facts.not_checked, warnings=facts.warnings)
     style, script = _asset("page.css"), "".join(map(_asset, SCRIPTS))
@@ -51,7 +61,7 @@ def render_page(graph: SymbolGraph, order: Sequence[OrderStep], roots: Iterable[
         details=written(markup("<li>{detail}</li>", detail=detail) for detail in facts.details if detail),
         notices=written(_notices(body)),
         tiles=written(_tiles(body)),
-        data=graph_data(graph, order, entries),
+        data=graph_data(graph, order, entries, conversion),
         script=script,
     )
     return page.encode()

@@ -194,8 +194,8 @@ function cell(one, x, y, width, height) {
 function treemapOf(symbols, width) {
   const sorted = [...symbols].sort((a, b) => data.lines[b] - data.lines[a]);
   return treemap(sorted.slice(0, CELLS).map((one) => ({
-    value: data.lines[one], text: data.name[one], href: symbolLink(one), name: shade(users[one]),
-    title: `${data.name[one]}: ${plural(data.lines[one], "line")}, ${plural(users[one], "user")}`,
+    value: data.lines[one], text: data.name[one], href: symbolLink(one), name: tone(one),
+    title: `${data.name[one]}: ${plural(data.lines[one], "line")}, ${plural(users[one], "user")}${stateOf(one) ? `, ${STATES[stateOf(one)]}` : ""}`,
   })), width, height(width));
 }
 
@@ -208,7 +208,8 @@ function treemapOfFiles(width) {
 }
 
 function largest(many, what) {
-  return many > CELLS ? `the ${CELLS} largest of ${number(many)} ${what}; darker: more users` : "darker: more users";
+  const meaning = hasConversion && what === "functions" ? "coloured by state" : "darker: more users";
+  return many > CELLS ? `the ${CELLS} largest of ${number(many)} ${what}; ${meaning}` : meaning;
 }
 
 function height(width) {

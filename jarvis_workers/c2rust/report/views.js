@@ -102,13 +102,14 @@ function symbolView(state) {
     view.append(heading("No such symbol"), make("p", { className: "empty", textContent: `This graph has no symbol ${state.get("symbol")}.` }));
     return "No such symbol";
   }
-  view.append(...symbolHead(one), neighbourhoodPart(one));
+  view.append(...symbolHead(one), ...conversionPart(one), neighbourhoodPart(one));
   return data.name[one];
 }
 
 function symbolHead(one) {
   const marks = [badge(kindOf(one)), ...(data.facts[one] || []).map((fact) => badge(data.factNames[fact].replaceAll("_", " "), "fact"))];
   if (roots.has(one)) marks.push(badge("root", "root"));
+  if (stateOf(one)) marks.push(stateBadge(one));
   const facts = [make("a", { href: fileLink(files[data.file[one]]), textContent: place(one) }), plural(data.lines[one], "line")];
   if (stepOf[one] >= 0) facts.push(`step ${number(stepOf[one] + 1)} of ${number(steps.length)}`);
   if (cycleOf[one] >= 0) facts.push(link(`#cycle=${cycleOf[one] + 1}`, `in a cycle of ${number(cycles[cycleOf[one]].length)}`));

@@ -39,13 +39,13 @@ FILES: Mapping[str, str] = {
 
 
 def is_symbol_scan(run: Run) -> bool:
-    """Return whether the run has read a C project."""
+    """Return whether the run has read a C project, and has no other result."""
     return run.kind == SCAN
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
-    """Return the body of the report: the one written by the run or, before that, one of the results so far."""
-    content = _artifact(store, blobs, run, REPORT) if run.ended else None
+    """Return the body of the report: as written by the run or, before that, of the results so far."""
+    content = read_artifact(store, blobs, run, REPORT) if run.ended else None
     if content is not None:
         return decode_body(content)
     with store.read() as session:
@@ -65,7 +65,7 @@ def render(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
     if form != "html":
         yield from _RENDERERS[form](read_body(store, blobs, run), run_part(store, run))
         return
-    page = _artifact(store, blobs, run, PAGE)
+    page = read_artifact(store, blobs, run, PAGE)
     if page is None:
         raise UsageError(f"run {run.id} is {run.state}: its page is written when the run ends")
     yield page.decode()
@@ -85,7 +85,7 @@ def export_symbols(
     keep_edited(directory or directory_of(root), say)
     written = []
     for name, artifact in FILES.items():
-        content = _artifact(store, blobs, run, artifact)
+        content = read_artifact(store, blobs, run, artifact)
         if content is None:
             continue
         lines = [content.decode()]
@@ -101,7 +101,8 @@ def _write(path: Path, lines: list[str]) -> Path:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _artifact(store: Store, blobs: Blobs, run: Run, name: str) -> bytes | None:
+def read_artifact(store: Store, blobs: Blobs, run: Run, name: str) -> bytes | None:
+    """Return an artifact of a run, None if it has none of this name."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, name)
     return blobs.read(blob) if blob else None

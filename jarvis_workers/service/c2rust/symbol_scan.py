@@ -3,12 +3,13 @@
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import advice, is_installed
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions as CompileOptions
-from jarvis_workers.service.c2rust.compile_sources import CompilePlan, compile_commands_of, pack_selection
+from jarvis_workers.service.c2rust.compile_sources import CompilePlan as CompilePlan
+from jarvis_workers.service.c2rust.compile_sources import compile_commands_of, pack_selection
 from jarvis_workers.service.c2rust.project_files import delayed_entries
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import options_of, request_for
@@ -20,10 +21,14 @@ from jarvis_workers.toolchain.headers import builtin_headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
     from jarvis_workers.store.engine import Store
+
+Options = TypeVar("Options", bound=ParseOptions)
+Given = TypeVar("Given", bound=RunInput)
 
 
 @dataclass(frozen=True)
@@ -70,18 +75,36 @@ def scan_request(
     allow_errors: bool = False,
     labels: "Mapping[str, str] | None" = None,
 ) -> RunRequest[ParseInput]:
-    """Return the request of a run over a project whose compilation is planned."""
-    options = options_of(
+    """Return the request of a run that reads a project whose compilation is planned."""
+    options = parse_options_of(settings, plan, ParseOptions, allow_errors=allow_errors)
+    given = ParseInput(options, encode_commands(plan.commands))
+    return project_request(settings, source, plan, SCAN, executor, given, labels)
+
+
+def parse_options_of(settings: "Settings", plan: CompilePlan, kind: type[Options], **more: "Any") -> Options:
+    """Return the options of a run over a project, with `more` options of its kind."""
+    return options_of(
         settings,
-        ParseOptions,
-        allow_errors=allow_errors,
+        kind,
         clang_headers=settings.c2rust.clang_headers,
         unit_seconds=settings.c2rust.unit_seconds,
         unit_memory_mb=settings.c2rust.unit_memory_mb,
         delayed=sorted(delayed_entries()),
         warnings=list(plan.warnings),
         links=plan.links,
+        **more,
     )
-    given = ParseInput(options, encode_commands(plan.commands))
-    request = request_for(settings, source, SCAN, executor, given, labels=labels or {})
+
+
+def project_request(
+    settings: "Settings",
+    source: SourceTree,
+    plan: CompilePlan,
+    kind: str,
+    executor: str,
+    given: Given,
+    labels: "Mapping[str, str] | None",
+) -> RunRequest[Given]:
+    """Return the request of a run over the files that the units of a project may read."""
+    request = request_for(settings, source, kind, executor, given, labels=labels or {})
     return replace(request, path=plan.tree, selection=pack_selection(plan))

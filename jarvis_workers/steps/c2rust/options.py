@@ -15,12 +15,14 @@ class ParseOptions(RunOptions):
 
     `commands` is the blob of the compile commands, `clang_headers` the setting of the same name.  With `allow_errors`,
     units with errors are included as far as clang understands them; a unit may use `unit_seconds` of CPU time.
-    `delayed` are names of functions to translate last, and `warnings` are lines about the compile commands.
-    `links` are the symbolic links of the project with their targets, both relative to its root.
+    With `definitions`, syntax trees and types are read too.  `delayed` are names of functions to translate last, and
+    `warnings` are lines about the compile commands.  `links` are the symbolic links of the project with their targets,
+    both relative to its root.
     """
 
     commands: str = ""
     allow_errors: bool = False
+    definitions: bool = False
     clang_headers: str | None = None
     unit_seconds: float = 60.0
     unit_memory_mb: float = 2000.0

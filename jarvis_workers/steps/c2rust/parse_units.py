@@ -23,8 +23,15 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.source.clang.unit_json import decode_unit
 from jarvis_workers.steps.c2rust.options import ParseOptions, decode_commands
-from jarvis_workers.steps.c2rust.unit_batches import UNITS, UnitsPayload, balance, first_error, pack_units
-from jarvis_workers.steps.c2rust.unit_cache import UnitCache
+from jarvis_workers.steps.c2rust.unit_batches import (
+    DEFINITIONS,
+    UNITS,
+    UnitsPayload,
+    balance,
+    first_error,
+    pack_units,
+)
+from jarvis_workers.steps.c2rust.unit_cache import CachedUnit, UnitCache
 from jarvis_workers.steps.c2rust.unit_forks import UnitLimits, UnitNotRead, read_units_and_files
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.toolchain.headers import builtin_headers
@@ -49,6 +56,7 @@ class ParseWork(JsonRecord):
     snapshot: str
     commands: str
     allow_errors: bool
+    definitions: bool = False
     clang_headers: str | None = None
     unit_seconds: float
     unit_memory_mb: float
@@ -78,6 +86,7 @@ def load(_: "Session", run: "Run", job: Claimed) -> ParseWork:
         snapshot=run.snapshot_id,
         commands=options.commands,
         allow_errors=options.allow_errors,
+        definitions=options.definitions,
         clang_headers=options.clang_headers,
         unit_seconds=options.unit_seconds,
         unit_memory_mb=options.unit_memory_mb,
@@ -99,12 +108,14 @@ def decide(work: ParseWork, resources: Resources) -> Commit:
         raise StepFailed(str(problem)) from problem
     digests = {path: entry.digest for path, entry in entries.items()}
     known = UnitCache(resources.cache if work.cache else None, headers, digests, work.links)
-    cached = {index: unit for index in work.units if (unit := known.find(commands[index]))}
+    cached = {
+        index: unit for index in work.units if (unit := known.find(commands[index], definitions=work.definitions))
+    }
     fresh = _read(work, commands, [index for index in work.units if index not in cached], resources, known, headers)
-    outcomes: dict[int, bytes | UnitNotRead] = {**cached, **fresh}
+    outcomes: dict[int, CachedUnit | UnitNotRead] = {**cached, **fresh}
     done = [index for index in work.units if index in outcomes]
     rest = [index for index in work.units if index not in outcomes]
-    facts = [(index, found) for index in done if isinstance(found := outcomes[index], bytes)]
+    facts = [(index, found) for index in done if isinstance(found := outcomes[index], CachedUnit)]
     sizes = (entries[path].size for index in done if (path := commands[index].file) in entries)
     return Commit(
         files=len(facts),
@@ -113,7 +124,7 @@ def decide(work: ParseWork, resources: Resources) -> Commit:
         not_checked=tuple(
             (commands[index].file, found.reason) for index in done if isinstance(found := outcomes[index], UnitNotRead)
         ),
-        blobs=((UNITS, blobs.put(pack_units(facts))),),
+        blobs=tuple((name, blobs.put(pack_units(lines))) for name, lines in _blobs(facts, work.definitions).items()),
         children=(_job(work.snapshot, work.commands, rest, _label(commands, rest), 0),) if rest else (),
     )
 
@@ -125,27 +136,34 @@ def _read(
     resources: Resources,
     known: UnitCache,
     headers: Path,
-) -> dict[int, bytes | UnitNotRead]:
-    """Read at least one unit, and further units until the time is up, and cache the results."""
-    outcomes: dict[int, bytes | UnitNotRead] = {}
+) -> dict[int, CachedUnit | UnitNotRead]:
+    """Read units until the time is up, at least one, and cache them."""
+    outcomes: dict[int, CachedUnit | UnitNotRead] = {}
     if not units:
         return outcomes
     give_up = time.monotonic() + work.batch_seconds
     limits = UnitLimits(work.unit_seconds, work.unit_memory_mb, work.batch_seconds * UNIT_SHARE)
     with _checkout(work, resources) as root:
         _make_directories(root, {commands[index].directory for index in units})
-        readings = read_units_and_files(root, [commands[index] for index in units], headers, limits)
+        chosen = [commands[index] for index in units]
+        readings = read_units_and_files(root, chosen, headers, limits, definitions=work.definitions)
         for index, reading in zip(units, readings, strict=False):
             if isinstance(reading, UnitNotRead):
                 outcomes[index] = reading
             else:
                 unit = decode_unit(reading.unit)
-                known.put(commands[index], reading.unit, unit, reading.system_files, root)
+                read = CachedUnit(reading.unit, reading.definitions)
+                known.put(commands[index], read, unit, reading.system_files, root)
                 refused = unit.errors and not work.allow_errors
-                outcomes[index] = UnitNotRead(first_error(unit.errors)) if refused else reading.unit
+                outcomes[index] = UnitNotRead(first_error(unit.errors)) if refused else read
             if time.monotonic() > give_up:
                 break
     return outcomes
+
+
+def _blobs(facts: Sequence[tuple[int, CachedUnit]], definitions: bool) -> dict[str, list[tuple[int, bytes]]]:
+    units = {UNITS: [(index, found.unit) for index, found in facts]}
+    return units | ({DEFINITIONS: [(index, found.definitions) for index, found in facts]} if definitions else {})
 
 
 @contextmanager

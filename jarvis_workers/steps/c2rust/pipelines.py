@@ -1,25 +1,31 @@
-"""The pipeline that reads a C project: symbols, graph and report."""
+"""The pipelines of C projects: read symbols and graph; convert to Rust without a model."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 
 STEPS = "jarvis_workers.steps.c2rust"
-SCAN = "c2rust.scan"
+SCAN, FAST = "c2rust.scan", "c2rust.fast"
 NOT_READ = "unit was not read", "units were not read"
 
+READING = (
+    Stage(
+        "symbols",
+        module=f"{STEPS}.parse_units",
+        queue="scan",
+        units="batches of units",
+        missing=NOT_READ,
+        warm_up=f"{STEPS}.unit_cache:load_reader",
+    ),
+    Stage("graph", module=f"{STEPS}.link_symbols", queue=CONTROL_QUEUE, on_open=f"{STEPS}.result_writers:drop_symbols"),
+)
+
+register_pipeline(SCAN, (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)))
 register_pipeline(
-    SCAN,
+    FAST,
     (
-        Stage(
-            "symbols",
-            module=f"{STEPS}.parse_units",
-            queue="scan",
-            units="batches of units",
-            missing=NOT_READ,
-            warm_up=f"{STEPS}.unit_cache:load_reader",
-        ),
-        Stage(
-            "graph", module=f"{STEPS}.link_symbols", queue=CONTROL_QUEUE, on_open=f"{STEPS}.result_writers:drop_symbols"
-        ),
-        Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
+        *READING,
+        Stage("skeleton", module=f"{STEPS}.make_skeleton", queue="scan", units="builds"),
+        Stage("check", module=f"{STEPS}.check_bodies", queue="scan", units="batches of functions"),
+        Stage("merge", module=f"{STEPS}.merge_bodies", queue="scan", units="builds"),
+        Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE),
     ),
 )

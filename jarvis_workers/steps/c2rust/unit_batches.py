@@ -10,6 +10,8 @@ from typing import NamedTuple
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.clang.c_types import UnitDefinitions
+from jarvis_workers.source.clang.definitions_json import decode_definitions
 from jarvis_workers.source.clang.unit import Diagnostic, Unit
 from jarvis_workers.source.clang.unit_json import decode_errors, decode_unit
 
@@ -19,8 +21,8 @@ UNIT_BYTES = 50_000
 BATCH_UNITS = 16
 BATCH_BYTES = 2_000_000
 BATCHES_PER_PROCESS = 4
-# The name of the blob with the facts of a batch.
-UNITS = "units"
+# The names of the blobs with the facts of a batch, and with its definitions if the run reads them.
+UNITS, DEFINITIONS = "units", "definitions"
 MESSAGE_LENGTH = 300
 
 
@@ -60,6 +62,11 @@ def pack_units(facts: Iterable[tuple[int, bytes]]) -> bytes:
 def read_units(blobs: Blobs, names: Iterable[str]) -> Iterator[Unit]:
     """Yield the units in blobs."""
     return (decode_unit(content) for _, content in _lines(blobs, names))
+
+
+def read_unit_definitions(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, UnitDefinitions]]:
+    """Yield the indexes of the units in blobs, each with its definitions."""
+    return ((index, decode_definitions(content)) for index, content in _lines(blobs, names))
 
 
 def read_errors(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, tuple[Diagnostic, ...]]]:

@@ -19,7 +19,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.snapshots.filecache import FileCache
@@ -34,6 +34,14 @@ SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 MANIFESTS_MAX = 4
 HAS_INCLUDE = b"__has_include"
 CONTINUATION = re.compile(rb"\\[ \t]*\r?\n")
+DEFINITIONS_KEY = "definitions-"
+
+
+class CachedUnit(NamedTuple):
+    """A unit as `encode_unit` has it, and its definitions as `encode_definitions` has them, b"" without."""
+
+    unit: bytes
+    definitions: bytes = b""
 
 
 class UnitCache:
@@ -54,18 +62,22 @@ class UnitCache:
             for path in sorted(digests):
                 self._named[_name(path)].append(path)
 
-    def find(self, command: CompileCommand) -> bytes | None:
-        """Return the cached unit of a command, in the form of `encode_unit`, or None."""
+    def find(self, command: CompileCommand, *, definitions: bool = False) -> CachedUnit | None:
+        """Return the unit of a command, with its definitions if they are asked for, or None."""
         key = self._key(command)
         for includes, system_files in self._manifests(command, key):
             if all(_facts(from_text(file)) == [size, time] for file, size, time in system_files):
                 paths = [from_text(file) for file, *_ in system_files]
                 content = self._content_key(key, [from_text(path) for path in includes], paths)
-                if found := self._line(command, content):
-                    return zlib.decompress(base64.b64decode(found))
+                names = [content, DEFINITIONS_KEY + content] if definitions else [content]
+                found = [line for name in names if (line := self._line(command, name))]
+                if len(found) == len(names):
+                    return CachedUnit(*(zlib.decompress(base64.b64decode(line)) for line in found))
         return None
 
-    def put(self, command: CompileCommand, unit: bytes, read: Unit, system_files: Iterable[bytes], root: Path) -> None:
+    def put(
+        self, command: CompileCommand, unit: CachedUnit, read: Unit, system_files: Iterable[bytes], root: Path
+    ) -> None:
         """Cache a unit that was read below `root`, unless its result may depend on more than the files it read."""
         if self._results is None or read.errors or _asks_for_headers(root, command, read):
             return
@@ -76,8 +88,10 @@ class UnitCache:
         content = self._content_key(key, read.includes, outside)
         lines = {
             key: json.dumps([manifest, *others][:MANIFESTS_MAX], separators=(",", ":")).encode(),
-            content: base64.b64encode(zlib.compress(unit)),
+            content: base64.b64encode(zlib.compress(unit.unit)),
         }
+        if unit.definitions:
+            lines[DEFINITIONS_KEY + content] = base64.b64encode(zlib.compress(unit.definitions))
         self._results.put(self._reader, command.file, lines)
 
     def _manifests(self, command: CompileCommand, key: str) -> list[Any]:

@@ -17,6 +17,8 @@ from typing import NamedTuple, TypeVar
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.source.clang.declared_functions import declared_functions
+from jarvis_workers.source.clang.definitions import read_definitions
+from jarvis_workers.source.clang.definitions_json import encode_definitions
 from jarvis_workers.source.clang.read import read_unit_and_files
 from jarvis_workers.source.clang.translation_unit import CRASHED
 from jarvis_workers.source.clang.unit import CompileCommand
@@ -44,9 +46,11 @@ class UnitLimits(NamedTuple):
 
 
 class UnitReading(NamedTuple):
-    """A unit in the form of `encode_unit`, and the absolute paths of the files read outside the project."""
+    """A unit as `encode_unit` has it, its definitions as `encode_definitions` has them, b"" if they were not asked for,
+    and the absolute paths of the files outside of the project that it read."""
 
     unit: bytes
+    definitions: bytes
     system_files: tuple[bytes, ...]
 
 
@@ -69,19 +73,22 @@ def read_units(
 
 
 def read_units_and_files(
-    root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits
+    root: Path, commands: Sequence[CompileCommand], headers: Path, limits: UnitLimits, *, definitions: bool = False
 ) -> Iterator[UnitReading | UnitNotRead]:
     """Yield a reading for each command's unit, in order; for single-threaded processes only."""
 
     def work(command: CompileCommand) -> Answer:
         unit, files = read_unit_and_files(root, command, headers)
-        return [encode_unit(unit).decode(), *map(as_text, files)]
+        trees = encode_definitions(read_definitions(root, command, headers)) if definitions else b""
+        return [encode_unit(unit).decode(), trees.decode(), *map(as_text, files)]
 
     for answer in _in_forks(commands, work, limits):
         if isinstance(answer, UnitNotRead):
             yield answer
         else:
-            yield UnitReading(answer[0].encode(), tuple(map(from_text, answer[1:])))
+            assert isinstance(answer, list)
+            unit, trees, *files = answer
+            yield UnitReading(unit.encode(), trees.encode(), tuple(map(from_text, files)))
 
 
 def read_declared_functions(

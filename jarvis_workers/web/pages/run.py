@@ -4,9 +4,10 @@ from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template
 
-from jarvis_workers.errors import SnapshotError
+from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
+from jarvis_workers.service.c2rust.conversion_results import is_conversion, result_lines
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
@@ -105,6 +106,11 @@ def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
 def _result(run: Run) -> dict[str, Any] | None:
     """Return the result of a run whose kind has no findings, None if there is no result yet."""
     world = context()
+    if is_conversion(run):
+        try:
+            return {"symbols": "\n".join(result_lines(world.store, world.blobs, run))} if run.ended else None
+        except (SnapshotError, UsageError) as error:
+            return {"problem": str(error)}
     if not is_symbol_scan(run):
         return conversations.read_answer(world.store, world.blobs, run)
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.bench.slot_compiler import compile_with_slots
 from jarvis_workers.errors import JarvisError, UsageError
-from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots
 from tests.servers import missing
 
 PROGRAM = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots
+from jarvis_workers.bench.slot_compiler import compile_with_slots
 from tests.servers import missing
 
 DATA = Path(__file__).parents[2] / "data" / "c2rust" / "slots"

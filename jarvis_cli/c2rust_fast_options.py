@@ -1,0 +1,85 @@
+"""The options of `jarvis c2rust fast`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
+from jarvis_cli.options import Detach, Label, Name, Quiet, Where
+
+EXAMPLES = """
+jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'
+jarvis c2rust fast --build make --test 'make check' -o ../library_rs
+jarvis c2rust fast --build make --test ./run-tests --proof compared
+jarvis c2rust fast --build make --test 'make test' --only 'inflate*'
+jarvis runs report last -o report.html      why a function stays C
+"""
+CONVERSION = "Conversion"
+
+
+class ProofChoice(StrEnum):
+    """The weakest proof that is accepted."""
+
+    built = "built"
+    reached = "reached"
+    compared = "compared"
+
+
+Configure = Annotated[
+    str | None,
+    typer.Option(metavar="CMD", help="Command before the build, in the sandbox.", rich_help_panel=COMPILATION),
+]
+Build = Annotated[
+    str | None,
+    typer.Option(metavar="CMD", help="The project's own build command, such as make.", rich_help_panel=COMPILATION),
+]
+Test = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--test", metavar="CMD", help="The project's own test command; repeatable.", rich_help_panel=COMPILATION
+    ),
+]
+ProofOption = Annotated[
+    ProofChoice,
+    typer.Option(
+        help="Weakest proof accepted: built; reached by a test that passes; compared call by call with C.",
+        rich_help_panel=CONVERSION,
+    ),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Functions to convert, with wildcards.", rich_help_panel=CONVERSION),
+]
+Crate = Annotated[
+    Path | None,
+    typer.Option(
+        "--crate-dir",
+        "-o",
+        metavar="DIR",
+        help="Directory of the crate; default: PATH_rs beside the project.",
+        rich_help_panel=CONVERSION,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastConversion:
+    """The options of `jarvis c2rust fast`."""
+
+    path: Tree = "."
+    compile_commands: Database = None
+    configure: Configure = None
+    build: Build = None
+    test: Test = None
+    proof: ProofOption = ProofChoice.reached
+    only: Only = None
+    crate_dir: Crate = None
+    processes: Processes = None
+    label: Label = None
+    name: Name = None
+    where: Where = None
+    detach: Detach = False
+    quiet: Quiet = False

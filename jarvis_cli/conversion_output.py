@@ -1,0 +1,65 @@
+"""Output of runs that convert C projects: the report, the files of the project, the crate, and the exit code."""
+
+import os
+from pathlib import Path
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.status_output import Display
+from jarvis_workers.paths import plain
+from jarvis_workers.service.c2rust import conversion_results
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.store.values import Run
+
+
+def has_result(run: Run) -> bool:
+    """Return whether a run has a crate."""
+    return run.state in {"done", "incomplete"}
+
+
+def deliver_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display, *, quiet: bool) -> int:
+    """Write the crate and the files of a run, and print the result; return the exit code."""
+    if has_result(run):
+        conversion_results.write_crate(store, blobs, run, place)
+        files = conversion_results.export_conversion(store, blobs, run, say=screen.tell)
+        if not quiet:
+            for line in conversion_results.result_lines(store, blobs, run):
+                typer.echo(plain(line))
+            typer.echo(plain(f"crate: {place}{os.sep}"))
+            if files:
+                typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
+    return conclude_conversion(store, blobs, run, screen)
+
+
+def deliver_conversion(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+    """Write the report and the files of a run that has ended or is paused; return the exit code."""
+    if has_result(run):
+        write_conversion_report(store, blobs, run, asked)
+        conversion_results.export_conversion(store, blobs, run, say=screen.tell)
+    return conclude_conversion(store, blobs, run, screen)
+
+
+def write_conversion_report(store: Store, blobs: Blobs, run: Run, asked: Delivery) -> int:
+    """Write the report of a run in a format; return the exit code. Raises UsageError."""
+    write_report(conversion_results.render_conversion(store, blobs, run, asked.form), asked.output)
+    return _exit_code(store, blobs, run)
+
+
+def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    """Print the outcome of a run that has ended or is paused; return the exit code."""
+    code = _exit_code(store, blobs, run)
+    if has_result(run):
+        screen.conclude(conversion_results.outcome(store, blobs, run), well=code == exits.DONE)
+    else:
+        hint = f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else ""
+        screen.conclude(f"run {run.id} is {run.state}{f' ({run.reason})' if run.reason else ''}{hint}", well=False)
+    return code
+
+
+def _exit_code(store: Store, blobs: Blobs, run: Run) -> int:
+    if run.state in {"cancelled", "failed"}:
+        return exits.FAILED
+    complete = run.state == "done" and conversion_results.is_complete(store, blobs, run)
+    return exits.of_run(findings=False, incomplete=not complete)

@@ -1,0 +1,111 @@
+"""Execute a run over a C project locally or on a cluster: submit it, show its progress, deliver its result."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
+from jarvis_cli.progress import display
+from jarvis_cli.run_local import run_locally
+from jarvis_cli.scan import detach_run, wait_for_workers
+from jarvis_cli.status_output import Display, write_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service import wiring
+from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePlan, ParseInput, plan_of
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.health.needed_extras import require_extras
+from jarvis_workers.service.named_runs import RunName
+from jarvis_workers.service.runs import find_run, resume
+from jarvis_workers.service.sources import SourceTree, open_source
+from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.values import Run
+
+
+@dataclass(frozen=True)
+class ProjectCommand:
+    """A command over a project: where it is and how it is compiled, the request of its run, and what follows the run.
+
+    `request` makes the request for an executor; `deliver` writes the results, and returns the exit code.
+    """
+
+    path: str
+    compile_commands: Path | None
+    configure: str | None
+    build: str | None
+    request: Callable[[Settings, SourceTree, CompilePlan, str], RunRequest[ParseInput]]
+    deliver: Callable[[Store, Blobs, Run, Display], int]
+    name: Callable[[Settings], RunName | None]
+    detach: bool
+    quiet: bool
+
+
+def project_settings(where: str | None, processes: int | None, *, detach: bool) -> Settings:
+    """Return the settings of a command. Raises UsageError for a detached local run."""
+    settings = load_settings({"where": where, "processes": processes}, directory=Path.cwd())
+    if detach and settings.place == "local":
+        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    return settings
+
+
+def execute_project(settings: Settings, command: ProjectCommand) -> int:
+    """Execute the run of a command; return the exit code."""
+    require_extras(settings)
+    return (_on_cluster if settings.place == "cluster" else _here)(settings, command)
+
+
+def _here(settings: Settings, command: ProjectCommand) -> int:
+    with wiring.store_of(settings, tell=write_line) as store:
+        with (
+            display(command.quiet) as screen,
+            wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
+        ):
+
+            def begin() -> Run:
+                return run_locally(local, _submitted(settings, store, command, local.executor, screen), screen)
+
+            def go_on(earlier: Run) -> Run:
+                if earlier.ended:
+                    return earlier
+                resume(store, earlier, local.executor, settings.lease_seconds, budget=None)
+                return run_locally(local, earlier.id, screen)
+
+            run = begin_or_go_on(store, command.name(settings), screen, begin=begin, go_on=go_on)
+        return command.deliver(store, wiring.blobs_of(settings), run, screen)
+
+
+def _on_cluster(settings: Settings, command: ProjectCommand) -> int:
+    from jarvis_workers.service import remote  # noqa: PLC0415
+
+    with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
+        blobs = wiring.shared_blobs_of(settings)
+        with display(command.quiet) as screen:
+
+            def begin() -> str:
+                return _submitted(settings, store, command, remote.EXECUTOR, screen)
+
+            def go_on(earlier: Run) -> str:
+                return resume_on_cluster(store, earlier, settings, None)
+
+            run_id = begin_or_go_on(store, command.name(settings), screen, begin=begin, go_on=go_on)
+            if command.detach:
+                return detach_run(settings, store, notifier, find_run(store, run_id), screen)
+            run = wait_for_workers(settings, store, run_id, screen)
+        return command.deliver(store, blobs, run, screen)
+
+
+def _submitted(settings: Settings, store: Store, command: ProjectCommand, executor: str, screen: Display) -> str:
+    """Find out how the project is compiled, and submit the run; return its id."""
+    choice = CompileOptions.from_settings(
+        settings, compile_commands=command.compile_commands, configure=command.configure, build=command.build
+    )
+    with open_source(command.path, bounds=wiring.tree_bounds_of(settings)) as source:
+        plan = plan_of(settings, source.path, choice, lambda line: screen.tell(f"running: {line}"))
+        for warning in plan.warnings:
+            screen.tell(warning)
+        request = command.request(settings, source, plan, executor)
+        if executor.startswith("local:"):
+            return submit(store, wiring.blobs_of(settings), request, screen.packing)
+        from jarvis_workers.service import remote  # noqa: PLC0415
+
+        return remote.submit_to_workers(store, wiring.shared_blobs_of(settings), request, screen.packing)

@@ -1,0 +1,270 @@
+"""A bench: a project that is built with slots, its tests, and a crate, in a directory of the sandbox.
+
+Everything that runs here is untrusted: builds, tests, and the functions in Rust.  What a bench holds is identified by
+`state`, a hash of all that its programs were built from; a bench with another state is emptied and built anew.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.bench.lease import leased_directory
+from jarvis_workers.c2rust.crate import FALLBACK
+from jarvis_workers.errors import StepFailed, UsageError
+from jarvis_workers.sandbox.confine import HOME, WORK
+from jarvis_workers.sandbox.launcher import PACKAGES, Starter
+from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits
+from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
+from jarvis_workers.toolchain import scratch
+from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
+
+PROJECT, TARGET, CRATE, WRAPPERS, ARCHIVE, STATE = "project", "target", "crate", "bin", "archive", "state"
+LOG = "slots.log"
+COMPILERS = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|gcc|clang|c99|c89)(-[0-9.]+)?")
+SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
+# Lazily bound: the library names C functions of the whole project, of which a program may have a part.
+RUST_FLAGS = "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed"
+PACKAGE = PACKAGES / "jarvis_workers"
+OUTPUT_BYTES = 64_000_000
+LOG_BYTES = 64_000_000
+TAIL = 300
+
+
+class BenchLimits(NamedTuple):
+    """Limits of commands: seconds of a build and of a test, and megabytes of memory and of files."""
+
+    build_seconds: float = 1800
+    test_seconds: float = 600
+    memory_mb: float = 4096
+    disk_mb: float = 8192
+
+    def of(self, seconds: float) -> SandboxLimits:
+        return SandboxLimits(
+            wall_seconds=seconds,
+            cpu_seconds=max(1, int(seconds)),
+            memory_bytes=int(self.memory_mb * MEGABYTE),
+            processes=512,
+            file_bytes=int(self.disk_mb * MEGABYTE),
+            files=1024,
+            scratch_bytes=int(self.disk_mb * MEGABYTE),
+            output_bytes=OUTPUT_BYTES,
+        )
+
+
+class ProjectBuild(NamedTuple):
+    """How the programs of a project are made: its archive, and the commands, None for those that it does not need."""
+
+    archive: bytes
+    configure: str | None
+    build: str | None
+    tool_chains: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """Return the hash of everything that the programs depend on."""
+        words = [sha256(self.archive).hexdigest(), str(self.configure), str(self.build), *self.tool_chains, _own_code()]
+        return sha256("\0".join(words).encode()).hexdigest()
+
+
+class CommandResult(NamedTuple):
+    """The end of a command: its exit code, None if a limit or signal ended it; `failure` says so in one line."""
+
+    code: int | None
+    failure: str
+    seconds: float
+    output: bytes
+    log: bytes = b""
+
+
+@contextmanager
+def open_bench(directory: Path, build: ProjectBuild, limits: BenchLimits) -> Iterator["ProjectBench"]:
+    """Yield a bench below a directory in which the programs of a project are built.
+
+    Raises StepFailed if the build fails, and UsageError without cargo.
+    """
+    rust = find_rust()
+    state = build.state
+    with leased_directory(directory, state) as place, Starter() as starter:
+        fresh = not (place / STATE).is_file() or (place / STATE).read_text() != state
+        if fresh:
+            scratch.remove(str(place))
+            place.mkdir(mode=0o700)
+        path = ":".join([PATH, *(f"{chain}/bin" for chain in build.tool_chains)])
+        wrappers = _write_wrappers(place, path)
+        (place / WORK).mkdir(mode=0o700, exist_ok=True)
+        if fresh:
+            _unpack(place, build.archive, starter, limits)
+        crate = place / CRATE
+        crate.mkdir(mode=0o755, exist_ok=True)
+        readable = [wrappers, crate, PACKAGE, rust.root, *map(Path, build.tool_chains)]
+        with open_sandbox(place / WORK, starter=starter, workspace=place, readable=readable) as box:
+            bench = ProjectBench(place, box, limits, f"{rust.root}/bin:{path}")
+            if fresh:
+                bench.build(build)
+                (place / STATE).write_text(state)
+            yield bench
+
+
+class ProjectBench:
+    """A bench that is leased; see `open_bench`."""
+
+    def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str) -> None:
+        self._place, self._box, self._limits, self._path = place, box, limits, path
+
+    @property
+    def library(self) -> Path:
+        """The library of the crate, where programs load it from."""
+        return self._place / WORK / TARGET / "debug" / "libbench.so"
+
+    def build(self, build: ProjectBuild) -> None:
+        """Configure and build the programs with slots. Raises StepFailed with the last lines of one that fails."""
+        for name, command in (("configure", build.configure), ("build", build.build)):
+            if command is None:
+                continue
+            done = self.run(command, {}, self._limits.build_seconds)
+            if done.failure:
+                tail = done.output.decode(errors="backslashreplace").splitlines()[-3:]
+                raise StepFailed(f"--{name} {shlex.quote(command)}: {done.failure}: {' | '.join(tail)[-TAIL:]}")
+
+    def test(self, command: str, environment: Mapping[str, str]) -> CommandResult:
+        """Run a test command of the project with variables of the runtime of slots."""
+        return self.run(command, environment, self._limits.test_seconds)
+
+    def run(self, command: str, environment: Mapping[str, str], seconds: float) -> CommandResult:
+        """Run a command in the project, with the compilers that put in slots."""
+        log = self._place / HOME / LOG
+        log.unlink(missing_ok=True)
+        words = ["sh", "-c", command] if SHELL_OPERATORS.search(command) else shlex.split(command)
+        variables = {
+            "PATH": f"{self._place}/{WRAPPERS}:{self._path}",
+            "CC": "cc",
+            "JARVIS_C2RUST_ROOT": f"{self._place}/{WORK}/{PROJECT}",
+            "JARVIS_C2RUST_CACHE": f"{self._place}/{HOME}/cache",
+            "JARVIS_C2RUST_LOG": str(log),
+            **environment,
+        }
+        return self._run(self._place / WORK / PROJECT, variables, words, seconds, log)
+
+    def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
+        """Make the crate consist of these files. It is not writable in the sandbox; unchanged files keep their time."""
+        crate = self._place / CRATE
+        for path in crate.rglob("*"):
+            if not path.is_dir() and str(path.relative_to(crate)) not in contents:
+                path.unlink()
+        for name, content in contents.items():
+            _write_if_changed(crate / name, content.encode() if isinstance(content, str) else content)
+
+    def build_library(self) -> tuple[bool, tuple[CargoMessage, ...]]:
+        """Build the library of the crate for the gates; return whether it was built, and the messages."""
+        fallback = f"{self._place}/{WORK}/{TARGET}/libfallback.so"
+        command = ["cc", "-shared", "-fPIC", "-w", "-o", fallback, FALLBACK]
+        done = self._run(self._place / CRATE, {"PATH": self._path}, command, self._limits.build_seconds, None)
+        if done.failure:
+            return False, (CargoMessage("error", "", f"{FALLBACK}: {done.failure}: {done.output[-TAIL:]!r}"),)
+        return self.cargo("build", flags=f"{RUST_FLAGS} -C link-arg={fallback}")[:2]
+
+    def cargo(self, *words: str, flags: str = "") -> tuple[bool, tuple[CargoMessage, ...], float]:
+        """Run a command of cargo; return whether it succeeded, its messages, and the CPU seconds."""
+        variables = {
+            "PATH": self._path,
+            "CARGO_HOME": f"{self._place}/{HOME}/cargo",
+            "CARGO_TARGET_DIR": f"{self._place}/{WORK}/{TARGET}",
+            "RUSTFLAGS": flags,
+            "CARGO_TERM_COLOR": "never",
+            "CC": "cc",
+        }
+        command = ["cargo", *words, "--offline", "--message-format=json"]
+        done = self._run(self._place / CRATE, variables, command, self._limits.build_seconds, None)
+        messages = tuple(read_messages(done.output))
+        if done.failure and not any(message.level == "error" for message in messages):
+            messages = (*messages, CargoMessage("error", "", f"cargo: {done.failure}: {done.output[-TAIL:]!r}"))
+        return not done.failure, messages, done.seconds
+
+    def _run(
+        self, directory: Path, variables: Mapping[str, str], words: Sequence[str], seconds: float, log: Path | None
+    ) -> CommandResult:
+        assignments = [f"{name}={value}" for name, value in variables.items()]
+        script = 'cd "$1" && shift && exec env "$@" 2>&1'
+        argv = ["sh", "-c", script, "sh", str(directory), *assignments, *words]
+        outcome = self._box.run(argv, limits=self._limits.of(seconds))
+        output = outcome.stdout + outcome.stderr
+        return CommandResult(outcome.code, _failure(outcome), outcome.cpu_seconds, output, _read_log(log))
+
+
+def _failure(outcome: CommandOutcome) -> str:
+    if outcome.reason:
+        return f"ended by its limit of {outcome.reason}"
+    if outcome.signal is not None:
+        return f"ended by signal {outcome.signal}"
+    return f"exit code {outcome.code}" if outcome.code else ""
+
+
+def _read_log(log: Path | None) -> bytes:
+    """Return the log of the runtime, which a test may have replaced by anything."""
+    if log is None:
+        return b""
+    try:
+        descriptor = os.open(log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(LOG_BYTES)
+
+
+def _write_if_changed(path: Path, content: bytes) -> None:
+    """Write a file of the crate if its content changes: cargo compares times."""
+    try:
+        if path.read_bytes() == content and not path.is_symlink():
+            return
+    except OSError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
+        file.write(content)
+
+
+def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits) -> None:
+    source = place / ARCHIVE
+    source.mkdir(mode=0o700)
+    (source / "project.tar.gz").write_bytes(archive)
+    with open_sandbox(source, starter=starter, workspace=place) as box:
+        script = f'cd "$1" && mkdir {PROJECT} {TARGET} && tar -xzf "$2" -C {PROJECT} --no-same-owner'
+        words = ["sh", "-c", script, "sh", f"{place}/{WORK}", f"{source}/project.tar.gz"]
+        outcome = box.run(words, limits=limits.of(limits.build_seconds))
+    if failure := _failure(outcome):
+        raise StepFailed(f"the project cannot be unpacked: {failure} {outcome.stderr[-TAIL:]!r}")
+    shutil.rmtree(source)
+
+
+def _write_wrappers(place: Path, path: str) -> Path:
+    """Write a wrapper for each C compiler in a PATH, and return their directory."""
+    wrappers = place / WRAPPERS
+    wrappers.mkdir(mode=0o755, exist_ok=True)
+    script = wrappers / "slot_cc.py"
+    script.write_bytes(files(__package__).joinpath("slot_cc.py").read_bytes())
+    python = [os.path.realpath(sys.executable), "-I", "-S", str(script), str(PACKAGE)]
+    for folder in path.split(":"):
+        for name in sorted(os.listdir(folder)) if Path(folder).is_dir() else ():  # noqa: PTH208
+            if COMPILERS.fullmatch(name) and not (wrappers / name).exists():
+                (wrappers / name).write_text(f'#!/bin/sh\nexec {shlex.join([*python, f"{folder}/{name}"])} "$@"\n')
+                (wrappers / name).chmod(0o755)
+    return wrappers
+
+
+def _own_code() -> str:
+    """Return the hash of the code that decides what the programs look like."""
+    names = ("bench/slot_compiler.py", "c2rust/slots.py", "c2rust/slot_code.py", "c2rust/slot_build.py")
+    paths = [PACKAGE / name for name in (*names, "c2rust/assembly.py", "toolchain/runtime.c")]
+    try:
+        return sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+    except OSError as error:
+        raise UsageError(f"{error.filename}: cannot be read: {error.strerror}") from error

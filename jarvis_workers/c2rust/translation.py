@@ -1,0 +1,96 @@
+"""Translate a whole project mechanically: types, bodies, declarations, and what is refused, by name."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.mechanical.names import Names, RustBody, SymbolUse
+from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, Refusal
+from jarvis_workers.c2rust.mechanical.translate import declaration, translate_function, translate_global
+from jarvis_workers.c2rust.project import Project, ProjectItem
+from jarvis_workers.c2rust.rust_types import project_types, type_definitions
+
+NOT_WANTED = "not among the functions to convert (--only)"
+SIGNATURE = re.compile(r'^pub unsafe extern "C" (fn [^{]*?)\s*\{', re.MULTILINE | re.DOTALL)
+
+
+class Translated(NamedTuple):
+    """A function or global with its Rust, or the reason why it has none."""
+
+    item: ProjectItem
+    body: RustBody | None
+    refusal: str = ""
+
+    def crate_item(self, exported: str = "") -> CrateItem:
+        """Return the item of the crate for a body."""
+        assert self.body is not None
+        return CrateItem(self.item.rust_name, self.item.slot, self.item.module, self.body.text, exported)
+
+    @property
+    def signature(self) -> str:
+        match = SIGNATURE.search(self.body.text) if self.body else None
+        return " ".join(match[1].split()) if match else ""
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedProject:
+    """All definitions with their Rust, the text of types.rs, and the names that each unit sees, by its file."""
+
+    project: Project
+    items: tuple[Translated, ...]
+    types: str
+    names: Mapping[bytes, Names] = field(repr=False)
+
+    @property
+    def functions(self) -> tuple[Translated, ...]:
+        return tuple(one for one in self.items if one.item.is_function)
+
+    def declarations(self) -> dict[str, str]:
+        """Return the declarations of everything that bodies mention, by Rust name."""
+        items = {one.item.definition.key: one.item for one in reversed(self.items)}
+        found: dict[str, str] = {}
+        for one in self.items:
+            names = self.names[one.item.unit.file]
+            for use in one.body.uses if one.body else ():
+                name = names.symbol(use.key, use.name)
+                if use.kind != "record" and name not in found:
+                    found[name] = self._declared(name, use, names, items.get(use.key))
+        return dict(sorted(found.items()))
+
+    def _declared(self, name: str, use: SymbolUse, names: Names, item: ProjectItem | None) -> str:
+        if item is not None:
+            names = self.names[item.unit.file]
+        text = declaration(name, item.definition.type if item else use.type, names)
+        symbol = item.slot if item else use.name
+        return text if symbol == name.removeprefix("r#") else f'#[link_name = "{symbol}"]\n{text}'
+
+
+def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedProject:
+    """Return the translation of a project; `only` are names of functions with wildcards, all if it is empty."""
+    types = project_types(project.units)
+    signatures = {item.definition.key: item.definition.type for item in project.functions}
+    variables = frozenset(item.rust_name for item in project.globals)
+    names = {unit.file: Names(types.of(unit), project.names, signatures, variables) for unit in project.units}
+    items = tuple(_translated(item, names[item.unit.file], only) for item in project.items)
+    return TranslatedProject(project, items, type_definitions(types), names)
+
+
+def _translated(item: ProjectItem, names: Names, only: Sequence[str]) -> Translated:
+    if item.refusal:
+        return Translated(item, None, item.refusal)
+    if item.is_function and only and not any(fnmatchcase(item.definition.name, pattern) for pattern in only):
+        return Translated(item, None, NOT_WANTED)
+    translate = translate_function if item.is_function else translate_global
+    found = translate(item.definition, item.unit, names)
+    return Translated(item, None, _text(found)) if isinstance(found, Refusal) else Translated(item, found)
+
+
+def _text(refusal: Refusal) -> str:
+    return f"{REFUSALS[refusal.reason].meaning.rstrip('.')} (line {refusal.line}: {refusal.reason})"
+
+
+def by_slot(items: Iterable[Translated]) -> Mapping[str, Translated]:
+    return {one.item.slot: one for one in items}

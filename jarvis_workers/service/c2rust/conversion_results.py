@@ -1,0 +1,134 @@
+"""The results of a run that converts a C project: its report, the files of the project, and the crate."""
+
+import io
+import json
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from jarvis_workers.c2rust.conversion import Conversion, decode_conversion
+from jarvis_workers.c2rust.report.conversion_text import (
+    advice,
+    conversion_markdown,
+    conversion_text,
+    summary,
+    symbol_map_lines,
+)
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.c2rust.project_files import write_file
+from jarvis_workers.service.c2rust.scan_results import read_artifact
+from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.pipelines import FAST
+from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
+FORMATS = ("text", "markdown", "json", "html")
+# Files that belong to the crate's user, which a new crate does not replace or remove.
+KEPT = frozenset((".git", "target", "Cargo.lock"))
+
+
+def is_conversion(run: Run) -> bool:
+    """Return whether the run has converted a C project."""
+    return run.kind == FAST
+
+
+def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
+    """Return the result of a run. Raises UsageError if it has none."""
+    content = read_artifact(store, blobs, run, CONVERSION)
+    if content is None:
+        raise UsageError(f"run {run.id} is {run.state}: it has no crate{f' ({run.reason})' if run.reason else ''}")
+    return decode_conversion(content)
+
+
+def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
+    """Yield the lines of the result for a terminal."""
+    yield from (line.rstrip("\n") for line in conversion_text(read_conversion(store, blobs, run), {}))
+
+
+def is_complete(store: Store, blobs: Blobs, run: Run) -> bool:
+    """Return whether every function is Rust, or refused by the translation, and the crate builds."""
+    conversion = read_conversion(store, blobs, run)
+    proven = all(one.cause in ("", "refused") for one in conversion.functions)
+    return proven and not conversion.not_checked and all(gate.passed for gate in conversion.crate)
+
+
+def outcome(store: Store, blobs: Blobs, run: Run) -> str:
+    """Return the outcome of a run in one line, with what to do next."""
+    conversion = read_conversion(store, blobs, run)
+    parts = [f"run {run.id} is {run.state}: {summary(conversion)}", advice(conversion)]
+    return "; ".join(part for part in parts if part)
+
+
+def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
+    """Yield the pieces of a report. Raises UsageError for a format that is not available."""
+    if form not in FORMATS:
+        raise UsageError(f'--format: "{form}" is not for conversions; they are reported as {", ".join(FORMATS)}')
+    conversion, part = read_conversion(store, blobs, run), run_part(store, run)
+    if form == "html":
+        yield (read_artifact(store, blobs, run, PAGE) or b"").decode()
+    elif form == "json":
+        found = read_artifact(store, blobs, run, CONVERSION) or b"{}"
+        yield json.dumps({"run": part, "conversion": json.loads(found)}, indent=2, ensure_ascii=False) + "\n"
+    else:
+        yield from (conversion_markdown if form == "markdown" else conversion_text)(conversion, part)
+
+
+def export_conversion(
+    store: Store, blobs: Blobs, run: Run, directory: Path | None = None, *, say: Callable[[str], None] | None = None
+) -> list[Path]:
+    """Write symbol_map.jsonl and progress.json, by default to the project's directory; return their paths."""
+    root = Path(os.fsdecode(run.root_raw))
+    if directory is None and not root.is_dir():
+        return []
+    conversion = read_conversion(store, blobs, run)
+    files = {SYMBOL_MAP: list(symbol_map_lines(conversion)), PROGRESS: [_progress(conversion)]}
+    if directory is None:
+        return [write_file(root, name, lines, say) for name, lines in files.items()]
+    return [write_whole(directory / name, lines) for name, lines in files.items()]
+
+
+def _progress(conversion: Conversion) -> str:
+    converted = [one.slot for one in conversion.functions if one.state == "mechanical"]
+    return json.dumps({"current": None, "converted": converted}, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_crate(store: Store, blobs: Blobs, run: Run, place: Path) -> list[Path]:
+    """Write the crate of a run to a directory, whose other files are removed; return the paths of its files.
+
+    Raises UsageError if the directory cannot be written.
+    """
+    content = read_artifact(store, blobs, run, CRATE)
+    if content is None:
+        raise UsageError(f"run {run.id} has no crate")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
+            written = [_write(place, name, file.read() if file else b"") for name, file in files.items()]
+        _remove_others(place, {str(path) for path in written})
+    except OSError as error:
+        raise UsageError(f"{place}: cannot be written: {error.strerror}") from error
+    return written
+
+
+def _write(place: Path, name: str, content: bytes) -> Path:
+    path = Path(os.path.normpath(place / name))
+    if not path.is_relative_to(os.path.normpath(place)):
+        raise UsageError(f"{name}: outside of the crate")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.is_symlink() or path.read_bytes() != content:
+        path.unlink(missing_ok=True)
+        path.write_bytes(content)
+    return path
+
+
+def _remove_others(place: Path, written: set[str]) -> None:
+    """Remove what an earlier conversion has written below src and c."""
+    for directory in (place / "src", place / "c"):
+        for path in directory.rglob("*") if directory.is_dir() else ():
+            if not path.is_dir() and str(path) not in written:
+                path.unlink()

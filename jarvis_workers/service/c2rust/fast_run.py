@@ -1,0 +1,99 @@
+"""Submit a run that converts a C project to Rust without a model."""
+
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.c2rust.compile_sources import CompilePlan
+from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.options import encode_commands
+from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jarvis_workers.settings import Settings
+    from jarvis_workers.snapshots.selection import Selection
+    from jarvis_workers.store.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class FastChoice:
+    """What a user asks for; see `FastOptions`."""
+
+    configure: str | None = None
+    build: str | None = None
+    tests: tuple[str, ...] = ()
+    proof: Literal["built", "reached", "compared"] = "reached"
+    only: tuple[str, ...] = ()
+    crate: str = "library"
+
+
+@dataclass(frozen=True)
+class FastInput(ParseInput):
+    """The input of a run: options, compile commands, and the archive of the project as it is before its build."""
+
+    options: FastOptions
+    archive: bytes = b""
+
+    @property
+    def contents(self) -> tuple[bytes, ...]:
+        """Return the compile commands and the archive."""
+        return self.commands, self.archive
+
+    def complete(self, selection: "Selection", store: "Store | None") -> FastOptions:
+        """Return the options with the blobs of both."""
+        return replace(
+            self.options, commands=sha256(self.commands).hexdigest(), project=sha256(self.archive).hexdigest()
+        )
+
+
+def fast_request(
+    settings: "Settings",
+    source: SourceTree,
+    plan: CompilePlan,
+    executor: str,
+    choice: FastChoice,
+    labels: "Mapping[str, str] | None" = None,
+) -> RunRequest[FastInput]:
+    """Return the request of a run over a project whose compilation is planned. Raises UsageError."""
+    c2rust = settings.c2rust
+    options = parse_options_of(
+        settings,
+        plan,
+        FastOptions,
+        configure=choice.configure,
+        build=choice.build,
+        tests=list(choice.tests),
+        proof=choice.proof,
+        only=list(choice.only),
+        crate=choice.crate,
+        build_seconds=c2rust.build_seconds,
+        memory_mb=c2rust.build_memory_mb,
+        disk_mb=c2rust.build_disk_mb,
+        tool_chains=[str(place) for place in c2rust.tool_chains],
+    )
+    archive = pack_project(source.path, c2rust.build_disk_mb)
+    given = FastInput(options, encode_commands(plan.commands), archive)
+    return project_request(settings, source, plan, FAST, executor, given, labels)
+
+
+def crate_name(root: Path) -> str:
+    """Return the name of the crate in a directory: that of the directory, as cargo accepts it."""
+    name = re.sub(r"[^a-z0-9_]+", "_", root.resolve().name.lower()).strip("_") or "library"
+    return name if name[0].isalpha() else f"lib{name}"
+
+
+def check_target(crate: Path) -> None:
+    """Raise UsageError if a directory is not a place for a new crate: it exists with files that are not a crate's."""
+    if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
+        raise UsageError(f"{crate}: not a directory; choose another by -o")
+    if crate.is_dir() and any(crate.iterdir()) and not (crate / "Cargo.toml").is_file():
+        raise UsageError(f"{crate}: has files but no Cargo.toml; choose an empty directory by -o")

@@ -1,0 +1,107 @@
+"""Run the gates of a batch of functions on a bench."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from jarvis_workers.c2rust.conversion import GateOutcome
+from jarvis_workers.c2rust.gates import GateReport, check_function
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
+from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
+from jarvis_workers.steps.c2rust.skeleton import SKELETON, decode_skeleton, project_bench
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.store.runs import Run
+
+STEP = "check"
+# The name of the blob with the outcomes of a batch.
+CHECKED = "checked"
+# Each job builds the crate on its bench first, if another has not done so: many functions share this.
+BATCH_FUNCTIONS = 32
+
+
+@dataclass(frozen=True)
+class CheckPayload(JsonRecord):
+    """The slots of a job's functions, and the blob of the skeleton."""
+
+    slots: Sequence[str]
+    skeleton: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckWork(JsonRecord):
+    """The input of a job."""
+
+    slots: Sequence[str]
+    skeleton: str
+    options: FastOptions = field(metadata={"read": read_options})
+
+
+read_work = CheckWork.decode
+
+
+def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield a job per batch of functions with a body."""
+    name = skeleton_of(blobs, earlier.outcomes(SKELETON))
+    slots = sorted(decode_skeleton(blobs.read(name)).bodies)
+    for start in range(0, len(slots), BATCH_FUNCTIONS):
+        some = slots[start : start + BATCH_FUNCTIONS]
+        payload = CheckPayload(some, name).to_json()
+        label = f"{some[0]} … ({len(some)} functions)"
+        yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
+
+
+def skeleton_of(blobs: Blobs, outcomes: Sequence[StageJob]) -> str:
+    """Return the blob of a run's skeleton. Raises StepFailed if there is none."""
+    for one in outcomes:
+        if found := read_result(blobs, one.result).blobs.get(SKELETON):
+            return found
+        if one.reason:
+            raise StepFailed(one.reason)
+    raise StepFailed("there is no skeleton")
+
+
+def load(_: "Session", run: "Run", job: Claimed) -> CheckWork:
+    """Return the functions of a job."""
+    payload = CheckPayload.from_json(job.payload)
+    return CheckWork(slots=payload.slots, skeleton=payload.skeleton, options=FastOptions.of(run))
+
+
+def decide(work: CheckWork, resources: Resources) -> Commit:
+    """Return what the gates say of each function, as a blob."""
+    skeleton = decode_skeleton(resources.blobs.read(work.skeleton))
+    with project_bench(resources, work.options) as bench:
+        bench.write_crate(skeleton.crate)
+        passed, messages = bench.build_library()
+        if not passed:
+            raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
+        suites = BenchSuites(bench, work.options.tests)
+        called = skeleton.called
+        checked = [check_function(suites, slot, called=slot in called, shadow=False) for slot in work.slots]
+    return Commit(blobs=((CHECKED, resources.blobs.put(encode_checked(checked))),))
+
+
+def encode_checked(checked: Sequence[GateReport]) -> bytes:
+    """Return outcomes as JSON."""
+    return json.dumps(checked).encode()
+
+
+def read_checked(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, GateReport]:
+    """Return the outcomes of all jobs by slot."""
+    found: dict[str, GateReport] = {}
+    for one in outcomes:
+        if name := read_result(blobs, one.result).blobs.get(CHECKED):
+            for slot, gates, calls in json.loads(blobs.read(name)):
+                found[slot] = GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls)
+    return found

@@ -1,0 +1,36 @@
+"""The options of runs that convert a C project."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jarvis_workers.steps.c2rust.options import ParseOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastOptions(ParseOptions):
+    """How a project is built, tested and converted.
+
+    `project` is the blob of its archive.  `configure` and `build` are commands, `tests` those of its tests; each is
+    split like a shell does.  `proof` is the weakest one that is accepted.  `only` are names of functions to convert,
+    with wildcards; all if it is empty.  Limits are those of a command: seconds, megabytes of memory and of files.
+    """
+
+    definitions: bool = True
+    project: str = ""
+    configure: str | None = None
+    build: str | None = None
+    tests: Sequence[str] = field(default_factory=list)
+    proof: Literal["built", "reached", "compared"] = "reached"
+    only: Sequence[str] = field(default_factory=list)
+    crate: str = "library"
+    build_seconds: float = 1800
+    test_seconds: float = 600
+    memory_mb: float = 4096
+    disk_mb: float = 8192
+    tool_chains: Sequence[str] = field(default_factory=list)
+
+
+def read_options(said: FastOptions | Mapping[str, Any]) -> FastOptions:
+    """Decode options from JSON; values that are decoded already are returned unchanged."""
+    return said if isinstance(said, FastOptions) else FastOptions.decode(said)

@@ -1,0 +1,154 @@
+"""Make the skeleton of a conversion: translate all functions, build the programs with slots, see what the tests call,
+and leave out the bodies that rustc refuses."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from jarvis_workers.bench.project_bench import ProjectBench
+from jarvis_workers.c2rust.conversion import FunctionResult
+from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
+from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.translation import Translated, TranslatedProject, translate_project
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
+from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, SuiteBaseline, encode_skeleton, project_bench
+from jarvis_workers.steps.c2rust.suite_runs import baseline
+from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
+from jarvis_workers.store import jobs
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.toolchain.cargo import CargoMessage
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.store.runs import Run
+
+QUEUE = "scan"
+# A broken body can hide the errors of others: rustc stops after a phase with errors.
+MOST_CHECKS = 12
+NOT_CHECKED = "not checked yet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkeletonWork(JsonRecord):
+    """The input of the job: the blobs of the definitions, and the options of the run."""
+
+    definitions: Sequence[str]
+    options: FastOptions = field(metadata={"read": read_options})
+
+
+class Checks(NamedTuple):
+    """The bodies that rustc accepts, and the first error of each of the others, by slot."""
+
+    bodies: dict[str, CrateItem]
+    errors: dict[str, CargoMessage]
+
+
+def plan(_: "Run", __: Blobs) -> Iterator[NewJob]:
+    """Yield the single job of the stage."""
+    yield NewJob(step=SKELETON, queue=QUEUE, label="translate, and build with slots", input_hash=SKELETON)
+
+
+def load(session: "Session", run: "Run", _: Claimed) -> SkeletonWork:
+    """Return the results of the jobs that read units."""
+    outcomes = jobs.outcomes(session, run.id, SYMBOLS_STAGE)
+    return SkeletonWork(definitions=[one.result for one in outcomes if one.result], options=FastOptions.of(run))
+
+
+read_work = SkeletonWork.decode
+
+
+def decide(work: SkeletonWork, resources: Resources) -> Commit:
+    """Return the skeleton as a blob."""
+    blobs = resources.blobs
+    found = (read_result(blobs, result).blobs.get(DEFINITIONS) for result in work.definitions)
+    units = [unit for _, unit in read_unit_definitions(blobs, [name for name in found if name])]
+    translated = translate_project(read_project(units), work.options.only)
+    with project_bench(resources, work.options) as bench:
+        skeleton = _skeleton(translated, bench, work.options)
+    return Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
+
+
+def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastOptions) -> Skeleton:
+    suites, called = _baselines(bench, options.tests)
+    bodies = {one.item.slot: one for one in translated.functions if one.body}
+    declarations = translated.declarations()
+    texts = {slot: one.crate_item() for slot, one in bodies.items()}
+    checks = check_bodies(bench, translated.types, list(declarations.values()), texts)
+    return Skeleton(
+        functions=tuple(_result(one, checks) for one in translated.functions),
+        types=translated.types,
+        declarations=declarations,
+        bodies=checks.bodies,
+        suites=tuple(suites),
+        called=frozenset(called),
+        symbols=tuple(sorted({one.item.slot for one in translated.items})),
+        globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
+        warnings=tuple(
+            f"{suite.command}: calls other functions each time" for suite in suites if not suite.deterministic
+        ),
+    )
+
+
+def _baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[SuiteBaseline], set[str]]:
+    suites, called = list[SuiteBaseline](), set[str]()
+    for command in commands:
+        suite, run, reached = baseline(bench, command)
+        if run.failure:
+            tail = run.output.decode(errors="backslashreplace").splitlines()[-3:]
+            raise StepFailed(
+                f"--test {command}: fails before anything is translated: {run.failure}: {' | '.join(tail)}"
+            )
+        suites.append(suite)
+        called |= reached
+    return suites, called
+
+
+def check_bodies(bench: ProjectBench, types: str, declarations: Sequence[str], bodies: dict[str, CrateItem]) -> Checks:
+    """Leave out bodies until rustc accepts the others. Raises StepFailed if an error lies outside of bodies."""
+    left, errors = dict(bodies), dict[str, CargoMessage]()
+    by_name = {item.name.removeprefix("r#"): slot for slot, item in bodies.items()}
+    for _ in range(MOST_CHECKS):
+        bench.write_crate(bench_crate(types, declarations, list(left.values())))
+        passed, messages, _ = bench.cargo("check")
+        if passed:
+            return Checks(left, errors)
+        found = defaultdict[str, list[CargoMessage]](list)
+        for message in messages:
+            name = function_of(message.file)
+            if message.level == "error" and name in by_name:
+                found[by_name[name]].append(message)
+        if not found:
+            first = next(message for message in messages if message.level == "error")
+            raise StepFailed(f"the crate does not compile: {first.file}:{first.line}: {first.code} {first.text}")
+        for slot, some in found.items():
+            left.pop(slot, None)
+            errors.setdefault(slot, some[0])
+    raise StepFailed(f"the crate does not compile after {MOST_CHECKS} attempts")
+
+
+def _result(one: Translated, checks: Checks) -> FunctionResult:
+    definition, item = one.item.definition, one.item
+    result = FunctionResult(
+        name=definition.name,
+        file=shown(definition.extent.file),
+        line=definition.extent.line,
+        end_line=definition.extent.end_line,
+        module=item.module,
+        rust_name=item.rust_name,
+        rust_signature=one.signature,
+        cause="not_checked",
+        reason=NOT_CHECKED,
+        slot=item.slot,
+    )
+    if error := checks.errors.get(item.slot):
+        return replace(result, cause="refused", reason=f"its Rust does not compile: {error.code} {error.text}")
+    return result if one.body else replace(result, cause="refused", reason=one.refusal)

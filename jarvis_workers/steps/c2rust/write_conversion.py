@@ -1,0 +1,102 @@
+"""Write the results of a conversion: its body, the page that shows it, and the user's crate as an archive."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, decode_conversion, encode_conversion
+from jarvis_workers.c2rust.order import translation_order
+from jarvis_workers.c2rust.report.conversion_data import conversion_data
+from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.roots import find_roots
+from jarvis_workers.c2rust.symbol import SymbolGraph
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.check_bodies import skeleton_of
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.steps.c2rust.merge_bodies import CRATE as CRATE_BLOB
+from jarvis_workers.steps.c2rust.merge_bodies import MERGED
+from jarvis_workers.steps.c2rust.merge_bodies import STEP as MERGE
+from jarvis_workers.steps.c2rust.options import decode_commands
+from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton
+from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
+from jarvis_workers.store import jobs, symbols
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+# The names of the artifacts.
+CONVERSION, CRATE, PAGE = "conversion", "crate.tar", "report.html"
+
+
+class ConversionWork(NamedTuple):
+    """The data from the store: the graph, and the jobs of earlier stages."""
+
+    run: Run
+    graph: SymbolGraph
+    batches: tuple[StageJob, ...]
+    skeleton: tuple[StageJob, ...]
+    merge: tuple[StageJob, ...]
+
+
+def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
+    """Yield the single job of the stage."""
+    yield NewJob(step=CONVERSION, queue=CONTROL_QUEUE, label="write the report", input_hash=CONVERSION)
+
+
+def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
+    """Return the data for the report."""
+    stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, SKELETON, MERGE))
+    return ConversionWork(run, symbols.read(session, run.id), *stages)
+
+
+def decide(work: ConversionWork, resources: Resources) -> Commit:
+    """Return the body, the page and the crate as artifacts."""
+    blobs = resources.blobs
+    skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, work.skeleton)))
+    conversion = _conversion(work, blobs)
+    names = [read_result(blobs, one.result).blobs.get(CRATE_BLOB) for one in work.merge]
+    crate = next(blobs.read(name) for name in names if name)
+    page = _page(work, conversion, skeleton, blobs)
+    return Commit(artifacts=((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page)))
+
+
+def _conversion(work: ConversionWork, blobs: Blobs) -> Conversion:
+    for one in work.merge:
+        if name := read_result(blobs, one.result).blobs.get(MERGED):
+            conversion = decode_conversion(blobs.read(name))
+            commands = decode_commands(blobs.read(FastOptions.of(work.run).commands))
+            gaps = unit_gaps(blobs, commands, work.batches)
+            return replace(conversion, not_checked=tuple((shown(file), reason) for file, reason in gaps.not_checked))
+    raise StepFailed("the functions were not merged")
+
+
+def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blobs: Blobs) -> bytes:
+    name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
+    steps = translation_order(work.graph, FastOptions.of(work.run).delayed)
+    rust = {slot: item.text for slot, item in skeleton.bodies.items()}
+    data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
+    facts = PageFacts(name, units=len(work.batches), warnings=conversion.warnings)
+    return render_page(work.graph, steps, find_roots(work.graph), facts, data)
+
+
+def c_texts(blobs: Blobs, snapshot: str, functions: Sequence[FunctionResult]) -> dict[str, str]:
+    """Return the C text of functions by slot, from the files of the snapshot."""
+    texts: dict[str, str] = {}
+    by_file: dict[str, list[FunctionResult]] = {}
+    for one in functions:
+        by_file.setdefault(one.file, []).append(one)
+    with open_snapshot(blobs, snapshot) as reader:
+        for entry in reader.files():
+            for one in by_file.get(shown(entry.path), ()):
+                lines = reader.read(entry).decode(errors="replace").split("\n")
+                texts[one.slot] = "\n".join(lines[one.line - 1 : one.end_line])
+    return texts

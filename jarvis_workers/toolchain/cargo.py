@@ -1,0 +1,98 @@
+"""Find cargo, and read its messages.
+
+The tool chain's own cargo is called, not the front of rustup, which writes to the home directory.
+"""
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.errors import UsageError
+
+OLDEST = (1, 77)
+ADVICE = "install Rust 1.77 or newer: https://rustup.rs, or apt install rustc-web cargo-web on Debian 12"
+MOST_MESSAGES = 10_000
+MESSAGE_LENGTH = 2_000
+SECONDS = 60
+
+
+class RustTools(NamedTuple):
+    """A tool chain: its directory, whose `bin` holds cargo and rustc, and its version."""
+
+    root: Path
+    version: tuple[int, int]
+
+    @property
+    def cargo(self) -> Path:
+        return self.root / "bin" / "cargo"
+
+
+class CargoMessage(NamedTuple):
+    """An error or warning of rustc; `file` is relative to the crate, "" without a place; lines count from 1."""
+
+    level: str
+    code: str
+    text: str
+    file: str = ""
+    line: int = 0
+
+
+# The classes that reports count, by the error codes of https://doc.rust-lang.org/error_codes/.
+CLASSES = {
+    "missing_import": ("E0405", "E0412", "E0422", "E0425", "E0432", "E0433"),
+    "type_mismatch": ("E0053", "E0061", "E0277", "E0308", "E0369", "E0604", "E0605", "E0606", "E0607"),
+    "visibility": ("E0603", "E0616", "E0624"),
+    "borrow_checker": tuple(f"E0{number}" for number in (381, 382, 384, 499, 502, 503, 505, 506, 507, 515, 597, 716)),
+    "dependency_missing": ("E0463",),
+    "module_not_found": ("E0583", "E0584"),
+}  # fmt: skip
+
+
+def error_class(message: CargoMessage) -> str:
+    """Return the class of an error, "other" for those that reports do not tell apart."""
+    return next((name for name, codes in CLASSES.items() if message.code in codes), "other")
+
+
+@functools.cache
+def find_rust() -> RustTools:
+    """Return the tool chain that this process would use. Raises UsageError, one line, without a recent one."""
+    rustc = shutil.which("rustc")
+    if rustc is None:
+        raise UsageError(f"rustc is not installed; {ADVICE}")
+    root, version = (_ask(rustc, *words) for words in (("--print", "sysroot"), ("--version",)))
+    match = re.match(r"rustc (\d+)\.(\d+)", version)
+    found = (int(match[1]), int(match[2])) if match else (0, 0)
+    tools = RustTools(Path(root.strip()), found)
+    if not tools.cargo.is_file():
+        raise UsageError(f"{tools.cargo}: not installed; {ADVICE}")
+    if found < OLDEST:
+        raise UsageError(f"{rustc}: version {found[0]}.{found[1]} is too old; {ADVICE}")
+    return tools
+
+
+def _ask(program: str, *words: str) -> str:
+    try:
+        done = subprocess.run(
+            [program, *words], capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(f"{program}: cannot be started; {ADVICE}") from error
+    return done.stdout
+
+
+def read_messages(output: bytes) -> Iterator[CargoMessage]:
+    """Yield the errors and warnings in the output of `cargo --message-format=json`; the last line may be cut."""
+    for line in output.splitlines()[:MOST_MESSAGES]:
+        try:
+            message = json.loads(line)["message"]
+            level, text, code = message["level"], message["message"], (message["code"] or {}).get("code", "")
+            places = [(span["file_name"], span["line_start"]) for span in message["spans"] if span["is_primary"]]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if level in ("error", "warning"):
+            yield CargoMessage(level, code, text[:MESSAGE_LENGTH], *(places[0] if places else ()))
