@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from jarvis_workers.bench.slot_compiler import compile_with_slots
 from jarvis_workers.c2rust.shadow_log import Compared, ShadowLog, Unshadowed, read_shadow_log
-from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots
 from tests.servers import missing
 
 DATA = Path(__file__).parents[2] / "data" / "c2rust" / "shadow"
