@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -138,3 +141,27 @@ def test_the_files_that_units_may_include_are_packed_whatever_their_suffix(tmp_p
 
     packed = {entry.path for entry in walk(tmp_path, selection) if isinstance(entry, FileFound)}
     assert packed == {b"a.c", b"table.xpm", b"rows.dat", b"build/config.h"}
+
+
+@pytest.fixture
+def public_path() -> Iterator[Path]:
+    """A temporary directory that every user may enter."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+def test_directories_that_cannot_be_read_are_named(public_path: Path) -> None:
+    write(public_path, {"a.c": "", "closed/b.c": ""})
+    (public_path / "closed").chmod(0)
+    before = os.geteuid()
+    os.seteuid(65534 if before == 0 else before)  # root may read everything
+    try:
+        plan = compile_commands_of(public_path, CompileOptions())
+    finally:
+        os.seteuid(before)
+        (public_path / "closed").chmod(0o755)
+
+    assert [command.file for command in plan.commands] == [b"a.c"]
+    assert plan.warnings[-1] == "closed: Permission denied"

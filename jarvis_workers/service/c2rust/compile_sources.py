@@ -127,7 +127,8 @@ def _plan(
     units = {os.fsdecode(command.file) for command in found.commands}
     paths = {*files.includes, *(local.inside(unit) or unit for unit in units)}
     ordered = tuple(sorted(map(os.fsencode, paths)))
-    return CompilePlan(found.commands, found.warnings, Path(local.root), ordered, directory, files.links)
+    warnings = (*found.warnings, *files.warnings)
+    return CompilePlan(found.commands, warnings, Path(local.root), ordered, directory, files.links)
 
 
 def pack_selection(plan: CompilePlan) -> Selection:

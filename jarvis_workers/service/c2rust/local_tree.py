@@ -14,6 +14,7 @@ from jarvis_workers.c2rust.compile_arguments import C_SUFFIXES, CPP_SUFFIXES
 from jarvis_workers.c2rust.include_guess import Include, includes_of
 from jarvis_workers.c2rust.path_map import below
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 
 HEADER_SUFFIXES = ("h", "hh", "hpp", "hxx", "h++", "H", "inc", "inl", "ipp", "tpp", "def", "tcc")
 SUFFIXES = frozenset((*C_SUFFIXES, *CPP_SUFFIXES, *HEADER_SUFFIXES))
@@ -36,11 +37,12 @@ FileIncludes = dict[str, tuple[Include, ...]]
 class ProjectFiles(NamedTuple):
     """The files of a tree, and the symbolic links to them or to directories, with their targets relative to the root.
 
-    No file is a link, and none is below a directory that is a link.
+    No file is a link, and none is below a directory that is a link.  `warnings` name unreadable directories.
     """
 
     includes: FileIncludes
     links: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
 
 
 class LocalTree(NamedTuple):
@@ -85,7 +87,8 @@ def project_files(tree: LocalTree) -> ProjectFiles:
     by_name = defaultdict[str, list[str]](list)
     pending: list[str] = []
     links: dict[str, str] = {}
-    for path in _walk(tree.root):
+    unreadable: list[OSError] = []
+    for path in _walk(tree.root, unreadable):
         name = path.rpartition("/")[2]
         if Path(tree.root, path).is_symlink():
             target = tree.inside(path)
@@ -105,7 +108,8 @@ def project_files(tree: LocalTree) -> ProjectFiles:
             for include in files[path]:
                 pending += by_name.pop(include.name.rpartition("/")[2], ())
     used = {link: one for link, one in links.items() if one in files or Path(tree.root, one).is_dir()}
-    return ProjectFiles(files, used)
+    warnings = [f"{plain(os.path.relpath(error.filename, tree.root))}: {error.strerror}" for error in unreadable]
+    return ProjectFiles(files, used, tuple(sorted(warnings)))
 
 
 def is_system_header(name: str) -> bool:
@@ -113,10 +117,10 @@ def is_system_header(name: str) -> bool:
     return name in BUILTIN_HEADERS or any(Path(place, name).is_file() for place in SYSTEM_HEADERS)
 
 
-def _walk(root: str) -> Iterator[str]:
-    """Yield the relative paths of files and symbolic links, which are not followed."""
+def _walk(root: str, unreadable: list[OSError]) -> Iterator[str]:
+    """Yield the relative paths of files and symbolic links, which are not followed; add errors to `unreadable`."""
     count = 0
-    for directory, names, files in os.walk(root):
+    for directory, names, files in os.walk(root, onerror=unreadable.append):
         names[:] = sorted(name for name in names if name not in METADATA)
         inside = directory[len(root) + 1 :]
         for name in (*files, *(name for name in names if Path(directory, name).is_symlink())):
