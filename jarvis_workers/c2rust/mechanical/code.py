@@ -12,7 +12,7 @@ LEVELS |= dict.fromkeys(("*", "/", "%"), MULTIPLY) | dict.fromkeys(("==", "!=", 
 OPPOSITES = {"==": "!=", "!=": "=="}
 
 # `a as u32 < b` would begin generic arguments.
-ENDS_WITH_TYPE = re.compile(r" as [\w:]+$")
+ENDS_WITH_TYPE = re.compile(r" as [\w:* ]+$")
 QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|b'(?:\\.|[^'\\])'")
 INDENT = "    "
 LINE_WIDTH = 110
