@@ -66,8 +66,6 @@ def add_slots(text: str, *, machine: str, source: str, root: str = "") -> Slotte
         for symbol, place in found.functions.items()
         if symbol not in left_out
     )
-    if not slots:
-        return SlottedText(text, slots, unslotted)
     code = [*_renamed(lines, slots), *_trampolines(slots, target, text), *_aliases(slots, found, source, target)]
     return SlottedText("\n".join(code) + "\n", slots, unslotted)
 

@@ -108,6 +108,12 @@ def test_hidden_symbols_can_be_seen_by_a_library():
     assert not [line for line in after if line.startswith(".hidden")]
 
 
+def test_hidden_data_of_a_unit_without_functions_can_be_seen_by_a_library():
+    after = lines(slotted("\t.internal\ttable\n\t.globl\ttable\ntable:\n\t.byte\t1\n"))
+
+    assert ".protected table" in [" ".join(line.split()) for line in after]
+
+
 def test_weak_functions_and_aliases_go_through_the_slot():
     result = slotted(gcc("f", linkage="weak") + "\t.globl\tg\n\t.set\tg,f\n")
 
