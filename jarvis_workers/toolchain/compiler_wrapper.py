@@ -15,6 +15,7 @@ from collections.abc import Mapping
 RECORDED = "JARVIS_C2RUST_RECORDED"
 SUFFIXES = ("c", "i", "cc", "cpp", "cxx", "c++", "C", "CC", "CPP", "cp", "ii", "S", "s")
 RESPONSE_BYTES = 1_000_000
+RESPONSES_MAX = 100
 CANNOT_EXECUTE, NOT_FOUND = 126, 127
 
 
@@ -39,7 +40,12 @@ def record(words: list[str], directory: str) -> None:
     responses = [word[1:] for word in words if word.startswith("@")]
     if not responses and not any(word.startswith("-x") or word.rpartition(".")[2] in SUFFIXES for word in words[1:]):
         return
-    texts = {name: text for name in responses if (text := _read(name)) is not None}
+    texts: dict[str, str] = {}
+    for name in responses:  # which grow by the response files that these name
+        text = _read(name) if name not in texts else None
+        if text is not None and len(texts) < RESPONSES_MAX:
+            texts[name] = text
+            responses += [word.strip("\"'")[1:] for word in text.split() if word.strip("\"'").startswith("@")]
     line = json.dumps({"directory": os.getcwd(), "arguments": words, "responses": texts}).encode()  # noqa: PTH109
     path = os.path.join(directory, f"{time.time_ns():020}-{os.getpid()}.json")  # noqa: PTH118
     descriptor = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

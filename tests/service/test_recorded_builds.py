@@ -96,7 +96,8 @@ def test_operators_of_a_shell_are_given_to_a_shell(tree: Path) -> None:
 
 
 def test_response_files_that_the_build_removes_are_recorded(tree: Path) -> None:
-    plan = plan_of(tree, "echo '-DX=4 -c a.c' > all.rsp; cc @all.rsp && rm all.rsp")
+    build = "echo '-DX=4' > x.rsp; echo '@x.rsp -c a.c' > all.rsp; cc @all.rsp && rm *.rsp"
+    plan = plan_of(tree, build)
 
     assert units(plan) == [("a.c", ("-DX=4",))]
 
