@@ -6,6 +6,7 @@
  */
 #define MOST_PAIRS ((size_t)1 << 16)
 #define MOST_MISMATCHES 512
+#define MOST_CONSTANT 64
 
 enum place { WORD, FREED, SIZE, BLOCKS };
 
@@ -105,21 +106,30 @@ static int pair_blocks(struct comparison *c, const struct found *theirs, const s
     return 1;
 }
 
+/* Literals, constant tables and static locals are at other addresses in the Rust library: their size is not known. */
+static int same_constant(const struct comparison *c, uint64_t theirs, uint64_t ours)
+{
+    for (int at = 0; at < MOST_CONSTANT; at++) {
+        if (!in_ranges(&modules, theirs + at) || !in_ranges(&rust, ours + at))
+            return at > 0;
+        char byte = *theirs_at(c, theirs + at);
+        if (byte != *(char *)(ours + at))
+            return 0;
+        if (!byte)
+            break;
+    }
+    return 1;
+}
+
 static int same_word(struct comparison *c, uint64_t theirs, uint64_t ours, uint64_t from)
 {
     struct found one = find_theirs(c, theirs), other = find_ours(ours);
     int new_theirs = one.header.serial > c->serial, new_ours = other.header.serial > c->serial;
     if (new_theirs && new_ours && theirs - one.address == ours - other.address && pair_blocks(c, &one, &other, from))
         return 1;
+    if (in_ranges(&rust, ours) && in_ranges(&modules, theirs))
+        return same_constant(c, theirs, ours);
     return theirs == ours || (one.address && other.address && !one.header.serial && !other.header.serial);
-}
-
-static int is_excluded(uint64_t address)
-{
-    for (size_t at = 0; at < excluded.count; at++)
-        if (address >= (uintptr_t)excluded.range[at].from && address < (uintptr_t)excluded.range[at].to)
-            return 1;
-    return 0;
 }
 
 /* Compares bytes that do not cross a page of theirs. */
@@ -132,8 +142,8 @@ static void compare_part(struct comparison *c, uint64_t theirs, uint64_t ours, s
         step = step < bytes - at ? step : bytes - at;
         memcpy(&a, old + at, step);
         memcpy(&b, new + at, step);
-        int pointer = step == 8 && (in_reserve(a) || in_reserve(b));
-        if ((a != b || pointer) && !(pointer && same_word(c, a, b, ours + at)) && a != b && !is_excluded(theirs + at))
+        int pointer = step == 8 && (in_reserve(a) || in_reserve(b) || (a != b && in_ranges(&rust, b)));
+        if ((a != b || pointer) && !(pointer && same_word(c, a, b, ours + at)) && a != b && !in_ranges(&excluded, theirs + at))
             note(c, WORD, theirs + at, ours + at, old + at, new + at, step);
     }
 }

@@ -20,7 +20,8 @@ struct ranges {
     struct range range[MOST_RANGES];
 };
 
-static struct ranges data, excluded;
+/* Writable data to compare; what of it not to; all of the modules with slots, and of the Rust library. */
+static struct ranges data, excluded, modules, rust;
 static int pagemap_works;
 
 static void add_range(struct ranges *ranges, char *from, char *to)
@@ -43,24 +44,43 @@ static void exclude_bindings(const struct dl_phdr_info *module)
     add_range(&excluded, from, to);
 }
 
-/* `address` lies in the module whose data to compare. */
-static int add_module(struct dl_phdr_info *module, size_t size, void *address)
+static int in_ranges(const struct ranges *ranges, uint64_t address)
 {
-    (void)size;
+    for (size_t at = 0; at < ranges->count; at++)
+        if (address >= (uintptr_t)ranges->range[at].from && address < (uintptr_t)ranges->range[at].to)
+            return 1;
+    return 0;
+}
+
+static void add_segments(const struct dl_phdr_info *module, struct ranges *ranges, ElfW(Word) flag)
+{
     for (int at = 0; at < module->dlpi_phnum; at++) {
         const ElfW(Phdr) *segment = module->dlpi_phdr + at;
-        char *from = (char *)(module->dlpi_addr + segment->p_vaddr), *to = from + segment->p_memsz;
-        if (segment->p_type != PT_LOAD || (char *)address < from || (char *)address >= to)
-            continue;
-        for (int other = 0; other < module->dlpi_phnum; other++) {
-            segment = module->dlpi_phdr + other;
-            from = (char *)(module->dlpi_addr + segment->p_vaddr);
-            if (segment->p_type == PT_LOAD && segment->p_flags & PF_W)
-                add_range(&data, from, from + segment->p_memsz);
-        }
-        exclude_bindings(module);
-        return 1;
+        char *from = (char *)(module->dlpi_addr + segment->p_vaddr);
+        if (segment->p_type == PT_LOAD && segment->p_flags & flag)
+            add_range(ranges, from, from + segment->p_memsz);
     }
+}
+
+static int has_address(const struct dl_phdr_info *module, const void *address)
+{
+    struct ranges all = {0};
+    add_segments(module, &all, PF_R);
+    return in_ranges(&all, (uintptr_t)address);
+}
+
+/* `places` are an address in a module with slots, and one in the Rust library. */
+static int add_module(struct dl_phdr_info *module, size_t size, void *places)
+{
+    void **place = places;
+    (void)size;
+    if (has_address(module, place[0]) && !in_ranges(&modules, (uintptr_t)place[0])) {
+        add_segments(module, &data, PF_W);
+        add_segments(module, &modules, PF_R);
+        exclude_bindings(module);
+    }
+    if (has_address(module, place[1]) && !in_ranges(&rust, (uintptr_t)place[1]))
+        add_segments(module, &rust, PF_R);
     return 0;
 }
 

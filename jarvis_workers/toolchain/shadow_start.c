@@ -56,7 +56,10 @@ SHARED void jv_shadow_start(struct watch *watch, size_t count, void *module)
         start_process();
     else
         dl_iterate_phdr(redirect_module, 0);
-    dl_iterate_phdr(add_module, module);
+    size_t first = 0;
+    while (!watch[first].on)
+        first++;
+    dl_iterate_phdr(add_module, (void *[]){module, watch[first].target});
     read_shapes(watch, count);
 }
 

@@ -48,7 +48,7 @@ static int same_piece(struct comparison *c, const struct piece *piece, const str
         return 1;
     if (c && piece->mask == 0xff && piece->kind != 'v') {
         uint64_t one = theirs->integer[piece->number & 1], other = ours->integer[piece->number & 1];
-        return in_reserve(one) && in_reserve(other) ? same_word(c, one, other, 0) : one == other;
+        return same_word(c, one, other, 0);
     }
     for (int at = 0; at < 8; at++)
         if (piece->mask >> at & 1 && old[at] != new[at])
@@ -87,10 +87,7 @@ static int name_by_argument(const struct call *call, uint64_t from, uint64_t to,
 static int is_static_local(uint64_t address)
 {
     Dl_info facts;
-    for (size_t at = 0; at < data.count; at++)
-        if (address >= (uintptr_t)data.range[at].from && address < (uintptr_t)data.range[at].to)
-            return !dladdr((void *)address, &facts) || !facts.dli_sname;
-    return 0;
+    return in_ranges(&data, address) && (!dladdr((void *)address, &facts) || !facts.dli_sname);
 }
 
 /* Returns how much of the text was written. */

@@ -17,7 +17,7 @@ EQUAL = {
     **{"add": 18, "count": 16, "push": 16, "two_blocks": 5, "mean": 1, "half": 1, "out": 2, "make_small": 1},
     **{"make_mixed": 1, "make_large": 1, "grow": 12, "drop": 1, "leak": 4, "depth": 1, "each": 1, "say": 3},
     **{"read_part": 2, "append": 5, "wide": 1, "send_signal": 1, "copy": 4, "spin": 1, "divide": 1},
-    **{"local_array": 1, "late_error": 1},
+    **{"local_array": 1, "late_error": 1, "name_of": 2, "table_of": 1},
 }
 UNSHADOWED = {
     "jump": "calls longjmp",
@@ -48,6 +48,8 @@ WRONG = {
     "read_part": ("stack argument 1+0", None, None),
     "wide": ("result r0", None, None),
     "copy": ("heap result+0>0", None, None),
+    "name_of": ("result p0", None, None),
+    "table_of": ("stack argument 0+0", None, None),
 }
 
 

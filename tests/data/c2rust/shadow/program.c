@@ -46,6 +46,10 @@ int divide(int a, int b) { return a / b; }
 int local_array(int n) { char a[300]; memset(a, n, sizeof a); int s = 0; for (int i = 0; i < 300; i++) s += a[i]; return s; }
 int late_error(int n) { errno = n; return n; }
 
+static const int table[] = {3, 1, 4};
+const char *name_of(int n) { return n ? "one" : "zero"; }
+const int *table_of(struct buffer *b) { b->bytes = (char *)"table"; return table; }
+
 static int twice(int a) { total++; return 2 * a; }
 
 #define CASE(NAME) else if (!strcmp(argv[1], #NAME))
@@ -92,6 +96,8 @@ int main(int argc, char **argv)
     CASE(divide) got = divide(8, 2);
     CASE(local_array) got = local_array(1);
     CASE(late_error) got = late_error(3);
+    CASE(name_of) got = name_of(1)[0] + name_of(0)[0];
+    CASE(table_of) got = table_of(&b)[1];
     CASE(forked) { if (!fork()) { add(1, 2); exit(0); } int s; wait(&s); got = add(1, 2); }
     CASE(tree) { for (int i = 0; i < 20; i++) push(i); got = each(twice, 3) + add(1, 2) + list->value; }
     printf("%d\n", got);

@@ -42,3 +42,6 @@ void jvr_touch(char *bytes, long n) { bytes[n >> 1] += 1; }
 int jvr_divide(int a, int b) { return a / b; }
 int jvr_local_array(int n) { int s = 0; for (int i = 0; i < 300; i++) s += n; return s; }
 int jvr_late_error(int n) { return n; }
+static const int numbers[] = {3, 1, 4};
+const char *jvr_name_of(int n) { return n ? "one" : "zero"; }
+const int *jvr_table_of(struct buffer *b) { b->bytes = (char *)"table"; return numbers; }

@@ -26,3 +26,6 @@ long jvr_read_part(FILE *file, char *to) { fseek(file, 4, SEEK_CUR); return (lon
 long jvr_wide(long a, long b, long c, long d, long e, long f, long g, long h, long i) { return a + b + c + d + e + f + h; }
 char *jvr_copy(const char *what) { return strdup(what + 1); }
 void jvr_touch(char *bytes, long n) { bytes[n / 2 + 1]++; }
+static const int numbers[] = {3, 1, 4};
+const char *jvr_name_of(int n) { return n ? "One" : "zero"; }
+const int *jvr_table_of(struct buffer *b) { b->bytes = (char *)"tables"; return numbers; }
