@@ -23,6 +23,8 @@ CONVERSATION_CONNECTIONS = 3
 POOLS: Mapping[str, Pool] = {
     "scan": Pool("prefork"),
     "agent": Pool("threads", 200, connections=6 + CONVERSATION_CONNECTIONS),
+    # Jobs that build and test untrusted projects in the sandbox: minutes each, on all processors.
+    "build": Pool("prefork"),
     # One long plan or report must not block all others.
     "control": Pool("prefork", 2),
 }

@@ -10,19 +10,29 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 
+BUILD_QUEUE = "build"
+
 if TYPE_CHECKING:
     from jarvis_workers.conversations.runtime import AgentRuntime
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """The limits of a local executor: the number of children (0 for none), and the seconds to wait for the store."""
+    """The limits of a local executor: the number of children (0 for none), and the seconds to wait for the store.
+
+    A child is killed after `hard_limit_seconds`, with a job of the queue "build" after `build_limit_seconds`.
+    """
 
     processes: int
     lease_seconds: float = 30.0
     tick_seconds: float = 2.0
     hard_limit_seconds: float = 300.0
+    build_limit_seconds: float = 14_400.0
     patience_seconds: float = 600.0
+
+    def job_seconds(self, queue: str) -> float:
+        """Return the hard time limit of a job in a child."""
+        return self.build_limit_seconds if queue == BUILD_QUEUE else self.hard_limit_seconds
 
 
 @dataclass(frozen=True, slots=True)

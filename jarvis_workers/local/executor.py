@@ -1,8 +1,8 @@
 """The local executor: executes runs on this machine, without a broker, with the same steps and store as a cluster.
 
-The parent is the only writer.  Scan jobs run in child processes, unless their results are cached; plan and report jobs
-run in one thread of the parent.  A child that dies is replaced.  During an outage of the store, outcomes remain in
-memory until they are saved.
+The parent is the only writer.  Scan and build jobs run in child processes, unless their results are cached; plan
+and report jobs run in one thread of the parent.  A child that dies is replaced.  During an outage of the store,
+outcomes remain in memory until they are saved.
 """
 
 import traceback

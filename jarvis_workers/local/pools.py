@@ -1,7 +1,7 @@
-"""The pools of a local executor: children for scan jobs, a thread for control jobs, an event loop for conversations.
+"""The pools of a local executor: children (scan, build), a thread for control jobs, an event loop for conversations.
 
-With 0 processes, `start` executes scan and control jobs in the main thread, for debuggers and tests. Then jobs are not
-isolated: a job that crashes or hangs takes the command with it, and no lease is renewed while a job is executed.
+With 0 processes, `start` executes jobs without conversations in the main thread, for debuggers and tests. Then jobs
+are not isolated: one that crashes or hangs takes the command with it, and no lease is renewed while a job is executed.
 """
 
 import selectors
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.local.children import ChildSlot, LocalChildren
-from jarvis_workers.local.context import ExecutorContext, RunLimits
+from jarvis_workers.local.context import BUILD_QUEUE, ExecutorContext, RunLimits
 from jarvis_workers.local.control import ControlThread
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import Done, Failed, attempt_without_store
@@ -28,14 +28,14 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-SCAN_QUEUE = "scan"
+CHILD_QUEUES = ("scan", BUILD_QUEUE)
 LEASE_MARGIN_SECONDS = 10
 
 
 class Claims(NamedTuple):
-    """Jobs that were claimed in one transaction; scan jobs are paired with the slots that will execute them."""
+    """Jobs that were claimed in one transaction; those for children are paired with their slots."""
 
-    scan: list[tuple[ChildSlot, Claimed]]
+    children: list[tuple[ChildSlot, Claimed]]
     control: list[Claimed]
     conversations: list[Claimed]
 
@@ -92,7 +92,7 @@ class LocalPools:
         """Claim a job for each idle child and the control thread, and conversations up to their limit."""
 
         def claim(queue: str, limit: int, process: str) -> list[Claimed]:
-            hard_limit = self._limits.hard_limit_seconds + LEASE_MARGIN_SECONDS
+            hard_limit = self._limits.job_seconds(queue) + LEASE_MARGIN_SECONDS
             return jobs.claim_many(
                 session,
                 executor=executor,
@@ -100,14 +100,15 @@ class LocalPools:
                 worker_id=self._worker_id,
                 process=process,
                 limit=limit,
-                lease_seconds=hard_limit if queue == SCAN_QUEUE else self._limits.lease_seconds,
+                lease_seconds=hard_limit if queue in CHILD_QUEUES else self._limits.lease_seconds,
             )
 
         claims = Claims([], [], [])
         for slot in self._children.idle:
-            if not (claimed := claim(SCAN_QUEUE, 1, slot.process)):
+            job = next((job for queue in CHILD_QUEUES for job in claim(queue, 1, slot.process)), None)
+            if job is None:
                 break
-            claims.scan.append((slot, claimed[0]))
+            claims.children.append((slot, job))
         if not self._control.held:
             claims.control.extend(claim(CONTROL_QUEUE, 1, self._worker_id))
         if self._agents:
@@ -121,7 +122,7 @@ class LocalPools:
         for job in claims.control:
             self._control.start(job)
         self._converse(claims.conversations)
-        for slot, job in claims.scan:
+        for slot, job in claims.children:
             module, work = load(self._world.store, job)
             if commit := recall(module, work, self._world.resources):
                 self._outcomes.append(JobOutcome(job, Done(commit), slot.process))
@@ -144,7 +145,7 @@ class LocalPools:
                     self._outcomes.append(JobOutcome(job, Failed(str(error))))
 
     def renew(self, session: "Session") -> None:
-        """Extend leases and cancel conversations whose leases are lost; leases of scan jobs cover the hard limit."""
+        """Extend leases and cancel conversations whose leases are lost; leases in children cover the hard limit."""
         jobs.renew(session, self._control.held, self._limits.lease_seconds)
         if self._agents and (held := self._agents.held):
             kept = jobs.renew(session, held, self._limits.lease_seconds)
@@ -157,8 +158,8 @@ class LocalPools:
 
     def enforce_limit(self, now: float) -> None:
         """Kill children whose job has exceeded the hard time limit."""
-        limit = self._limits.hard_limit_seconds
-        for slot, _ in self._children.busy:
+        for slot, job in self._children.busy:
+            limit = self._limits.job_seconds(job.queue)
             if now - slot.since > limit:
                 self._outcomes += self._children.kill(slot, f"exceeded the hard limit of {limit:g} s")
 

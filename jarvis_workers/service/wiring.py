@@ -107,6 +107,7 @@ def executor_of(
         lease_seconds=settings.lease_seconds,
         tick_seconds=settings.tick_seconds,
         hard_limit_seconds=settings.scan.hard_limit_seconds,
+        build_limit_seconds=settings.c2rust.hard_limit_seconds,
     )
     where = {
         "blobs": settings.effective_blobs_url,

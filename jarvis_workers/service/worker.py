@@ -19,6 +19,7 @@ from jarvis_workers.dispatch.traces import ENDPOINT, trace_environment
 from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
+from jarvis_workers.local.context import BUILD_QUEUE
 from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
@@ -72,7 +73,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         queue=queue,
         slots=slots,
         lease_seconds=settings.lease_seconds,
-        job_lease_seconds=settings.scan.hard_limit_seconds + LEASE_MARGIN_SECONDS,
+        job_lease_seconds=_hard_limit(settings, queue) + LEASE_MARGIN_SECONDS,
         tick_seconds=settings.tick_seconds,
         resend_seconds=settings.resend_seconds,
         statement_seconds=settings.store.statement_seconds,
@@ -81,6 +82,10 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         callbacks=settings.agent.after_tool_call_cb_dirs,
     )
     return config, facts
+
+
+def _hard_limit(settings: Settings, queue: str) -> float:
+    return settings.c2rust.hard_limit_seconds if queue == BUILD_QUEUE else settings.scan.hard_limit_seconds
 
 
 def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[tuple[PoolConfig, WorkerFacts]]) -> None:

@@ -179,8 +179,9 @@ class WebSettings(FrozenSettings):
 class C2RustSettings(FrozenSettings):
     """Settings for reading C; `clang_headers` is the directory of clang's builtin headers, of libclang's major version.
 
-    Without compile commands all sources are read with `args`.  A recorded build may read the `tool_chains` (directories
-    with a `bin`) and is ended when it exceeds its limits.  Reading a translation unit is limited to `unit_seconds` of
+    Without compile commands all sources are read with `args`.  Builds and tests may read the `tool_chains` (directories
+    with a `bin`); each command is ended when it exceeds its limits, a job of the queue "build" at `hard_limit_seconds`.
+     Reading a translation unit is limited to `unit_seconds` of
     CPU time and `unit_memory_mb` of memory.
     """
 
@@ -188,6 +189,8 @@ class C2RustSettings(FrozenSettings):
     args: Arguments = ()
     tool_chains: Names = ()
     build_seconds: Seconds = 1800
+    test_seconds: Seconds = 600
+    hard_limit_seconds: Seconds = 14_400
     build_memory_mb: Megabytes = 4096
     build_disk_mb: Megabytes = 8192
     unit_seconds: Seconds = 60

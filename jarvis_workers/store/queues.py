@@ -21,6 +21,7 @@ QUEUES: Mapping[str, Queue] = {
     for queue in (
         Queue("scan"),
         Queue("agent", has_conversations=True),
+        Queue("build"),
         Queue("control"),
     )
 }

@@ -105,7 +105,7 @@ def test_what_a_file_mounts_is_there() -> None:
 
 def test_workers_that_scan_cannot_leave() -> None:
     assert read_compose({})["networks"]["store"] == {"internal": True}
-    for name in ("worker-scan", "worker-control", "migrate", "redis", "postgres"):
+    for name in ("worker-scan", "worker-build", "worker-control", "migrate", "redis", "postgres"):
         assert ALL[name].facts["networks"] == ["store"]
 
 

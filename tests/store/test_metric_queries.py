@@ -10,6 +10,7 @@ from jarvis_workers.store import candidates, metric_queries, runs, workers
 from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.metric_queries import ModelSum, QueueDepth, WorkerCount
+from jarvis_workers.store.queues import QUEUES
 from jarvis_workers.store.tables import JOB, MODEL_CALL
 from jarvis_workers.store.workers import WorkerFacts
 from tests.store.arrange import SPOT, add_planned_run, claim, commit, run_to_its_end
@@ -34,7 +35,7 @@ def backlogs(store: Store) -> dict[str, int]:
     with store.engine.connect() as connection:
         return {
             queue: connection.exec_driver_sql(statement.replace("@QUEUES@", f"'{queue}'")).scalar_one()
-            for queue in ("scan", "agent", "control")
+            for queue in QUEUES
         }
 
 
@@ -47,6 +48,7 @@ def test_a_queue_has_waiting_and_running_jobs_of_active_cluster_runs(timed: Stor
     assert depths(timed) == {
         "scan": QueueDepth("scan", waiting=2, running=1, oldest_seconds=pytest.approx(90.0, abs=0.1)),
         "agent": QueueDepth("agent"),
+        "build": QueueDepth("build"),
         "control": QueueDepth("control"),
     }
 
@@ -146,6 +148,7 @@ def test_workers_count_by_queue_while_they_are_heard_of(timed: Store, clock: Fak
         assert metric_queries.worker_counts(session, 30.0) == [
             WorkerCount("scan", 2, 6),
             WorkerCount("agent", 1, 200),
+            WorkerCount("build", 0, 0),
             WorkerCount("control", 0, 0),
             WorkerCount("local", 1, 2),
         ]

@@ -76,6 +76,7 @@ def fast_request(
         only=list(choice.only),
         crate=choice.crate,
         build_seconds=c2rust.build_seconds,
+        test_seconds=c2rust.test_seconds,
         memory_mb=c2rust.build_memory_mb,
         disk_mb=c2rust.build_disk_mb,
         tool_chains=[str(place) for place in c2rust.tool_chains],

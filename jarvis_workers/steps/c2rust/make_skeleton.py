@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from jarvis_workers.store.runs import Run
 
-QUEUE = "scan"
+QUEUE = "build"
 # A broken body can hide the errors of others: rustc stops after a phase with errors.
 MOST_CHECKS = 12
 NOT_CHECKED = "not checked yet"

@@ -23,9 +23,9 @@ register_pipeline(
     FAST,
     (
         *READING,
-        Stage("skeleton", module=f"{STEPS}.make_skeleton", queue="scan", units="builds"),
-        Stage("check", module=f"{STEPS}.check_bodies", queue="scan", units="batches of functions"),
-        Stage("merge", module=f"{STEPS}.merge_bodies", queue="scan", units="builds"),
+        Stage("skeleton", module=f"{STEPS}.make_skeleton", queue="build", units="builds"),
+        Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
+        Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds"),
         Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE),
     ),
 )
