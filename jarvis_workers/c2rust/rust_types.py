@@ -85,6 +85,11 @@ class TypeNames:
         found = [one for one in layout.bit_fields if one.name == layout.names[index]] if layout else []
         return found[0] if found else None
 
+    def is_padded(self, key: str) -> bool:
+        """Return whether the Rust type has fields that C's has not: bytes of padding, or what aligns it."""
+        layout = self.layouts.get((key, self.variants.get(key, 0)))
+        return layout is not None and any(one.field is None for one in layout.fields)
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectTypes:
@@ -112,7 +117,8 @@ def project_types(units: Sequence[UnitDefinitions]) -> ProjectTypes:
         for key, record in unit.records.items():
             if record.size >= 0:
                 owners.setdefault((key, mine[key]), view)
-    units_by_file = {unit.file: view for unit, view in zip(ordered, views, strict=True)}
+    # Of several units of one file the first counts, as for definitions.
+    units_by_file = {unit.file: view for unit, view in zip(ordered[::-1], views[::-1], strict=True)}
     return ProjectTypes(records, units_by_file, TypeNames(names, layouts), owners)
 
 

@@ -254,8 +254,9 @@ def _record(ctx: BodyContext, item: Aggregate, node: SyntaxNode) -> Code:
         ]
         assignments += _constant_bits(ctx, owner, bits, node)
         return _lines([f"let mut {name}: {rust} = core::mem::zeroed();", *assignments], name)
-    words = [f"{ctx.names.types.field_name(type_.key, number)}: {one.short}" for number, one in values.items()]
-    if len(values) < len(fields):
+    names = [ctx.names.types.field_name(type_.key, number) or refuse("type", node) for number in values]
+    words = [f"{name}: {one.short}" for name, one in zip(names, values.values(), strict=True)]
+    if len(values) < len(fields) or ctx.names.types.is_padded(type_.key):
         words.append("..core::mem::zeroed()")
     text = wrapped(words)
     between = "\n" if "\n" in text else " "

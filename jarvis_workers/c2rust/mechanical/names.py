@@ -20,6 +20,9 @@ class RecordNames(Protocol):
 
     def bit_field(self, key: str, index: int) -> BitField | None: ...
 
+    def is_padded(self, key: str) -> bool:
+        """Return whether the Rust type has more fields than C's."""
+
 
 @dataclass(frozen=True)
 class Names:

@@ -25,6 +25,8 @@ static long distance = 3 * sizeof(int) - 1;
 
 struct __attribute__((packed)) record { char tag; int value; short pair[2]; };
 struct message { int length; char text[]; };
+struct spaced { char tag; char far __attribute__((aligned(8))); struct record inner; };
+static struct spaced spaced[2] = { { 1, 2, { 'i', 3 } }, { .far = 4 } };
 union word { uint32_t whole; uint8_t bytes[4]; struct { uint16_t low, high; } halves; };
 
 struct shape make_shape(int kind, int x)
@@ -97,6 +99,9 @@ static uint64_t check_layouts(void)
     w.bytes[3] ^= 0xf;
     MIX(w.whole);
     free(buffer);
+    struct spaced moved = { 5, 6, packed }, near = spaced[0];
+    near.far += spaced[1].far + moved.inner.tag;
+    MIX(near.far), MIX(near.inner.value), MIX(moved.far), MIX(sizeof moved), MIX(offsetof(struct spaced, inner));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
             MIX(matrix[i][j]), MIX((&matrix[0][0])[i * 4 + j]);
