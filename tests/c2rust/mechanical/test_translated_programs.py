@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jarvis_workers.service.c2rust.slot_compiler import compile_with_slots
 
+from jarvis_workers.bench.slot_compiler import compile_with_slots
 from tests.c2rust.mechanical.rust_programs import (
     TranslatedProgram,
     bench_library,
