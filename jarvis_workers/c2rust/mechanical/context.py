@@ -81,7 +81,7 @@ class BodyContext:
     items: list[str] = field(default_factory=list)
     hoisted: list[str] = field(default_factory=list)
     locals: dict[int, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=lambda: {"state", "packed_record"})
+    taken: set[str] = field(default_factory=lambda: {"state", "packed_record", "None", "Some", "Ok", "Err"})
     scopes: list[set[str]] = field(default_factory=lambda: [set()])
     targets: list[JumpTarget] = field(default_factory=list)
     hoisting: bool = False

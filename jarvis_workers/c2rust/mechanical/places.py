@@ -182,7 +182,8 @@ def decayed_pointer(ctx: BodyContext, node: SyntaxNode, element: CType, name: st
     """Return a pointer of the Rust type `name` to the first element of an array."""
     inner = plain(node)
     if inner.kind == "string":
-        return string_pointer(inner.name, element).cast(name)
+        literal = string_pointer(inner.name, element)
+        return replace(literal.cast(name), pointer=literal.text)
     pointer = place(ctx, node).address(constant=ctx.static or name.startswith("*const"))
     return Code(f"{pointer.at(CAST)} as {name}", CAST, pointer.effects, pointer=pointer.at(CAST))
 

@@ -64,6 +64,10 @@ REFUSALS = {
         "Stable Rust has no thread-local variables that C can share.",
         "_Thread_local int each; int refused(void) { return each++; }",
     ),
+    "cleanup": RefusalRule(
+        "The cleanup attribute calls a function at the end of a scope.",
+        "void end(int *n); void refused(void) { int n __attribute__((cleanup(end))) = 1; }",
+    ),
     "builtin": RefusalRule(
         "A builtin of the compiler that is not in the table of builtins.",
         "void *refused(void) { return __builtin_return_address(0); }",

@@ -8,7 +8,7 @@ from jarvis_workers.c2rust.mechanical.context import BodyContext, decay, present
 from jarvis_workers.c2rust.mechanical.conversions import convert
 from jarvis_workers.c2rust.mechanical.initializers import initial_value, zero
 from jarvis_workers.c2rust.mechanical.numbers import ARITHMETIC
-from jarvis_workers.c2rust.mechanical.refusals import refuse
+from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, refuse
 from jarvis_workers.source.clang.c_types import CType
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 
@@ -21,8 +21,8 @@ def declaration_statements(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def _variable(ctx: BodyContext, node: SyntaxNode) -> list[str]:
-    if node.operator == "thread_local":
-        refuse("thread_local", node)
+    if node.operator in REFUSALS:
+        refuse(node.operator, node)
     if node.operator == "extern" or not node.local:
         return []
     type_ = ctx.type_of(node)

@@ -133,7 +133,7 @@ class SyntaxBuilder:
             self._line(node),
             type=self._type(cursor),
             name=self._spelling(cursor),
-            operator=_storage(cursor),
+            operator="cleanup" if _has_cleanup(self._source, node) else _storage(cursor),
             target=key.key if key else "",
             local=0 if key else self._locals.get(cursor.declaration, 0),
             children=tuple(value),
@@ -169,3 +169,10 @@ def _storage(cursor: Cursor) -> str:
     if library().clang_getCursorTLSKind(cursor):
         return "thread_local"
     return STORAGE.get(library().clang_Cursor_getStorageClass(cursor), "")
+
+
+def _has_cleanup(source: ExpansionText, node: CursorNode) -> bool:
+    """Whether a function is called at the end of the variable's scope."""
+    attributes = [child.cursor for child in node.children if child.cursor.kind in ATTRIBUTES]
+    texts = (words for one in attributes for words in (source.of(one), *source.of_macros(one)))
+    return any(b"cleanup" in words for words in texts)

@@ -4,7 +4,7 @@
 |---|---|---|
 | function | its name | parameters, body |
 | parameter | its name | |
-| variable | its name; operator: thread_local, static, extern, register or "" | initialiser, if present |
+| variable | its name; operator: cleanup, thread_local, static, extern, register or "" | initialiser, if present |
 | type | its name | (a type declared within a function) |
 | compound | | statements |
 | declaration | | variables, types, functions |
