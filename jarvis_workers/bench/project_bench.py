@@ -36,6 +36,10 @@ PACKAGE = PACKAGES / "jarvis_workers"
 OUTPUT_BYTES = 64_000_000
 LOG_BYTES = 64_000_000
 TAIL = 300
+ROOT_MODULE = "src/lib.rs"
+# Cargo compares times, which clocks and restored files can make wrong; the value of a variable it compares as well.
+CONTENT = "JARVIS_CRATE_CONTENT"
+REBUILD = f'\nconst _: Option<&str> = option_env!("{CONTENT}");\n'
 
 
 class BenchLimits(NamedTuple):
@@ -118,6 +122,7 @@ class ProjectBench:
 
     def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str) -> None:
         self._place, self._box, self._limits, self._path = place, box, limits, path
+        self._content = ""
 
     @property
     def library(self) -> Path:
@@ -154,13 +159,17 @@ class ProjectBench:
         return self._run(self._place / WORK / PROJECT, variables, words, seconds, log)
 
     def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
-        """Make the crate consist of these files. It is not writable in the sandbox; unchanged files keep their time."""
+        """Make the crate consist of these files, not writable in the sandbox; cargo sees by content what changed."""
         crate = self._place / CRATE
+        digest = sha256()
         for path in crate.rglob("*"):
             if not path.is_dir() and str(path.relative_to(crate)) not in contents:
                 path.unlink()
         for name, content in contents.items():
-            _write_if_changed(crate / name, content.encode() if isinstance(content, str) else content)
+            written = content.encode() if isinstance(content, str) else content
+            _write_if_changed(crate / name, written + (REBUILD.encode() if name == ROOT_MODULE else b""))
+            digest.update(f"{name}\0{len(written)}\0".encode() + written)
+        self._content = digest.hexdigest()
 
     def build_library(self) -> tuple[bool, tuple[CargoMessage, ...]]:
         """Build the library of the crate for the gates; return whether it was built, and the messages."""
@@ -179,9 +188,11 @@ class ProjectBench:
             "CARGO_TARGET_DIR": f"{self._place}/{WORK}/{TARGET}",
             "RUSTFLAGS": flags,
             "CARGO_TERM_COLOR": "never",
+            CONTENT: self._content,
             "CC": "cc",
         }
-        command = ["cargo", *words, "--offline", "--message-format=json"]
+        cargo = ["cargo", *words, "--offline", "--message-format=json"]
+        command = ["sh", "-c", 'rm -f "$0" && exec "$@"', str(self.library), *cargo]
         done = self._run(self._place / CRATE, variables, command, self._limits.build_seconds, None)
         messages = tuple(read_messages(done.output))
         if done.failure and not any(message.level == "error" for message in messages):

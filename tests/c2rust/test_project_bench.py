@@ -1,0 +1,102 @@
+"""A bench builds programs with slots, runs their tests, and builds crates: all real, in the sandbox."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.bench.project_bench import BenchLimits, CommandResult, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.c2rust.crate import CrateItem, bench_crate
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.service.c2rust.project_archive import pack_project
+from tests.servers import missing
+
+pytestmark = pytest.mark.slow
+
+PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
+LIMITS = BenchLimits(build_seconds=300, test_seconds=60, memory_mb=2048, disk_mb=1024)
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for program in ("cc", "make", "cargo"):
+        if shutil.which(program) is None:
+            missing(program)
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def project() -> ProjectBuild:
+    return ProjectBuild(pack_project(PLAIN, 10), None, "make")
+
+
+@pytest.fixture
+def bench(benches: Path, project: ProjectBuild) -> Iterator[ProjectBench]:
+    with open_bench(benches, project, LIMITS) as bench:
+        yield bench
+
+
+def item(name: str, signature: str, body: str) -> CrateItem:
+    return CrateItem(name, name, "words", f'pub unsafe extern "C" fn {name}{signature} {{ {body} }}')
+
+
+def checksum(body: str) -> CrateItem:
+    return item("words_checksum", "(mut _text: *const i8, mut _length: usize) -> u64", body)
+
+
+def write(bench: ProjectBench, *items: CrateItem) -> None:
+    bench.write_crate(bench_crate("", [], items))
+
+
+def in_rust(bench: ProjectBench, *names: str) -> Mapping[str, str]:
+    return {"JARVIS_C2RUST_LIBRARY": str(bench.library), "JARVIS_C2RUST_RUST": ",".join(names)}
+
+
+def run(bench: ProjectBench, *names: str) -> CommandResult:
+    return bench.test("make test", in_rust(bench, *names))
+
+
+def test_tests_pass_in_c_and_name_what_they_call(bench: ProjectBench) -> None:
+    done = bench.test("make test", {"JARVIS_C2RUST_TRACE": "*"})
+
+    called = {line.split(b"\t")[3] for line in done.log.splitlines() if line.startswith(b"reached")}
+    assert (done.code, done.failure) == (0, "")
+    assert {b"words_read", b"words__by_length", b"check__check"} <= called
+    assert b"words_unused" not in called
+
+
+def test_content_decides_what_is_built_again_not_time(benches: Path, bench: ProjectBench) -> None:
+    write(bench, checksum("0xe40c292c"))
+    assert bench.build_library()[0]
+    assert run(bench, "words_checksum").failure == ""
+
+    write(bench, checksum("0"))
+    for path in benches.rglob("f_words_checksum.rs"):
+        os.utime(path, (0, 0))
+    assert bench.build_library()[0]
+
+    assert run(bench, "words_checksum").failure == "exit code 2"
+
+
+def test_a_failed_build_leaves_no_earlier_library(bench: ProjectBench) -> None:
+    write(bench, checksum("0xe40c292c"))
+    assert bench.build_library()[0]
+    write(bench, checksum("true"))
+
+    passed, messages = bench.build_library()
+
+    assert not passed
+    assert [(one.code, one.file) for one in messages if one.code] == [("E0308", "src/f_words_checksum.rs")]
+    assert not bench.library.exists()
+
+
+def test_a_build_that_fails_is_shown(benches: Path, project: ProjectBuild) -> None:
+    broken = project._replace(build="make nothing")
+
+    with (
+        pytest.raises(StepFailed, match=r"--build 'make nothing': exit code 2: .*No rule to make target"),
+        open_bench(benches, broken, LIMITS),
+    ):
+        pass
