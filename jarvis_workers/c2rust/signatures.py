@@ -7,9 +7,9 @@ call, and, if mutable, that nothing else reaches what it points to.  What is not
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from jarvis_workers.c2rust.aliasing import AliasAnalysis
-from jarvis_workers.c2rust.pointer_facts import ParameterId, PointerAnalysis, PointerFacts
 from jarvis_workers.source.clang.c_types import CType, UnitDefinitions
+from jarvis_workers.source.pointers.aliasing import AliasAnalysis
+from jarvis_workers.source.pointers.pointer_facts import ParameterId, PointerAnalysis, PointerFacts
 
 MappingKind = Literal["value", "ref", "mut_ref", "slice", "mut_slice", "cstr", "option", "out", "raw"]
 POINTEES = ("bool", "integer", "floating", "enum", "record", "pointer", "array")

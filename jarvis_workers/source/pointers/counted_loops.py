@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from jarvis_workers.c2rust.pointer_uses import JUMPS, STEPS, FunctionUses, PointerUse, certain_nodes, stripped
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
+from jarvis_workers.source.pointers.pointer_uses import JUMPS, STEPS, FunctionUses, PointerUse, certain_nodes, stripped
 
 
 def counted_length(function: FunctionUses, uses: Sequence[PointerUse], certain: set[int]) -> int | None:

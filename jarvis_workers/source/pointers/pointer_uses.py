@@ -98,11 +98,10 @@ class FunctionUses:
 
     def parameter_number(self, node: SyntaxNode | None) -> int | None:
         """Return the number of the parameter that an expression is, if the function never changes it."""
-        name = stripped(node)
-        for number, one in enumerate(self.parameters):
-            if name is not None and name.kind == "name" and name.local == one.local and self.is_constant(one.local):
-                return number
-        return None
+        name, numbers = stripped(node), [one.local for one in self.parameters]
+        if name is None or name.local not in numbers or not self.is_constant(name.local):
+            return None
+        return numbers.index(name.local)
 
     def is_used(self, node: SyntaxNode) -> bool:
         """Return whether the value of an expression is used."""
@@ -123,7 +122,9 @@ class FunctionUses:
             parent, number = above
             if parent.kind in ("cast", "implicit_cast"):
                 if not self._keeps_type(node, parent):
-                    yield PointerUse("test" if self.kind_of(parent) == "bool" else "escape", parent, whole)
+                    type_ = self.type_of(parent)
+                    tested = type_ is not None and type_.kind == "bool"
+                    yield PointerUse("test" if tested else "escape", parent, whole)
                     return
             elif parent.kind != "parentheses" and parent.operator != "__extension__":
                 yield from self._consumed(node, parent, number, whole)
@@ -166,7 +167,7 @@ class FunctionUses:
                 yield PointerUse("escape", parent, whole)
         elif parent.operator in ("+", "-"):
             yield PointerUse("index", parent, whole)
-            if self.kind_of(parent) == "pointer":
+            if self.pointer(parent) is not None:
                 yield from self._value(parent, False)
         elif parent.operator == ",":
             yield from self._value(parent, whole) if number else ()
@@ -207,11 +208,6 @@ class FunctionUses:
         if before.kind == "pointer" and before.const and not after.const:
             return False
         return after.target.kind == "void" or same_type(before.target, after.target)
-
-    def kind_of(self, node: SyntaxNode) -> str:
-        """Return the kind of the type of an expression, "" if it has none."""
-        type_ = self.type_of(node)
-        return "" if type_ is None else type_.kind
 
     def pointer(self, node: SyntaxNode | None) -> CType | None:
         """Return the type of an expression if it is a pointer."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.counted_loops import counted_length
-from jarvis_workers.c2rust.pointer_uses import WRAPPERS, FunctionUses, PointerUse, certain_nodes, stripped
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
+from jarvis_workers.source.pointers.counted_loops import counted_length
+from jarvis_workers.source.pointers.pointer_uses import WRAPPERS, FunctionUses, PointerUse, certain_nodes, stripped
 
 # Functions of the C library by parameter: r reads and w writes as many bytes as n says, s reads a string.
 # What is passed for "-" is not understood.

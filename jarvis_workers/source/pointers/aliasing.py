@@ -7,10 +7,10 @@ another parameter points to is seen at the calls within the project.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from jarvis_workers.c2rust.pointer_facts import LIBRARY, ParameterId, PointerAnalysis
-from jarvis_workers.c2rust.pointer_uses import FunctionUses, same_type, stripped
 from jarvis_workers.source.clang.c_types import CType, Record, UnitDefinitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
+from jarvis_workers.source.pointers.pointer_facts import LIBRARY, ParameterId, PointerAnalysis
+from jarvis_workers.source.pointers.pointer_uses import FunctionUses, same_type, stripped
 
 ARRAYS = ("array", "incomplete_array")
 
@@ -173,19 +173,24 @@ def _followed(function: FunctionUses) -> Iterator[tuple[SyntaxNode, CType]]:
             yield node, type_
 
 
+def _is_array(node: SyntaxNode, function: FunctionUses) -> bool:
+    type_ = function.type_of(node)
+    return type_ is not None and type_.kind in ARRAYS
+
+
 def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
     """Return the records of which an argument is the address of a part."""
     place = stripped(argument)
     if place is not None and place.operator == "&":
         place = stripped(place.children[0])
-    elif place is None or function.kind_of(place) not in ARRAYS:
+    elif place is None or not _is_array(place, function):
         return set()
     records: set[str] = set()
     while place is not None and place.kind in ("member", "subscript"):
         if place.kind == "member":
             records.add(place.target)
         inner = stripped(place.children[0])
-        by_pointer = place.kind == "subscript" and inner is not None and function.kind_of(inner) not in ARRAYS
+        by_pointer = place.kind == "subscript" and inner is not None and not _is_array(inner, function)
         place = None if by_pointer or place.operator == "->" else inner
     return records
 
