@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 MOST_LINES = 200_000
 MOST_LINE_BYTES = 4096
-MOST_DIFFERENCES = 64
+MOST_DIFFERENCES = 512
 MOST_CALLS = 10**12
 REGION = re.compile(
     r"(?P<kind>result) (?P<register>[rpv][0-3])|(?P<blocks>blocks)"

@@ -50,8 +50,8 @@ extern void *__libc_stack_end __attribute__((weak));
 #define CALLS_AT_FIRST 16
 #define CALLS_BETWEEN 997
 #define MOST_COMPARED 64
-#define MOST_DIFFERENT 8
-#define MOST_REPORTED 4
+#define MOST_DIFFERENT 16
+#define MOST_REPORTED 16
 #define MOST_DEPTH 8
 #define MOST_NANOSECONDS 400000000
 #define ALWAYS_COMPARED 8
@@ -59,7 +59,6 @@ extern void *__libc_stack_end __attribute__((weak));
 #define MOST_PIECES 8
 #define FILL 0x5a
 #define OTHER_FILL 0xa5
-#define SOCKETS 64
 #define MOST_STACK ((ptrdiff_t)1 << 30)
 
 struct piece {
@@ -207,12 +206,10 @@ static int other_threads_run(void)
 /* Descriptors of the runtime are high, so that the program's own have the numbers they would have. */
 static int open_sockets(int *ends)
 {
-    struct rlimit limit;
-    int first = getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > MOST_FILES ? MOST_FILES : (int)limit.rlim_cur;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return 0;
     for (int at = 0; at < 2; at++) {
-        int high = fcntl(ends[at], F_DUPFD_CLOEXEC, first - SOCKETS);
+        int high = fcntl(ends[at], F_DUPFD_CLOEXEC, file_limit() - SOCKETS);
         close(ends[at]);
         ends[at] = high;
     }
@@ -243,13 +240,12 @@ static int reap(pid_t process)
 }
 
 /* Turns this process into one that runs C; returns where to jump. */
-static void *run_original(struct watch *watch, struct frame *frame, int socket, int fill, const sigset_t *mask)
+static void *run_original(struct call *call, struct frame *frame, int socket, int fill, const sigset_t *mask)
 {
+    struct watch *watch = call->watch;
     child.running = watch;
     child.socket = socket;
-    child.memory = pages(sizeof *child.memory);
-    choose_ranges(child.memory, stack_of(frame) + RETURN_BYTES + watch->stack_bytes);
-    hash_memory(child.memory);
+    child.memory = call->memory;
     replace_files(socket);
     confine();
     heap->fill = fill;
@@ -275,14 +271,14 @@ static void restore_offsets(const struct offsets *offsets)
 }
 
 /* The other child: forks a process to run C for each byte that it is sent. Returns in these only. */
-static void *hold_memory(struct watch *watch, struct frame *frame, int socket, const sigset_t *mask)
+static void *hold_memory(struct call *call, struct frame *frame, int socket, const sigset_t *mask)
 {
     unsigned char fill;
     while (receive_all(socket, &fill, 1, 0)) {
         restore_offsets(&shadow->offsets);
         pid_t process = clone_process();
         if (!process)
-            return run_original(watch, frame, socket, fill, mask);
+            return run_original(call, frame, socket, fill, mask);
         if (process < 0)
             break;
         reap(process);
@@ -300,8 +296,9 @@ static void end_call(struct call *call)
         kill(call->child, SIGKILL);
         reap(call->child);
     }
-    if (call->memory)
-        munmap(call->memory, sizeof *call->memory);
+    if (call->memory->hash)
+        munmap(call->memory->hash, call->memory->hashes * sizeof *call->memory->hash);
+    munmap(call->memory, sizeof *call->memory);
     if (call->chunks)
         munmap(call->chunks, (call->report.chunks + 1) * sizeof *call->chunks);
     call->watch->active = 0;
@@ -311,9 +308,11 @@ static void explain(const struct report *report, int status, char *text, size_t 
 {
     static const char *const reasons[] = {
         [RAN] = "changes too much memory", [JUMPED] = "calls longjmp",
-        [READ_STREAM] = "reads a pipe, socket or terminal", [NO_SCRATCH] = "has a file that cannot be copied open",
+        [READ_STREAM] = "reads a pipe, socket or terminal",
     };
-    if (report->status == CALLED)
+    if (report->status == NO_SCRATCH)
+        snprintf(text, bytes, "descriptor %ld cannot be replaced", report->call);
+    else if (report->status == CALLED)
         snprintf(text, bytes, "makes system call %ld", report->call);
     else if (report->status)
         snprintf(text, bytes, "%s", reasons[report->status]);
@@ -337,7 +336,6 @@ static int receive_report(struct call *call)
     struct report *report = &call->report;
     if (!receive_all(call->socket, report, sizeof *report, CHILD_SECONDS) || !is_complete(report))
         return 0;
-    call->memory = pages(sizeof *call->memory);
     call->chunks = pages((report->chunks + 1) * sizeof *call->chunks);
     call->memory->count = report->pages;
     return receive_all(call->socket, call->memory->page, report->pages * sizeof(char *), CHILD_SECONDS) &&
@@ -355,12 +353,12 @@ static void *start_children(struct call *call, struct frame *frame, const sigset
     call->holder = clone_process();
     if (!call->holder) {
         close(ends[0]), close(ends[1]), close(holder[0]);
-        return hold_memory(call->watch, frame, holder[1], mask);
+        return hold_memory(call, frame, holder[1], mask);
     }
     call->child = call->holder < 0 ? -1 : clone_process();
     if (!call->child) {
         close(ends[0]), close(holder[0]), close(holder[1]);
-        return run_original(call->watch, frame, ends[1], FILL, mask);
+        return run_original(call, frame, ends[1], FILL, mask);
     }
     close(ends[1]), close(holder[1]);
     call->socket = ends[0], call->holder_socket = holder[0];
@@ -378,6 +376,9 @@ static void *double_call(struct watch *watch, struct frame *frame, const sigset_
     call->serial = heap->serial;
     for (int at = 0; at < REGISTERS; at++)
         call->arguments[at] = argument_of(frame, at);
+    call->memory = pages(sizeof *call->memory);
+    choose_ranges(call->memory, stack_of(frame) + RETURN_BYTES + watch->stack_bytes);
+    hash_memory(call->memory);
     read_offsets(&shadow->offsets);
     void *place = start_children(call, frame, mask);
     if (place)

@@ -6,6 +6,7 @@
 #define MOST_FILES 1024
 #define MOST_COPY (1 << 20)
 #define BATCH 64
+#define SOCKETS 64 /* descriptors below the limit that are the runtime's */
 
 struct watch;
 
@@ -77,14 +78,46 @@ static void at_refused_call(int signal, siginfo_t *about, void *context)
     give_up(CALLED, about->si_syscall);
 }
 
+static int file_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > MOST_FILES ? MOST_FILES : (int)limit.rlim_cur;
+}
+
+static int make_file(const char *directory, int flags)
+{
+    char name[LINE_BYTES];
+    snprintf(name, sizeof name, "%s/jarvis-shadow-XXXXXX", directory);
+    int file = mkostemp(name, (flags & (O_APPEND | O_NONBLOCK)) | O_CLOEXEC);
+    if (file >= 0)
+        unlink(name);
+    return file;
+}
+
+/* A file without a name, in TMPDIR, /tmp, or beside the log. */
+static int make_scratch(int flags)
+{
+    char beside[LINE_BYTES];
+    const char *directory = secure_getenv("TMPDIR");
+    int file = directory ? make_file(directory, flags) : -1;
+    if (file < 0)
+        file = make_file("/tmp", flags);
+    strcpy(beside, log_path);
+    char *end = strrchr(beside, '/');
+    if (file < 0 && end) {
+        *end = 0;
+        file = make_file(beside, flags);
+    }
+    return file;
+}
+
 /* A file of the same size and offset that nobody else sees; with the contents if they can be read back. */
 static int scratch_of(int file, int flags, const struct stat *facts)
 {
-    char name[] = "/tmp/jarvis-shadow-XXXXXX", bytes[4096];
-    int scratch = mkostemp(name, (flags & (O_APPEND | O_NONBLOCK)) | O_CLOEXEC);
+    char bytes[4096];
+    int scratch = make_scratch(flags);
     if (scratch < 0)
         return -1;
-    unlink(name);
     off_t at = 0;
     ssize_t got;
     if ((flags & O_ACCMODE) == O_RDWR)
@@ -104,7 +137,7 @@ static int stream_of(int flags)
         return open("/dev/null", O_WRONLY);
     if ((flags & O_ACCMODE) == O_RDONLY ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
         return -1;
-    int far = fcntl(ends[(flags & O_ACCMODE) == O_RDONLY], F_DUPFD, MOST_FILES - 64);
+    int far = fcntl(ends[(flags & O_ACCMODE) == O_RDONLY], F_DUPFD, file_limit() - SOCKETS);
     close(ends[(flags & O_ACCMODE) == O_RDONLY]);
     if (far < 0 || write(far, "", 1) != 1)
         return -1;
@@ -139,8 +172,7 @@ static void replace_file(int file)
 /* Fills `files` with the open descriptors below MOST_FILES. */
 static int open_files(struct pollfd *files)
 {
-    struct rlimit limit;
-    int count = getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > MOST_FILES ? MOST_FILES : (int)limit.rlim_cur;
+    int count = file_limit();
     for (int file = 0; file < count; file++)
         files[file] = (struct pollfd){file, 0, 0};
     return poll(files, (nfds_t)count, 0) < 0 ? 0 : count;

@@ -14,9 +14,8 @@ static int fetch_pages(int socket, char **page, size_t count, char *copies)
 }
 
 /* Adds the pages that changed here to those that C changed. */
-static void unite(struct memory *memory, char *stack)
+static void unite(struct memory *memory)
 {
-    choose_ranges(memory, stack);
     list_changes(memory);
     sort_pages(memory->page, memory->count);
     size_t count = 0;
@@ -301,7 +300,7 @@ static void judge_call(struct call *call, const struct result *ours)
     struct comparison *c = &shadow->comparison;
     struct watch *watch = call->watch;
     size_t tables = 2 * 2 * MOST_PAIRS * sizeof(uint32_t) + MOST_PAIRS * sizeof(struct pair);
-    unite(call->memory, call->stack + RETURN_BYTES + watch->stack_bytes);
+    unite(call->memory);
     size_t bytes = (call->memory->count + 1) * PAGE;
     char *copies = pages(bytes), *table = pages(tables);
     c->memory = call->memory, c->copies = copies, c->chunks = call->chunks, c->chunk_count = call->report.chunks;
