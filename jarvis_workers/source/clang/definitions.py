@@ -4,10 +4,9 @@ from pathlib import Path
 
 from jarvis_workers.source.clang.c_types import CDeclaration, CDefinition, UnitDefinitions
 from jarvis_workers.source.clang.declaration_keys import DeclarationKey, DeclarationKeys
-from jarvis_workers.source.clang.declarations import Declarations
+from jarvis_workers.source.clang.declarations import Declarations, is_definition
 from jarvis_workers.source.clang.kinds import LINKAGE_INTERNAL, CursorKind
-from jarvis_workers.source.clang.libclang import ClangType, Cursor, library, text
-from jarvis_workers.source.clang.read_trees import definitions_of
+from jarvis_workers.source.clang.libclang import ClangType, Cursor, children, library, text
 from jarvis_workers.source.clang.syntax_builder import SyntaxBuilder
 from jarvis_workers.source.clang.translation_unit import TranslationUnit, parsed
 from jarvis_workers.source.clang.unexposed_expressions import BUILTIN
@@ -32,7 +31,7 @@ class _DefinitionReader:
         self._declarations = Declarations(unit, self._keys, "c")
 
     def read(self) -> UnitDefinitions:
-        definitions = tuple(self._definition(key, cursor) for key, cursor in definitions_of(self._unit, self._keys))
+        definitions = tuple(self._definition(key, cursor) for key, cursor in _definitions_of(self._unit, self._keys))
         own = {one.key for one in definitions}
         references = sorted(self._builder.references.items())
         declared = tuple(self._declaration(key, cursor) for key, cursor in references if key not in own)
@@ -63,3 +62,17 @@ class _DefinitionReader:
 def _is_constant(type_: ClangType) -> bool:
     # The canonical type of an array has the qualifiers of its elements.
     return bool(library().clang_isConstQualifiedType(library().clang_getCanonicalType(type_)))
+
+
+def _definitions_of(unit: TranslationUnit, keys: DeclarationKeys) -> list[tuple[DeclarationKey, Cursor]]:
+    """Return the functions and variables that a unit defines below the root, in source order.
+
+    If a variable has several tentative definitions, such as `int table[]; int table[4];`, only the last is returned.
+    """
+    definitions: dict[str, tuple[DeclarationKey, Cursor]] = {}
+    for cursor in children(unit.cursor):
+        if cursor.kind not in (CursorKind.FUNCTION, CursorKind.VARIABLE) or not is_definition(cursor):
+            continue
+        if unit.file_of(unit.position(cursor).file) is not None and (key := keys.of(cursor)):
+            definitions[key.key] = (key, cursor)
+    return list(definitions.values())

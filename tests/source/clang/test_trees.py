@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.source.clang.read_trees import read_trees
+from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
@@ -12,8 +12,8 @@ from jarvis_workers.toolchain.headers import builtin_headers
 
 def trees_of(root: Path, source: str) -> dict[str, SyntaxNode]:
     (root / "a.c").write_text(source)
-    trees = read_trees(root, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
-    return {tree.name: tree for tree in trees.values()}
+    unit = read_definitions(root, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
+    return {one.name: one.tree for one in unit.definitions}
 
 
 def shown(node: SyntaxNode | None) -> str:
