@@ -2,16 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable
 
+from jarvis_workers.c2rust.mechanical.atomics import ATOMICS, Builtin
 from jarvis_workers.c2rust.mechanical.code import ATOM, COMPARE, Code, block, infix
 from jarvis_workers.c2rust.mechanical.context import BodyContext, target_of
 from jarvis_workers.c2rust.mechanical.conversions import convert
 from jarvis_workers.c2rust.mechanical.numbers import INT, literal, scalar
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
-
-Builtin = Callable[[BodyContext, SyntaxNode, list[SyntaxNode]], Code]
 
 # Functions of the C library that have a builtin of the same name and type.
 LIBRARY = re.compile(
@@ -125,6 +123,7 @@ def _with_suffixes(name: str, builtin: Builtin, *suffixes: str) -> dict[str, Bui
 INTEGERS = ("", "l", "ll")
 FLOATS = ("", "f")
 BUILTINS: dict[str, Builtin] = {
+    **ATOMICS,
     **_with_suffixes("expect", _first, "", "_with_probability"),
     **_with_suffixes("assume_aligned", _first, ""),
     **_with_suffixes("constant_p", _constant_p, ""),

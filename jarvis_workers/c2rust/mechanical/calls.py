@@ -1,5 +1,7 @@
 """Calls, and functions as values."""
 
+import re
+
 from jarvis_workers.c2rust.mechanical.builtins import BUILTINS, library_name
 from jarvis_workers.c2rust.mechanical.code import ATOM, Code
 from jarvis_workers.c2rust.mechanical.context import (
@@ -20,7 +22,9 @@ REFUSED_CALLS = {
     **dict.fromkeys(("__builtin_setjmp", "__builtin_longjmp"), "setjmp"),
     **dict.fromkeys(("alloca", "__builtin_alloca", "__builtin_alloca_with_align"), "alloca"),
 }
-REFUSED_PREFIXES = (("__builtin_va_", "va_list"), ("__sync_", "atomic"), ("__atomic_", "atomic"), ("__c11_", "atomic"))
+# clang names the function for a size: __sync_fetch_and_add_4.
+SIZED = re.compile(r"(?<=[a-z])_(?:1|2|4|8|16)$")
+REFUSED_PREFIXES = (("__builtin_va_", "va_list"), ("__c11_", "atomic"))
 
 
 def call(ctx: BodyContext, node: SyntaxNode) -> Code:
@@ -35,8 +39,11 @@ def call(ctx: BodyContext, node: SyntaxNode) -> Code:
             values = Code(f"core::mem::transmute::<{ctx.rust(pointer)}, {type_}>({ctx.value(callee).text}).unwrap()")
         return _applied(ctx, values.at(ATOM) if values.level == ATOM else values.text, function, arguments)
     check_name(named)
-    if named.name in BUILTINS:
-        return BUILTINS[named.name](ctx, node, arguments)
+    builtin = SIZED.sub("", named.name) if named.name.startswith("__sync_") else named.name
+    if builtin in BUILTINS:
+        return BUILTINS[builtin](ctx, node, arguments)
+    if named.name.startswith(("__sync_", "__atomic_")):
+        refuse("atomic", named)
     pointer = ctx.type_of(callee)
     function = target_of(pointer) if pointer.kind == "pointer" else pointer
     return _applied(ctx, _callee(ctx, node, named, function, arguments), function, arguments)

@@ -238,7 +238,7 @@ def _generic(ctx: BodyContext, node: SyntaxNode) -> Code:
 def _builtin(ctx: BodyContext, node: SyntaxNode) -> Code:
     check_name(node)
     if node.name not in BUILTINS:
-        refuse("builtin", node)
+        refuse("atomic" if "atomic" in node.name else "builtin", node)
     return BUILTINS[node.name](ctx, node, present(node.children))
 
 

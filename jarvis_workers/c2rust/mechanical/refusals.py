@@ -57,8 +57,8 @@ REFUSALS = {
         "typedef int four __attribute__((vector_size(16))); four refused(four a) { return a + a; }",
     ),
     "atomic": RefusalRule(
-        "Atomic types and operations are not translated.",
-        "int refused(int *p) { return __sync_fetch_and_add(p, 1); }",
+        "Atomic types, and atomic operations other than those on integers and pointers.",
+        "_Atomic int shared; int refused(void) { return shared++; }",
     ),
     "thread_local": RefusalRule(
         "Stable Rust has no thread-local variables that C can share.",

@@ -16,6 +16,8 @@ from jarvis_workers.source.clang.macro_text import ExpansionText
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
 BUILTIN = re.compile(rb"(__(?:builtin|atomic|sync|c11)_\w+|atomic_\w+)")
+# Bytes that the name of a builtin is looked for in, where it is the argument of a macro.
+LONGEST_NAME = 80
 VA_LIST = "__va_list_tag"
 
 
@@ -42,7 +44,8 @@ class UnexposedExpressions:
         value = evaluate(node.cursor)
         if value is not None:
             return self._nodes.make("integer", node, (), value=value)
-        written = BUILTIN.match(self._source.of(node.cursor))
+        texts_here = (self._source.of(node.cursor), self._source.from_written(node.cursor, LONGEST_NAME))
+        written = next((match for words in texts_here if (match := BUILTIN.match(words))), None)
         texts = [written.group()] if written else self._source.of_macros(node.cursor)
         names = {name for words in texts for name in BUILTIN.findall(words)}
         if len(names) == 1:

@@ -45,7 +45,7 @@ def test_no_construct_is_refused(constructs: TranslatedProgram) -> None:
     refused = {name: result for name, result in constructs.results.items() if hasattr(result, "reason")}
 
     assert refused == {}
-    assert len(constructs.project.functions) == 38
+    assert len(constructs.project.functions) == 39
 
 
 @pytest.mark.slow

@@ -134,10 +134,27 @@ static uint64_t check_pointers(void)
     return hash;
 }
 
+static int shared = 5;
+static unsigned long long wide_shared;
+
+static uint64_t check_atomics(void)
+{
+    START;
+    MIX(__sync_fetch_and_add(&shared, 3)), MIX(__sync_sub_and_fetch(&shared, 1)), MIX(__sync_or_and_fetch(&shared, 8));
+    MIX(__sync_bool_compare_and_swap(&shared, 15, 4)), MIX(__sync_val_compare_and_swap(&shared, 99, 1)), MIX(shared);
+    __atomic_store_n(&shared, 70, __ATOMIC_RELEASE);
+    __sync_synchronize();
+    MIX(__atomic_load_n(&shared, __ATOMIC_ACQUIRE)), MIX(__atomic_fetch_add(&wide_shared, 1u, __ATOMIC_RELAXED));
+    MIX(__atomic_exchange_n(&shared, 2, __ATOMIC_SEQ_CST)), MIX(__atomic_add_fetch(&shared, 2, __ATOMIC_RELAXED));
+    MIX(wide_shared);
+    return hash;
+}
+
 const check type_checks[] = {
     { "records", check_records },
     { "bits", check_bits },
     { "layouts", check_layouts },
     { "pointers", check_pointers },
+    { "atomics", check_atomics },
     { 0 },
 };
