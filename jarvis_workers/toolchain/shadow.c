@@ -308,7 +308,7 @@ static void explain(const struct report *report, int status, char *text, size_t 
 {
     static const char *const reasons[] = {
         [RAN] = "changes too much memory", [JUMPED] = "calls longjmp",
-        [READ_STREAM] = "reads a pipe, socket or terminal",
+        [READ_STREAM] = "reads a pipe, socket or terminal", [UNCONFINED] = "C cannot be confined: no seccomp filters",
     };
     if (report->status == NO_SCRATCH)
         snprintf(text, bytes, "descriptor %ld cannot be replaced", report->call);

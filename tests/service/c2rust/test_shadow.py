@@ -53,9 +53,13 @@ WRONG = {
 }
 
 
+AARCH64 = "aarch64-linux-gnu-gcc"
+EMULATOR = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
+
+
 class Built(NamedTuple):
     directory: Path
-    machine: str
+    emulator: tuple[str, ...] = ()
 
     def run(self, library: str, name: str, *arguments: str, shadow: str = "") -> tuple[int, str, ShadowLog]:
         """Run a case; return exit code, output and events."""
@@ -67,16 +71,17 @@ class Built(NamedTuple):
             "SHADOW": shadow or slot(name),
             "SHAPES": str(DATA / "shapes.txt"),
             "LOG": str(log),
+            **({"UNCONFINED": "1"} if self.emulator else {}),
         }
         variables = {f"JARVIS_C2RUST_{key}": value for key, value in own.items()}
-        words = ["./program", name, *arguments]
+        words = [*self.emulator, "./program", name, *arguments]
         process = subprocess.run(
             words, cwd=self.directory, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60
         )
         return process.returncode, process.stdout, read_shadow_log(log.read_bytes(), {slot(name), *shadow.split(",")})
 
     def output(self, name: str, *arguments: str) -> str:
-        words = ["./program", name, *arguments]
+        words = [*self.emulator, "./program", name, *arguments]
         return subprocess.run(words, cwd=self.directory, capture_output=True, text=True, timeout=60).stdout
 
 
@@ -86,17 +91,22 @@ def slot(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    if not shutil.which("gcc"):
-        missing("gcc")
-    directory = tmp_path_factory.mktemp("shadow")
-    own = {"JARVIS_C2RUST_CC": "gcc", "JARVIS_C2RUST_ROOT": str(DATA), "JARVIS_C2RUST_CACHE": str(directory)}
+    return build("gcc", Built(tmp_path_factory.mktemp("shadow")))
+
+
+def build(compiler: str, built: Built) -> Built:
+    for tool in (compiler, *built.emulator[:1]):
+        if not shutil.which(tool):
+            missing(tool)
+    directory = built.directory
+    own = {"JARVIS_C2RUST_CC": compiler, "JARVIS_C2RUST_ROOT": str(DATA), "JARVIS_C2RUST_CACHE": str(directory)}
     words = ["-O1", "-w", "-pthread", str(DATA / "program.c"), "-o", str(directory / "program")]
     assert compile_with_slots(words, {**os.environ, **own}) == 0
     for name in ("right", "wrong"):
         flags = ["-w", "-O0", "-shared", "-fPIC", "-Wl,-z,lazy"]
-        subprocess.run(["gcc", *flags, DATA / f"{name}.c", "-o", directory / f"{name}.so"], check=True)
+        subprocess.run([compiler, *flags, DATA / f"{name}.c", "-o", directory / f"{name}.so"], check=True)
     (directory / "input").write_text("abcdefghijklmnop")
-    return Built(directory, os.uname().machine)
+    return built
 
 
 def arguments_of(name: str) -> tuple[str, ...]:
@@ -177,3 +187,15 @@ def test_a_heap_of_100_mb_costs_less_than_a_second(built: Built):
     assert output == "17\n"
     assert log.compared[0].calls >= 8
     assert built.run("wrong", "touch")[2].differences
+
+
+@pytest.mark.slow
+def test_aarch64_under_an_emulator(tmp_path: Path):
+    built = build(AARCH64, Built(tmp_path, EMULATOR))
+
+    for name in ("two_blocks", "mean", "say"):
+        _, output, log = built.run("right", name, *arguments_of(name))
+        assert output == built.output(name, *arguments_of(name))
+        assert log.compared and not log.differences and not log.unshadowed, name
+        assert built.run("wrong", name, *arguments_of(name))[2].differences, name
+    assert built.run("right", "jump")[2].unshadowed == (Unshadowed("jump", UNSHADOWED["jump"]),)
