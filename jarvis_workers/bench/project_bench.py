@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.bench.lease import leased_directory
-from jarvis_workers.c2rust.crate import FALLBACK
+from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter
@@ -128,6 +128,11 @@ class ProjectBench:
     def library(self) -> Path:
         """The library of the crate, where programs load it from."""
         return self._place / WORK / TARGET / "debug" / "libbench.so"
+
+    @property
+    def shapes(self) -> Path:
+        """The file of the crate that says where functions return their results."""
+        return self._place / CRATE / SHAPES
 
     def build(self, build: ProjectBuild) -> None:
         """Configure and build the programs with slots. Raises StepFailed with the last lines of one that fails."""
@@ -274,7 +279,8 @@ def _write_wrappers(place: Path, path: str) -> Path:
 def _own_code() -> str:
     """Return the hash of the code that decides what the programs look like."""
     names = ("bench/slot_compiler.py", "c2rust/slots.py", "c2rust/slot_code.py", "c2rust/slot_build.py")
-    paths = [PACKAGE / name for name in (*names, "c2rust/assembly.py", "toolchain/runtime.c")]
+    paths = [PACKAGE / name for name in (*names, "c2rust/assembly.py")]
+    paths += sorted((PACKAGE / "toolchain").glob("*.c"))
     try:
         return sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
     except OSError as error:

@@ -1,7 +1,7 @@
 """Translate a whole project mechanically: types, bodies, declarations, and what is refused, by name."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, Refusal
 from jarvis_workers.c2rust.mechanical.translate import declaration, translate_function, translate_global
 from jarvis_workers.c2rust.project import Project, ProjectItem
 from jarvis_workers.c2rust.rust_types import project_types, type_definitions
+from jarvis_workers.c2rust.shapes import shapes_text
 
 NOT_WANTED = "not among the functions to convert (--only)"
 SIGNATURE = re.compile(r'^pub unsafe extern "C" (fn [^{]*?)\s*\{', re.MULTILINE | re.DOTALL)
@@ -59,6 +60,12 @@ class TranslatedProject:
                 if use.kind != "record" and name not in found:
                     found[name] = self._declared(name, use, names, items.get(use.key))
         return dict(sorted(found.items()))
+
+    def shapes(self, slots: Collection[str], machine: str) -> str:
+        """Return how some functions return their results on a machine, for comparing calls."""
+        chosen = [one.item for one in self.functions if one.item.slot in slots]
+        records = {key: record for item in chosen for key, record in item.unit.records.items()}
+        return shapes_text({item.slot: item.definition.type for item in chosen}, records, machine)
 
     def _declared(self, name: str, use: SymbolUse, names: Names, item: ProjectItem | None) -> str:
         if item is not None:

@@ -88,7 +88,7 @@ def decide(work: CheckWork, resources: Resources) -> Commit:
             raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
         suites = BenchSuites(bench, work.options.tests)
         called = skeleton.called
-        checked = [check_function(suites, slot, called=slot in called, shadow=False) for slot in work.slots]
+        checked = [check_function(suites, slot, called=slot in called, shadow=True) for slot in work.slots]
     return Commit(blobs=((CHECKED, resources.blobs.put(encode_checked(checked))),))
 
 

@@ -1,6 +1,7 @@
 """Make the skeleton of a conversion: translate all functions, build the programs with slots, see what the tests call,
 and leave out the bodies that rustc refuses."""
 
+import platform
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,6 +91,7 @@ def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastO
         bodies=checks.bodies,
         suites=tuple(suites),
         called=frozenset(called),
+        shapes=translated.shapes(bodies, platform.machine()),
         symbols=tuple(sorted({one.item.slot for one in translated.items})),
         globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
         warnings=tuple(

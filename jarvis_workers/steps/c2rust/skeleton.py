@@ -44,12 +44,15 @@ class Skeleton:
     called: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    shapes: str = ""
     globals: Mapping[str, CrateItem] = field(default_factory=dict)
 
     @property
     def crate(self) -> Files:
         """The crate for the gates."""
-        return bench_crate(self.types, self.declarations.values(), list(self.bodies.values()), self.symbols)
+        return bench_crate(
+            self.types, self.declarations.values(), list(self.bodies.values()), self.symbols, self.shapes
+        )
 
 
 _ADAPTER = TypeAdapter(Skeleton)

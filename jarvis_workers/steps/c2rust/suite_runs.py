@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from jarvis_workers.bench.project_bench import CommandResult, ProjectBench
 from jarvis_workers.c2rust.gates import SuiteRun
+from jarvis_workers.c2rust.shadow_log import MemoryDifference, read_shadow_log
 from jarvis_workers.steps.c2rust.skeleton import SuiteBaseline
 
 VARIABLE = "JARVIS_C2RUST_"
@@ -19,14 +20,32 @@ class BenchSuites:
     def run(self, rust: Sequence[str] = (), *, trap: Sequence[str] = (), shadow: Sequence[str] = ()) -> SuiteRun:
         """Run all test commands until one fails."""
         variables = {"RUST": ",".join(rust), "TRAP": ",".join(trap), "LIBRARY": str(self._bench.library)}
+        if shadow:
+            variables |= {"SHADOW": ",".join(shadow), "SHAPES": str(self._bench.shapes)}
         environment = {f"{VARIABLE}{name}": value for name, value in variables.items() if value}
-        seconds = 0.0
+        seconds, logs, failure = 0.0, list[bytes](), ""
         for command in self._commands:
             done = self._bench.test(command, environment)
             seconds += done.seconds
+            logs.append(done.log)
             if done.failure:
-                return SuiteRun(passed=False, failure=f"{command}: {done.failure}", seconds=seconds)
-        return SuiteRun(passed=True, seconds=seconds)
+                failure = f"{command}: {done.failure}"
+                break
+        found = read_shadow_log(b"".join(logs), shadow)
+        return SuiteRun(
+            not failure,
+            failure,
+            seconds,
+            {one.name: one.calls for one in found.compared},
+            {one.name: difference_text(one) for one in reversed(found.differences)},
+            {one.name: one.reason for one in found.unshadowed},
+        )
+
+
+def difference_text(one: MemoryDifference) -> str:
+    """Return a difference in one line."""
+    place = f"{one.region.kind} {one.region.start}" + "".join(f" +{offset}" for offset in one.region.offsets)
+    return f"{place}: C {one.c.hex()}, Rust {one.rust.hex()} (call {one.call})"
 
 
 def baseline(bench: ProjectBench, command: str) -> tuple[SuiteBaseline, CommandResult, frozenset[str]]:
