@@ -21,7 +21,7 @@ from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter
-from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits
+from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
@@ -89,8 +89,10 @@ class CommandResult(NamedTuple):
 
 
 @contextmanager
-def open_bench(directory: Path, build: ProjectBuild, limits: BenchLimits) -> Iterator["ProjectBench"]:
-    """Yield a bench below a directory in which the programs of a project are built.
+def open_bench(
+    directory: Path, build: ProjectBuild, limits: BenchLimits, *, tier: Tier | None = None
+) -> Iterator["ProjectBench"]:
+    """Yield a bench below a directory in which the programs of a project are built, by default in the strongest tier.
 
     Raises StepFailed if the build fails, and UsageError without cargo.
     """
@@ -105,11 +107,11 @@ def open_bench(directory: Path, build: ProjectBuild, limits: BenchLimits) -> Ite
         wrappers = _write_wrappers(place, path)
         (place / WORK).mkdir(mode=0o700, exist_ok=True)
         if fresh:
-            _unpack(place, build.archive, starter, limits)
+            _unpack(place, build.archive, starter, limits, tier)
         crate = place / CRATE
         crate.mkdir(mode=0o755, exist_ok=True)
         readable = [wrappers, crate, PACKAGE, rust.root, *map(Path, build.tool_chains)]
-        with open_sandbox(place / WORK, starter=starter, workspace=place, readable=readable) as box:
+        with open_sandbox(place / WORK, tier=tier, starter=starter, workspace=place, readable=readable) as box:
             bench = ProjectBench(place, box, limits, f"{rust.root}/bin:{path}")
             if fresh:
                 bench.build(build)
@@ -248,11 +250,11 @@ def _write_if_changed(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits) -> None:
+def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, tier: Tier | None) -> None:
     source = place / ARCHIVE
     source.mkdir(mode=0o700)
     (source / "project.tar.gz").write_bytes(archive)
-    with open_sandbox(source, starter=starter, workspace=place) as box:
+    with open_sandbox(source, tier=tier, starter=starter, workspace=place) as box:
         script = f'cd "$1" && mkdir {PROJECT} {TARGET} && tar -xzf "$2" -C {PROJECT} --no-same-owner'
         words = ["sh", "-c", script, "sh", f"{place}/{WORK}", f"{source}/project.tar.gz"]
         outcome = box.run(words, limits=limits.of(limits.build_seconds))
