@@ -70,7 +70,9 @@ class TranslatedProject:
     def _declared(self, name: str, use: SymbolUse, names: Names, item: ProjectItem | None) -> str:
         if item is not None:
             names = self.names[item.unit.file]
-        text = declaration(name, item.definition.type if item else use.type, names)
+        declared = self.project.declared.get(use.key)
+        type_ = item.definition.type if item else declared.type if declared else use.type
+        text = declaration(name, type_, names)
         symbol = item.slot if item else use.name
         return text if symbol == name.removeprefix("r#") else f'#[link_name = "{symbol}"]\n{text}'
 
@@ -78,8 +80,10 @@ class TranslatedProject:
 def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedProject:
     """Return the translation of a project; `only` are names of functions with wildcards, all if it is empty."""
     types = project_types(project.units)
-    signatures = {item.definition.key: item.definition.type for item in project.functions}
-    variables = frozenset(item.rust_name for item in project.globals)
+    signatures = {key: one.type for key, one in project.declared.items()}
+    signatures |= {item.definition.key: item.definition.type for item in project.functions}
+    outside = {project.names[key] for key, one in project.declared.items() if one.type.kind != "function"}
+    variables = frozenset(item.rust_name for item in project.globals) | outside
     names = {unit.file: Names(types.of(unit), project.names, signatures, variables) for unit in project.units}
     items = tuple(_translated(item, names[item.unit.file], only) for item in project.items)
     return TranslatedProject(project, items, type_definitions(types), names)
