@@ -176,13 +176,15 @@ static long nanoseconds(void)
     return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static int is_done(const struct watch *watch)
+{
+    return !watch->on || watch->compared >= MOST_COMPARED || watch->differences >= MOST_DIFFERENT ||
+           (watch->nanoseconds > MOST_NANOSECONDS && watch->compared >= ALWAYS_COMPARED);
+}
+
 static int is_sampled(const struct watch *watch)
 {
     long number = watch->calls;
-    if (watch->compared >= MOST_COMPARED || watch->differences >= MOST_DIFFERENT)
-        return 0;
-    if (watch->nanoseconds > MOST_NANOSECONDS && watch->compared >= ALWAYS_COMPARED)
-        return 0;
     return number <= CALLS_AT_FIRST || !(number & (number - 1)) || number % CALLS_BETWEEN == 0;
 }
 
@@ -445,7 +447,9 @@ SHARED void *jv_shadow_before(struct watch *watch, struct frame *frame)
     sigset_t all, mask;
     if (child.running)
         return child.running == watch ? watch->slot->original : watch->target;
-    if (!watch->on || watch->active || !pthread_equal(pthread_self(), shadow->thread))
+    if (is_done(watch) && !shadow->depth) /* cells belong to the data that is compared */
+        __atomic_store_n(watch->slot->cell, watch->target, __ATOMIC_RELEASE);
+    if (is_done(watch) || watch->active || !pthread_equal(pthread_self(), shadow->thread))
         return watch->target;
     watch->calls++;
     if (shadow->depth)
