@@ -4,7 +4,7 @@ import math
 import re
 
 from jarvis_workers.c2rust.mechanical.atomics import ATOMICS, Builtin
-from jarvis_workers.c2rust.mechanical.code import ATOM, COMPARE, Code, block, infix
+from jarvis_workers.c2rust.mechanical.code import ATOM, BLOCK, COMPARE, Code, block, infix
 from jarvis_workers.c2rust.mechanical.context import BodyContext, target_of
 from jarvis_workers.c2rust.mechanical.conversions import convert
 from jarvis_workers.c2rust.mechanical.numbers import INT, literal, scalar
@@ -116,6 +116,15 @@ def _choose(ctx: BodyContext, _node: SyntaxNode, arguments: list[SyntaxNode]) ->
     return ctx.value(arguments[1 if value else 2])
 
 
+def _classified(ctx: BodyContext, _node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
+    """`__builtin_fpclassify(nan, infinite, normal, subnormal, zero, x)`."""
+    nan, infinite, normal, subnormal, zero = (ctx.value(one).text for one in arguments[:5])
+    name = ctx.temporary()
+    tests = (("is_nan()", nan), ("is_infinite()", infinite), ("is_normal()", normal), ("abs() > 0.0", subnormal))
+    text = "".join(f"if {name}.{test} {{ {value} }} else " for test, value in tests)
+    return block([f"let {name} = {ctx.value(arguments[5]).text};"], Code(f"{text}{{ {zero} }}", BLOCK))
+
+
 def _with_suffixes(name: str, builtin: Builtin, *suffixes: str) -> dict[str, Builtin]:
     return {f"__builtin_{name}{suffix}": builtin for suffix in suffixes}
 
@@ -151,6 +160,7 @@ BUILTINS: dict[str, Builtin] = {
     **_with_suffixes("isgreaterequal", _comparison(">="), ""),
     **_with_suffixes("isless", _comparison("<"), ""),
     **_with_suffixes("islessequal", _comparison("<="), ""),
+    **_with_suffixes("fpclassify", _classified, ""),
     **_with_suffixes("isunordered", _unordered, ""),
     **_with_suffixes("unreachable", _expression("core::hint::unreachable_unchecked()"), ""),
     **_with_suffixes("trap", _expression("std::process::abort()"), ""),

@@ -63,6 +63,7 @@ static uint64_t check_floats(void)
     MIX(d * 10 > HUGE_VAL), MIX(isnan(NAN)), MIX(isinf(-INFINITY) != 0), MIX(NAN == NAN), MIX((float)0.1 == 0.1);
     MIX(!e), MIX(e ? 1 : 2), MIX((_Bool)0.5), MIX(fabs(e) * 4), MIX(sqrt(2) * 1e9), MIX(e++ * 2), MIX(--e * 2), MIX(-e * 2);
     MIX(signbit(-0.0) != 0), MIX(0x1.8p3), MIX(.5e1f), MIX(i / 2.0 * 8);
+    MIX(fpclassify(d) == FP_NORMAL), MIX(fpclassify(0.0 * i) == FP_ZERO), MIX(fpclassify(f / 0) == FP_INFINITE);
     return hash;
 }
 
