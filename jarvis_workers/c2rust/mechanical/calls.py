@@ -4,13 +4,7 @@ import re
 
 from jarvis_workers.c2rust.mechanical.builtins import BUILTINS, library_name
 from jarvis_workers.c2rust.mechanical.code import ATOM, Code
-from jarvis_workers.c2rust.mechanical.context import (
-    BodyContext,
-    decay,
-    operand,
-    present,
-    target_of,
-)
+from jarvis_workers.c2rust.mechanical.context import BodyContext, decay, operand, present, target_of
 from jarvis_workers.c2rust.mechanical.conversions import convert
 from jarvis_workers.c2rust.mechanical.names import SymbolUse
 from jarvis_workers.c2rust.mechanical.refusals import refuse

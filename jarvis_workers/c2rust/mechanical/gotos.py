@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from jarvis_workers.c2rust.mechanical.context import Unstructured
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 
+# More blocks and loops of one sequence are not nested one by one.
+MOST_INTERVALS = 200
+
 
 @dataclass(slots=True)
 class Interval:
@@ -53,6 +56,8 @@ def intervals(
                 found.append(Interval(name, jumping[0], position, loop=False))
             if jumping and jumping[-1] >= position:
                 found.append(Interval(name, position, jumping[-1] + 1, loop=True))
+    if len(found) > MOST_INTERVALS:
+        raise Unstructured
     while any([_nest(one, other) for one in found for other in found]):
         pass
     return sorted(found, key=lambda one: (one.start, -one.end))

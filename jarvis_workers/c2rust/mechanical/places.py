@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 
 from jarvis_workers.c2rust.mechanical.arithmetic import offset
 from jarvis_workers.c2rust.mechanical.code import ATOM, BLOCK, CAST, UNARY, Code, block
-from jarvis_workers.c2rust.mechanical.context import (
-    ARRAYS,
-    BodyContext,
-    operand,
-    plain,
-    target_of,
-)
+from jarvis_workers.c2rust.mechanical.context import ARRAYS, BodyContext, operand, plain, target_of
 from jarvis_workers.c2rust.mechanical.literals import string_pointer
 from jarvis_workers.c2rust.mechanical.names import SymbolUse
 from jarvis_workers.c2rust.mechanical.refusals import refuse

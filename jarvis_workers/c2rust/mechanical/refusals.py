@@ -20,10 +20,7 @@ class RefusalRule(NamedTuple):
 
 
 REFUSALS = {
-    "variadic": RefusalRule(
-        "Stable Rust cannot define a variadic function.",
-        "int refused(int n, ...) { return n; }",
-    ),
+    "variadic": RefusalRule("Stable Rust cannot define a variadic function.", "int refused(int n, ...) { return n; }"),
     "va_list": RefusalRule(
         "A va_list has no counterpart in stable Rust.",
         "int refused(__builtin_va_list list) { return __builtin_va_arg(list, int); }",
@@ -33,25 +30,18 @@ REFUSALS = {
         "int setjmp(long *); long state[32]; int refused(void) { return setjmp(state); }",
     ),
     "inline_asm": RefusalRule(
-        "Inline assembly is written for a C compiler.",
-        'void refused(void) { __asm__ volatile("nop"); }',
+        "Inline assembly is written for a C compiler.", 'void refused(void) { __asm__ volatile("nop"); }'
     ),
     "vla": RefusalRule(
-        "Rust has no arrays of variable length.",
-        "int refused(int n) { int a[n]; a[0] = n; return a[0]; }",
+        "Rust has no arrays of variable length.", "int refused(int n) { int a[n]; a[0] = n; return a[0]; }"
     ),
     "alloca": RefusalRule(
-        "Rust cannot allocate on the stack at run time.",
-        "char *refused(int n) { return __builtin_alloca(n); }",
+        "Rust cannot allocate on the stack at run time.", "char *refused(int n) { return __builtin_alloca(n); }"
     ),
     "floating_type": RefusalRule(
-        "Rust has no long double, _Float16 or __float128.",
-        "long double refused(long double x) { return x + 1; }",
+        "Rust has no long double, _Float16 or __float128.", "long double refused(long double x) { return x + 1; }"
     ),
-    "complex": RefusalRule(
-        "Rust has no complex numbers.",
-        "double refused(double _Complex z) { return __real__ z; }",
-    ),
+    "complex": RefusalRule("Rust has no complex numbers.", "double refused(double _Complex z) { return __real__ z; }"),
     "vector": RefusalRule(
         "Vector types of the compiler have no counterpart in stable Rust.",
         "typedef int four __attribute__((vector_size(16))); four refused(four a) { return a + a; }",
@@ -93,8 +83,7 @@ REFUSALS = {
         "#define BOTH(x) for (; x;) for (;;) if (0) for (; ; x)\nvoid refused(int n) { BOTH(n) ; }",
     ),
     "deep_nesting": RefusalRule(
-        "Expressions or statements that are nested too deeply.",
-        f"int refused(int n) {{ return n{' + n' * 1000}; }}",
+        "Expressions or statements that are nested too deeply.", f"int refused(int n) {{ return n{' + n' * 1000}; }}"
     ),
 }
 

@@ -4,20 +4,8 @@ from collections.abc import Callable, Sequence
 
 from jarvis_workers.c2rust.mechanical.code import braces
 from jarvis_workers.c2rust.mechanical.conditions import condition
-from jarvis_workers.c2rust.mechanical.context import (
-    BodyContext,
-    JumpTarget,
-    Unstructured,
-    operand,
-    present,
-)
-from jarvis_workers.c2rust.mechanical.control_flow import (
-    constant_truth,
-    diverges,
-    has_continue,
-    is_endless,
-    labelled,
-)
+from jarvis_workers.c2rust.mechanical.context import BodyContext, JumpTarget, Unstructured, operand, present
+from jarvis_workers.c2rust.mechanical.control_flow import constant_truth, diverges, has_continue, is_endless, labelled
 from jarvis_workers.c2rust.mechanical.conversions import convert, negated
 from jarvis_workers.c2rust.mechanical.gotos import Interval, intervals
 from jarvis_workers.c2rust.mechanical.names import rust_label
