@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.bench.lease import leased_directory
+from jarvis_workers.bench.tree_state import COPY_ALL, TreeState, read_tree, restore_script
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
@@ -26,7 +27,8 @@ from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
 
-PROJECT, TARGET, CRATE, WRAPPERS, ARCHIVE, STATE = "project", "target", "crate", "bin", "archive", "state"
+PROJECT, PRISTINE, TARGET, CRATE = "project", "pristine", "target", "crate"
+WRAPPERS, ARCHIVE, STATE = "bin", "archive", "state"
 LOG = "slots.log"
 COMPILERS = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|gcc|clang|c99|c89)(-[0-9.]+)?")
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
@@ -64,17 +66,28 @@ class BenchLimits(NamedTuple):
 
 
 class ProjectBuild(NamedTuple):
-    """How the programs of a project are made: its archive, and the commands, None for those that it does not need."""
+    """How the programs of a project are made: its archive, and the commands, None for those that it does not need.
+
+    `tests` run once after the build, since many build their programs first.
+    """
 
     archive: bytes
     configure: str | None
     build: str | None
     tool_chains: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:
         """Return the hash of everything that the programs depend on."""
-        words = [sha256(self.archive).hexdigest(), str(self.configure), str(self.build), *self.tool_chains, _own_code()]
+        words = [
+            sha256(self.archive).hexdigest(),
+            str(self.configure),
+            str(self.build),
+            *self.tool_chains,
+            *self.tests,
+            _own_code(),
+        ]
         return sha256("\0".join(words).encode()).hexdigest()
 
 
@@ -115,6 +128,7 @@ def open_bench(
             bench = ProjectBench(place, box, limits, f"{rust.root}/bin:{path}")
             if fresh:
                 bench.build(build)
+                bench.preserve(build.tests)
                 (place / STATE).write_text(state)
             yield bench
 
@@ -125,6 +139,7 @@ class ProjectBench:
     def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str) -> None:
         self._place, self._box, self._limits, self._path = place, box, limits, path
         self._content = ""
+        self._tree: TreeState | None = None
 
     @property
     def library(self) -> Path:
@@ -146,8 +161,32 @@ class ProjectBench:
                 tail = done.output.decode(errors="backslashreplace").splitlines()[-3:]
                 raise StepFailed(f"--{name} {shlex.quote(command)}: {done.failure}: {' | '.join(tail)[-TAIL:]}")
 
+    def preserve(self, tests: Sequence[str]) -> None:
+        """Run the tests once in C, and copy the tree, which is the one that all later tests start with."""
+        for command in tests:
+            self.run(command, {}, self._limits.test_seconds)
+        self._in_work(f"cp -a --reflink=auto {PROJECT} {PRISTINE}", [])
+
+    def _restore(self) -> None:
+        tree = self._place / WORK / PROJECT
+        now = read_tree(tree)
+        if self._tree is None:
+            self._in_work(COPY_ALL, [])
+        elif made := restore_script(self._tree, now):
+            self._in_work(*made)
+        else:
+            return
+        self._tree = read_tree(tree)
+
+    def _in_work(self, script: str, words: Sequence[str]) -> None:
+        command = ["sh", "-c", script, "sh", *words]
+        done = self._run(self._place / WORK, {"PATH": PATH}, command, self._limits.build_seconds, None)
+        if done.failure:
+            raise StepFailed(f"the tree of a bench cannot be copied: {done.failure}: {done.output[-TAIL:]!r}")
+
     def test(self, command: str, environment: Mapping[str, str]) -> CommandResult:
-        """Run a test command of the project with variables of the runtime of slots."""
+        """Run a test command of the project, in the tree after its build, with variables of the runtime of slots."""
+        self._restore()
         return self.run(command, environment, self._limits.test_seconds)
 
     def run(self, command: str, environment: Mapping[str, str], seconds: float) -> CommandResult:

@@ -16,6 +16,8 @@ from tests.servers import missing
 pytestmark = pytest.mark.slow
 
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
+# The program that loops may reach its CPU time first, which make reports as an error.
+TIMEOUTS = ["ended by its limit of wall time", "exit code 2"]
 LIMITS = BenchLimits(build_seconds=300, test_seconds=60, memory_mb=2048, disk_mb=1024)
 
 
@@ -100,3 +102,32 @@ def test_a_build_that_fails_is_shown(benches: Path, project: ProjectBuild) -> No
         open_bench(benches, broken, LIMITS),
     ):
         pass
+
+
+def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
+    commands = ["test ! -e check.log && make test", "rm words.h && mkdir check.log", "ln -sf / Makefile && rm -r *"]
+
+    assert [bench.test(command, {}).failure for command in [*commands, *commands, "make test"]] == [""] * 7
+
+
+@pytest.mark.parametrize(
+    ("body", "failures"),
+    [
+        ("loop {}", TIMEOUTS),
+        ('extern "C" { fn exit(code: i32) -> !; } exit(5)', ["exit code 2"]),
+        ("panic!()", ["exit code 2"]),
+        (
+            "let mut all = Vec::new(); loop { all.push(vec![1u8; 1 << 24]); }",
+            ["exit code 2", "ended by its limit of memory"],
+        ),
+    ],
+)
+def test_a_body_that_misbehaves_ends_its_test_alone(
+    benches: Path, project: ProjectBuild, body: str, failures: list[str]
+) -> None:
+    with open_bench(benches, project, LIMITS._replace(test_seconds=3)) as bench:
+        write(bench, checksum(body))
+        assert bench.build_library()[0]
+
+        assert run(bench, "words_checksum").failure in failures
+        assert bench.test("make test", {}).failure == ""

@@ -72,7 +72,11 @@ def decode_skeleton(content: bytes) -> Skeleton:
 def project_bench(resources: Resources, options: FastOptions) -> Iterator[ProjectBench]:
     """Yield a bench of this machine with the programs of a run."""
     build = ProjectBuild(
-        resources.blobs.read(options.project), options.configure, options.build, tuple(options.tool_chains)
+        resources.blobs.read(options.project),
+        options.configure,
+        options.build,
+        tuple(options.tool_chains),
+        tuple(options.tests),
     )
     limits = BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
     with ExitStack() as stack:

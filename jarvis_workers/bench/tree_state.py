@@ -1,0 +1,64 @@
+"""The state of a tree after its build, to which it returns before each test, so that tests do not see earlier ones."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+MOST_CHANGES = 200
+COPY_ALL = "chmod -R u+rwX project; rm -rf project && cp -a --reflink=auto pristine project"
+# Arguments: how many paths to remove, those paths, and the paths to copy.
+REMOVE_THEN_COPY = """n=$1; shift
+while [ $n -gt 0 ]; do rm -rf "project/$1" || exit; shift; n=$((n - 1)); done
+cd pristine || exit
+[ $# = 0 ] || cp -a --reflink=auto --parents -t ../project -- "$@"
+"""
+
+
+class EntryState(NamedTuple):
+    """What changes with the content of a file (times in nanoseconds); for directories only the mode counts."""
+
+    mode: int
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+
+
+TreeState = Mapping[str, EntryState]
+
+
+def read_tree(root: Path) -> TreeState:
+    """Return the state of all entries below a directory; a directory that cannot be read counts as empty."""
+    return {} if root.is_symlink() else dict(_entries(str(root)))
+
+
+def restore_script(before: TreeState, now: TreeState) -> tuple[str, list[str]] | None:
+    """Return a shell script and its arguments that restore a tree, None if it is unchanged.
+
+    The script runs beside the tree `project` and its copy `pristine`.
+    """
+    gone = [name for name in now if before.get(name) != now[name]]
+    back = [name for name in before if before[name] != now.get(name)]
+    if not gone and not back:
+        return None
+    if len(gone) + len(back) > MOST_CHANGES or any(stat.S_ISDIR(before[name].mode) for name in back):
+        return COPY_ALL, []
+    return REMOVE_THEN_COPY, [str(len(gone)), *gone, *back]
+
+
+def _entries(root: str) -> Iterator[tuple[str, EntryState]]:
+    unread = [""]
+    while unread:
+        below = unread.pop()
+        try:
+            found = list(os.scandir(f"{root}/{below}"))
+        except OSError:
+            continue
+        for entry in found:
+            name, facts = f"{below}{entry.name}", entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(facts.st_mode):
+                unread.append(f"{name}/")
+                yield name, EntryState(facts.st_mode)
+            else:
+                yield name, EntryState(facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
