@@ -125,7 +125,13 @@ def export(item: CrateItem) -> str:
 
 def _extern_block(declarations: Iterable[str]) -> str:
     lines = [f"    {line}" for one in declarations for line in one.splitlines()]
-    return "use crate::types::*;\n\n" + 'extern "C" {\n' + "".join(f"{line}\n" for line in lines) + "}\n"
+    # Before Rust's own archives, which define some functions of C's mathematics, too: their addresses count.
+    return (
+        "use crate::types::*;\n\n"
+        + '#[link(name = "m")]\nextern "C" {\n'
+        + "".join(f"{line}\n" for line in lines)
+        + "}\n"
+    )
 
 
 def _manifest(name: str, kinds: str, profiles: str) -> str:

@@ -74,13 +74,13 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
             declared.setdefault(one.key, one)
     definitions = sorted(found.values(), key=lambda one: (*one[0].extent[:3], one[0].key))
     files = Counter(definition.key for definition, _ in definitions)
-    names = _unique_names([definition for definition, _ in definitions], declared.values())
+    names = _unique_names(definitions, declared.values())
     modules = module_names(as_text(definition.extent.file) for definition, _ in definitions)
     items = tuple(
         ProjectItem(
             definition,
             unit,
-            slot_name(definition),
+            slot_name(definition, unit),
             names[definition.key],
             modules[as_text(definition.extent.file)],
             SEVERAL_PROGRAMS if files[definition.key] > 1 else "",
@@ -92,11 +92,15 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
     return Project(ordered, items, declared, names)
 
 
-def slot_name(definition: CDefinition) -> str:
-    """Return the name of a function's slot, and of a global in the programs: see `c2rust/slots.py`."""
+def slot_name(definition: CDefinition, unit: UnitDefinitions) -> str:
+    """Return the name of a function's slot, and of a global in the programs: see `c2rust/slots.py`.
+
+    Compilers do not say where a variable is defined, so that a static one of a header has the name of its unit.
+    """
     if not definition.internal:
         return definition.name
-    return f"{unit_name(as_text(definition.extent.file))}__{definition.name}"
+    file = definition.extent.file if definition.type.kind == "function" else unit.file
+    return f"{unit_name(as_text(file))}__{definition.name}"
 
 
 def module_names(files: Iterable[str]) -> dict[str, str]:
@@ -119,9 +123,11 @@ def _module(name: str) -> str:
     return f"{plain}_c" if plain in RESERVED_MODULES or plain in KEYWORDS else plain
 
 
-def _unique_names(definitions: Sequence[CDefinition], declared: Iterable[CDeclaration]) -> dict[str, str]:
+def _unique_names(
+    definitions: Sequence[tuple[CDefinition, UnitDefinitions]], declared: Iterable[CDeclaration]
+) -> dict[str, str]:
     """Return the name of each function and global by key: the C name, or that of its slot if several have it."""
-    by_key = {one.key: one.name for one in declared} | {one.key: one.name for one in definitions}
+    by_key = {one.key: one.name for one in declared} | {one.key: one.name for one, _ in definitions}
     count = Counter(by_key.values())
-    internal = {one.key: slot_name(one) for one in definitions if one.internal and count[one.name] > 1}
+    internal = {one.key: slot_name(one, unit) for one, unit in definitions if one.internal and count[one.name] > 1}
     return {key: identifier(internal.get(key, name)) for key, name in by_key.items()}

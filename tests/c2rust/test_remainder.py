@@ -13,6 +13,7 @@ from jarvis_workers.source.clang.unit import CompileCommand, Extent
 
 INT = CType("integer", "int", 4, 4, signed=True)
 VOID = CType("void", "void")
+UNIT = UnitDefinitions(b"a.c", (), (), {}, {})
 
 
 def function(
@@ -26,7 +27,7 @@ def function(
     tree = SyntaxNode("function", line, children=tuple(SyntaxNode("parameter", line, name=one) for one in parameters))
     type_ = CType("function", "", target=facts.get("result", INT))  # type: ignore[arg-type]
     definition = CDefinition(f"c:@F@{name}", name, extent, internal, type_, tree)
-    return ProjectItem(definition, UnitDefinitions(b"a.c", (), (), {}, {}), slot_name(definition), name, "a")
+    return ProjectItem(definition, UNIT, slot_name(definition, UNIT), name, "a")
 
 
 def test_an_exported_function_becomes_a_prototype_and_lines_stay() -> None:

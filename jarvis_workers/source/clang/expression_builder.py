@@ -95,7 +95,7 @@ class ExpressionBuilder:
         return self._nodes.make(kind, node, (), name=written, value=evaluate(node.cursor))
 
     def _string(self, node: CursorNode, _children: Sequence[SyntaxNode]) -> SyntaxNode:
-        return self._nodes.make("string", node, (), name=text(self._lib.clang_getCursorSpelling(node.cursor)))
+        return self._nodes.make("string", node, (), name=self._nodes.string(node))
 
     def _name(self, node: CursorNode, _children: Sequence[SyntaxNode]) -> SyntaxNode:
         referenced = self._lib.clang_getCursorReferenced(node.cursor)

@@ -39,6 +39,10 @@ class ExpressionNodes:
             "member", line, type_, step.name, operator, step.record, value=step.number, children=(object_,)
         )
 
+    def string(self, node: CursorNode) -> str:
+        """Return a string literal as C; `__FILE__` is relative to the root."""
+        return self._unit.without_root(text(self._lib.clang_getCursorSpelling(node.cursor)))
+
     def type_of(self, node: CursorNode) -> str:
         return self._types.spell(self._lib.clang_getCursorType(node.cursor))
 
