@@ -8,6 +8,7 @@ from jarvis_workers.errors import StoreOutdated, StoreUnavailable, UsageError
 from jarvis_workers.service.health.c_reading import examine_c_reading
 from jarvis_workers.service.health.doctor import MachineFacts, examine, fit, free_memory, this_machine
 from jarvis_workers.settings import Settings
+from jarvis_workers.toolchain.cargo import find_rust
 
 GOOD = MachineFacts(
     tools={"git": "/usr/bin/git", "cc": "/usr/bin/cc", "cargo": "/usr/bin/cargo", "dot": "/usr/bin/dot"},
@@ -161,7 +162,7 @@ def test_free_memory_is_read_from_the_kernels_table():
 
 
 def test_libclang_and_its_headers_are_found(settings):
-    library, headers = examine_c_reading(settings)
+    library, headers, _ = examine_c_reading(settings)
 
     assert (library.name, library.state, library.says) == ("libclang", "ok", "18.1.1")
     assert headers.state == "ok" and headers.says.endswith("/lib/clang/18/include")
@@ -172,8 +173,23 @@ def test_what_reading_c_lacks_is_a_warning_that_says_how_to_get_it(settings, tmp
         raise UsageError("reading C needs libclang, which is not installed")
 
     settings = Settings(data_dir=tmp_path, c2rust={"clang_headers": str(tmp_path)})
-    library, headers = examine_c_reading(settings, load)
+    library, headers, _ = examine_c_reading(settings, load)
 
     assert (library.state, headers.state) == ("warn", "warn")
     assert "pip install" in library.remedy and "libclang" in library.remedy
     assert "c2rust.clang_headers: no stddef.h in" in headers.says
+
+
+def test_an_old_tool_chain_of_rust_is_a_warning_that_says_how_to_get_another(settings, tmp_path, monkeypatch):
+    for name, script in (("rustc", f'[ "$1" = --print ] && echo {tmp_path} || echo rustc 1.63.0'), ("cargo", "")):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    find_rust.cache_clear()
+    *_, rust = examine_c_reading(settings)
+    find_rust.cache_clear()
+
+    assert rust.state == "warn"
+    assert "version 1.63 is too old; install Rust 1.77 or newer: https://rustup.rs" in rust.says

@@ -1,4 +1,4 @@
-"""Whether this machine can read C for `jarvis c2rust`: libclang, and clang's own headers of the same version."""
+"""Whether this machine can read C for `jarvis c2rust`, and build Rust: libclang, its headers, and a tool chain."""
 
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -7,6 +7,7 @@ from jarvis_workers.errors import JarvisError, UsageError
 from jarvis_workers.extras import advice
 from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.settings import Settings
+from jarvis_workers.toolchain.cargo import find_rust
 from jarvis_workers.toolchain.headers import builtin_headers
 
 WHEEL = "libclang"
@@ -26,7 +27,7 @@ def load_library() -> str:
 
 
 def examine_c_reading(settings: Settings, load: Callable[[], str] = load_library) -> list[Check]:
-    """Return a check of libclang and one of the headers; they are warnings, as other commands need neither."""
+    """Return checks of libclang, the headers and Rust; they are warnings, as other commands need neither."""
     return [
         _probed("libclang", load, f"only jarvis c2rust needs it; {advice('c2rust')}"),
         _probed(
@@ -34,7 +35,13 @@ def examine_c_reading(settings: Settings, load: Callable[[], str] = load_library
             lambda: str(builtin_headers(settings.c2rust.clang_headers)),
             "without them, types such as size_t are unknown, so jarvis c2rust refuses to read C",
         ),
+        _probed("rust tool chain", _rust, "only jarvis c2rust fast needs it"),
     ]
+
+
+def _rust() -> str:
+    tools = find_rust()
+    return f"{tools.root}, version {'.'.join(map(str, tools.version))}"
 
 
 def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:
