@@ -16,8 +16,12 @@ int sum(const struct pair *p);
 const char *name_of(int number);
 int never_called(int a);
 int variadic(int count, ...);
+int is_remainder(double (*f)(double, double));
+const char *where(void);
+static int seen;
 """
-LIBRARY = """#include <stdarg.h>
+LIBRARY = """#include <math.h>
+#include <stdarg.h>
 #include "lib.h"
 static int calls;
 static const char *const names[] = { "zero", "one" };
@@ -41,22 +45,26 @@ const char *name_of(int number)
     }
 }
 int never_called(int a) { return a * 2; }
+int is_remainder(double (*f)(double, double)) { return f == fmod; }
+const char *where(void) { return __FILE__; }
 int variadic(int n, ...) { va_list list; va_start(list, n); int v = va_arg(list, int); va_end(list); return n + v; }
 """
-TEST = """#include <stdio.h>
+TEST = """#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "lib.h"
 int main(void)
 {
     struct pair p = { 1, { 2, 3, 250 } };
+    seen += is_remainder(fmod) && !strcmp(where(), "lib.c");
     return !(add(1, 2) == 3 && sum(&p) == 256 && !strcmp(name_of(1), "one") && !strcmp(name_of(7), "many")
-             && variadic(1, 2) == 3);
+             && variadic(1, 2) == 3 && seen == 1);
 }
 """
 MAKEFILE = """test: check
 \t./check
 check: lib.o check.o
-\t$(CC) -o $@ lib.o check.o
+\t$(CC) -o $@ lib.o check.o -lm
 """
 
 
@@ -76,7 +84,7 @@ def test_a_library_becomes_a_crate(jarvis: Jarvis, library: Path) -> None:
     ended = jarvis.spawn("c2rust", "fast", "-p", library, "--build", "make check", "--test", "make test")
 
     assert ended.code == 3, ended.err
-    assert "5 of 7 functions in Rust" in ended.out
+    assert "7 of 9 functions in Rust" in ended.out
     lines = (library / ".jarvis" / "c2rust" / "symbol_map.jsonl").read_text().splitlines()
     states = {one["c_name"]: (one["state"], one["proof"]) for one in map(json.loads, lines)}
     assert states == {
@@ -85,6 +93,8 @@ def test_a_library_becomes_a_crate(jarvis: Jarvis, library: Path) -> None:
         "count": ("mechanical", "compared"),
         "sum": ("mechanical", "compared"),
         "name_of": ("mechanical", "compared"),
+        "is_remainder": ("mechanical", "compared"),
+        "where": ("mechanical", "compared"),
         "never_called": ("forwarded", "built"),
         "variadic": ("forwarded", "none"),
     }
