@@ -13,6 +13,8 @@ from jarvis_workers.c2rust.conversion import (
     proof_of,
     suffices,
 )
+from jarvis_workers.c2rust.shadow_fields import FunctionTypes, is_padding, name_field
+from jarvis_workers.c2rust.shadow_log import MemoryDifference, read_shadow_log
 
 NOT_REACHED = "no test reaches it"
 NONE: Mapping[str, int] = MappingProxyType({})
@@ -22,14 +24,14 @@ NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 class SuiteRun(NamedTuple):
     """A run of all test commands: whether each ended as it does in C, the first failure in one line, CPU seconds.
 
-    `compared` counts the calls compared with C by function; `differences` is the first difference of each function.
+    `compared` counts the calls compared with C by function; `log` has the lines about calls that differ.
     """
 
     passed: bool
     failure: str = ""
     seconds: float = 0.0
     compared: Mapping[str, int] = NONE
-    differences: Mapping[str, str] = NO_TEXTS
+    log: str = ""
     unshadowed: Mapping[str, str] = NO_TEXTS
 
 
@@ -41,11 +43,12 @@ class SuiteRunner(Protocol):
 
 
 class GateReport(NamedTuple):
-    """What the gates said of a function: outcomes in their order, and the calls compared."""
+    """What the gates said of a function: outcomes in their order, the calls compared, and the log of differences."""
 
     slot: str
     gates: tuple[GateOutcome, ...]
     calls: int = 0
+    log: str = ""
 
 
 def check_function(runs: SuiteRunner, slot: str, *, called: bool, shadow: bool) -> GateReport:
@@ -60,11 +63,35 @@ def check_function(runs: SuiteRunner, slot: str, *, called: bool, shadow: bool) 
     if not (shadow and suite.passed):
         return GateReport(slot, tuple(gates))
     doubled = runs.run([slot], shadow=[slot])
-    calls, difference = doubled.compared.get(slot, 0), doubled.differences.get(slot, "")
-    reason = difference or doubled.failure or doubled.unshadowed.get(slot, "")
-    if difference or calls:
-        gates.append(GateOutcome("shadow", not difference and calls > 0, reason, doubled.seconds))
-    return GateReport(slot, tuple(gates), calls)
+    calls = doubled.compared.get(slot, 0)
+    if doubled.log:
+        gates.append(GateOutcome("shadow", passed=False, detail="a call differs from C", seconds=doubled.seconds))
+    elif calls and doubled.passed:
+        gates.append(
+            GateOutcome("shadow", passed=True, detail=doubled.unshadowed.get(slot, ""), seconds=doubled.seconds)
+        )
+    return GateReport(slot, tuple(gates), calls, doubled.log)
+
+
+def judge_differences(report: GateReport, types: FunctionTypes) -> GateReport:
+    """Return a report whose differences are named by their fields; those of padding alone do not count."""
+    found = read_shadow_log(report.log.encode(), [report.slot]).differences
+    if not found:
+        return report
+    first = next((one for one in found if not is_padding(one, types)), None)
+    detail = difference_text(first, types) if first else ""
+    gates = tuple(
+        gate._replace(passed=first is None, detail=detail) if gate.gate == "shadow" else gate for gate in report.gates
+    )
+    return report._replace(gates=gates)
+
+
+def difference_text(one: MemoryDifference, types: FunctionTypes) -> str:
+    """Return a difference in one line."""
+    if field := name_field(one, types):
+        return f"{field.field}: C {field.c}, Rust {field.rust} (call {one.call})"
+    place = f"{one.region.kind} {one.region.start}" + "".join(f" +{offset}" for offset in one.region.offsets)
+    return f"{place}: C {one.c.hex()}, Rust {one.rust.hex()} (call {one.call})"
 
 
 def verdict(function: FunctionResult, checked: GateReport | None, wanted: Proof) -> FunctionResult:

@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 import pytest
 
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, Proof, proof_of
-from jarvis_workers.c2rust.gates import GateReport, SuiteRun, check_function, settle_union, take_back, verdict
+from jarvis_workers.c2rust.gates import (
+    GateReport,
+    SuiteRun,
+    check_function,
+    judge_differences,
+    settle_union,
+    take_back,
+    verdict,
+)
+from jarvis_workers.c2rust.shadow_fields import FunctionTypes
+from jarvis_workers.source.clang.c_types import CType, Field, Record
+
+LINE = "difference\tcheck\t7\t{name}\t3\theap argument 0+4\t0100000000000000\t0200000000000000\t1f\n"
 
 
 @dataclass
@@ -23,7 +35,7 @@ class Library:
         self.runs.append(rust)
         clashes = bool(self.clash) and self.clash <= set(rust)
         passed = not (self.reached & set(trap) or self.wrong & set(rust) or clashes)
-        found = {name: "result: C 1, Rust 2" for name in shadow if name in self.different}
+        found = "".join(LINE.format(name=name) for name in shadow if name in self.different)
         compared = dict.fromkeys(self.reached & set(shadow), 5)
         return SuiteRun(passed, "" if passed else "make test: exit code 1", 1.0, compared, found)
 
@@ -81,3 +93,26 @@ def test_the_union_loses_what_fails_beside_others() -> None:
     assert take_back(FunctionResult("h", "a.c", 1, 2, "a", "h", slot="h", state="mechanical"), culprits, "x").state == (
         "forwarded"
     )
+
+
+INT = CType("integer", "int", 4, 4, signed=True)
+PAIR = CType("record", "struct pair", 8, 4, key="pair")
+
+
+def types(*fields: Field) -> FunctionTypes:
+    pointer = CType("pointer", "struct pair *", 8, 8, target=PAIR)
+    function = CType("function", "", target=CType("void", "void"), parameters=(pointer,))
+    return FunctionTypes(function, {}, {"pair": Record("pair", "pair", "struct", 8, 4, fields, b"", 1)}, "x86_64")
+
+
+def test_a_difference_is_named_by_its_field() -> None:
+    report = check_function(Library(different=frozenset("f")), "f", called=True, shadow=True)
+    judged = judge_differences(report, types(Field("first", INT, 0), Field("second", INT, 32)))
+
+    assert judged.gates[-1][:3] == ("shadow", False, "argument 0->second: C 1, Rust 2 (call 3)")
+
+
+def test_padding_is_no_difference() -> None:
+    report = check_function(Library(different=frozenset("f")), "f", called=True, shadow=True)
+
+    assert proof_of(judge_differences(report, types(Field("first", INT, 0))).gates) == "compared"

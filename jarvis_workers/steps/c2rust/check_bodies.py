@@ -102,6 +102,6 @@ def read_checked(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, GateRe
     found: dict[str, GateReport] = {}
     for one in outcomes:
         if name := read_result(blobs, one.result).blobs.get(CHECKED):
-            for slot, gates, calls in json.loads(blobs.read(name)):
-                found[slot] = GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls)
+            for slot, gates, calls, log in json.loads(blobs.read(name)):
+                found[slot] = GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls, log)
     return found

@@ -1,6 +1,7 @@
 """Run the tests with all accepted functions in Rust at once; take back those that fail beside the others."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import platform
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -13,8 +14,9 @@ from jarvis_workers.c2rust.conversion import (
     encode_conversion,
 )
 from jarvis_workers.c2rust.delivery import CrateText, Delivery, deliver
-from jarvis_workers.c2rust.gates import settle_union, take_back, verdict
+from jarvis_workers.c2rust.gates import judge_differences, settle_union, take_back, verdict
 from jarvis_workers.c2rust.project import Project, read_project
+from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -84,6 +86,9 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     blobs, options = resources.blobs, work.options
     skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in work.skeleton])))
     checked = read_checked(blobs, [_done(one) for one in work.checks])
+    sources = CrateSources.open(work, blobs)
+    types = function_types(sources.project)
+    checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
     functions = [verdict(one, checked.get(one.slot), options.proof) for one in skeleton.functions]
     accepted = [one.slot for one in functions if one.state == "mechanical"]
     with project_bench(resources, options) as bench:
@@ -98,7 +103,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
             run = BenchSuites(bench, [suite.command]).run(left)
             suites.append(SuiteResult(suite.command, suite.seconds, run.seconds, suite.deterministic, run.passed))
         settled = [take_back(one, culprits, BESIDE) for one in functions]
-        settled, delivery, outcome = _settle(settled, skeleton, CrateSources.open(work, blobs), bench)
+        settled, delivery, outcome = _settle(settled, skeleton, sources, bench)
     conversion = Conversion(
         functions=tuple(settled),
         wanted=options.proof,
@@ -109,6 +114,18 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     )
     merged, crate = blobs.put(encode_conversion(conversion)), blobs.put(tar_of(delivery.files))
     return Commit(blobs=((MERGED, merged), (CRATE, crate)))
+
+
+def function_types(project: Project) -> Callable[[str], FunctionTypes]:
+    """Return a function from a slot to the types that its differences are named by."""
+    functions = {item.slot: item for item in project.functions}
+    variables = {item.slot: item.definition.type for item in project.globals}
+
+    def types(slot: str) -> FunctionTypes:
+        item = functions[slot]
+        return FunctionTypes(item.definition.type, variables, item.unit.records, platform.machine())
+
+    return types
 
 
 class CrateSources(NamedTuple):

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from jarvis_workers.bench.project_bench import CommandResult, ProjectBench
 from jarvis_workers.c2rust.gates import SuiteRun
-from jarvis_workers.c2rust.shadow_log import MemoryDifference, read_shadow_log
+from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, read_shadow_log
 from jarvis_workers.steps.c2rust.skeleton import SuiteBaseline
 
 VARIABLE = "JARVIS_C2RUST_"
-REACHED = b"reached"
+REACHED, DIFFERENCE = b"reached", b"difference\t"
 
 
 class BenchSuites:
@@ -31,21 +31,17 @@ class BenchSuites:
             if done.failure:
                 failure = f"{command}: {done.failure}"
                 break
-        found = read_shadow_log(b"".join(logs), shadow)
+        log = b"".join(logs)
+        found = read_shadow_log(log, shadow)
+        differences = [line for line in log.splitlines() if line.startswith(DIFFERENCE)] if found.differences else []
         return SuiteRun(
             not failure,
             failure,
             seconds,
             {one.name: one.calls for one in found.compared},
-            {one.name: difference_text(one) for one in reversed(found.differences)},
+            b"".join(line + b"\n" for line in differences[:MOST_DIFFERENCES]).decode(errors="replace"),
             {one.name: one.reason for one in found.unshadowed},
         )
-
-
-def difference_text(one: MemoryDifference) -> str:
-    """Return a difference in one line."""
-    place = f"{one.region.kind} {one.region.start}" + "".join(f" +{offset}" for offset in one.region.offsets)
-    return f"{place}: C {one.c.hex()}, Rust {one.rust.hex()} (call {one.call})"
 
 
 def baseline(bench: ProjectBench, command: str) -> tuple[SuiteBaseline, CommandResult, frozenset[str]]:
