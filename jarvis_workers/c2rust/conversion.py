@@ -1,8 +1,8 @@
 """The result of moving functions to Rust: state, proof and gates of each, as values."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
@@ -29,7 +29,6 @@ class FunctionResult:
 
     `file` is in its form for display; lines count from 1.  A forwarded function has the `reason`, and its `cause`: the
     translator refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different").
-    `lines_run` of the `lines_counted` lines of the C function were run by the tests, if that was measured.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Conversion:
     remainder: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     not_checked: tuple[tuple[str, str], ...] = ()
-    unsafe: Mapping[str, int] = field(default_factory=dict)
 
 
 _ADAPTER = TypeAdapter(Conversion)
