@@ -30,7 +30,7 @@ class ProofChoice(StrEnum):
 
 Configure = Annotated[
     str | None,
-    typer.Option(metavar="CMD", help="Command before the build, in the sandbox.", rich_help_panel=COMPILATION),
+    typer.Option(metavar="CMD", help="Command to run before the build, in the sandbox.", rich_help_panel=COMPILATION),
 ]
 Build = Annotated[
     str | None,

@@ -1,1 +1,1 @@
-"""Benches: places where a project is built with slots, its tests run, and crates are built, always in the sandbox."""
+"""Benches: directories in which a project is built with slots, tested, and its crate built, always in the sandbox."""

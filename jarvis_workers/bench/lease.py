@@ -1,6 +1,7 @@
-"""Directories that processes take turns in: DIRECTORY/benches/N, at a constant path, since builds name absolute ones.
+"""Build directories DIRECTORY/benches/N, each locked by one process at a time.
 
-The lock ends with the process that holds it.
+Their paths are constant because builds record absolute paths.  The lock is released when the process that holds it
+exits.
 """
 
 import fcntl

@@ -92,7 +92,10 @@ class ProjectBuild(NamedTuple):
 
 
 class CommandResult(NamedTuple):
-    """The end of a command: its exit code, None if a limit or signal ended it; `failure` says so in one line."""
+    """The outcome of a command.
+
+    `code` is None if a limit or signal ended it; `failure` is a failure in one line, and empty on success.
+    """
 
     code: int | None
     failure: str

@@ -74,13 +74,16 @@ def kept_files(project: Project, bodies: Collection[str], variables: Collection[
 
 
 def _exported(item: CrateItem, of: ProjectItem, kept: Collection[str]) -> CrateItem:
-    """Return an item under the name that C finds it by: what was exported, and what C that remains refers to."""
+    """Return an item with its exported name set if C code must be able to link to it.
+
+    That is any symbol with external linkage except `main`, and a static of a file that keeps C code.
+    """
     is_seen = unit_of(of) in kept if of.definition.internal else of.slot != MAIN
     return item._replace(exported=of.slot if is_seen else "")
 
 
 def _apart(command: CompileCommand, project: Project) -> CompileCommand:
-    """Return a command that renames what several programs define, as the crate links all of them."""
+    """Return a command that renames symbols defined by several programs, because the crate links all of them."""
     own = (item for item in project.items if item.unit.file == command.file and not item.definition.internal)
     names = sorted({item.slot for item in own if item.refusal or item.slot == MAIN})
     unit = unit_name(as_text(command.file))

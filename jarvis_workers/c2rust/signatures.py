@@ -16,9 +16,9 @@ POINTEES = ("bool", "integer", "floating", "enum", "record", "pointer", "array")
 
 
 class ParameterMapping(NamedTuple):
-    """How a parameter passes.
+    """How a parameter is passed.
 
-    `inner` is what an `option` holds; `length` is the number of the parameter that counts the elements of a slice.
+    `inner` is what an `option` holds; `length` is the index of the parameter that holds the element count of a slice.
     """
 
     parameter: str

@@ -98,7 +98,7 @@ def _relative(file: str, root: str) -> str:
 
 
 def _renamed(lines: Sequence[str], slots: Sequence[Slot]) -> list[str]:
-    """Rename the definitions, and make symbols visible to libraries that are hidden in the program."""
+    """Rename the definitions, and make hidden symbols protected so that libraries can refer to them."""
     edited, by_symbol = list(lines), {slot.symbol: (number, slot) for number, slot in enumerate(slots)}
     for index, line in compiled_lines(lines):
         if label := LABEL.match(line):

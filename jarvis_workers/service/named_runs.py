@@ -45,7 +45,7 @@ def check_name(name: str) -> str:
 
 
 def request_hash(options: RunOptions, **facts: Any) -> str:
-    """Return the hash of a request: its facts, and the options that have other values than by default."""
+    """Return the hash of a request: its facts, and the options whose values differ from the defaults."""
     usual = {one.name for one in fields(options) if getattr(options, one.name) == _default(one)}
     chosen = {name: value for name, value in options.encode().items() if name not in OF_THE_MACHINE | usual}
     return hashlib.sha256(json.dumps([chosen, facts], sort_keys=True, default=str).encode()).hexdigest()

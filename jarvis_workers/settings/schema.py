@@ -177,12 +177,12 @@ class WebSettings(FrozenSettings):
 
 
 class C2RustSettings(FrozenSettings):
-    """Settings for reading C; `clang_headers` is the directory of clang's builtin headers, of libclang's major version.
+    """Settings for parsing, building and testing C.
 
-    Without compile commands all sources are read with `args`.  Builds and tests may read the `tool_chains` (directories
-    with a `bin`); each command is ended when it exceeds its limits, a job of the queue "build" at `hard_limit_seconds`.
-     Reading a translation unit is limited to `unit_seconds` of
-    CPU time and `unit_memory_mb` of memory.
+    `clang_headers` is the directory of clang's builtin headers, for libclang's major version.  Without compile
+    commands, all sources are read with `args`.  Builds and tests may read the directories in `tool_chains`, each with a
+    `bin`.  A command is killed when it exceeds its limits, a job of the queue "build" after `hard_limit_seconds`.
+    Parsing a translation unit is limited to `unit_seconds` of CPU time and `unit_memory_mb` of memory.
     """
 
     clang_headers: str | None = None

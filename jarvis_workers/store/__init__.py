@@ -1,1 +1,1 @@
-"""The results store: tables, queries and migrations. This is the only package with SQL."""
+"""The results store: tables, queries and migrations. All writes, and nearly all queries, are here."""

@@ -13,8 +13,6 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from tests.servers import missing
 
-pytestmark = pytest.mark.slow
-
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
 # The program that loops may reach its CPU time first, which make reports as an error.
 TIMEOUTS = ["ended by its limit of wall time", "exit code 2"]
@@ -110,6 +108,7 @@ def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
     assert [bench.test(command, {}).failure for command in [*commands, *commands, "make test"]] == [""] * 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "failures"),
     [

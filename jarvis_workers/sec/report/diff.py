@@ -39,7 +39,7 @@ class Missing(NamedTuple):
 
 @dataclass(slots=True)
 class Difference:
-    """The result of a comparison; lists begin with the worst, `unchanged` counts findings with equal verdicts."""
+    """The result of a comparison. Each list is sorted worst first; `unchanged` counts findings with equal verdicts."""
 
     new: list[Issue] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)

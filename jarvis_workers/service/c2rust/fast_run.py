@@ -63,7 +63,7 @@ def fast_request(
     choice: FastChoice,
     labels: "Mapping[str, str] | None" = None,
 ) -> RunRequest[FastInput]:
-    """Return the request of a run over a project whose compilation is planned. Raises UsageError."""
+    """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
     c2rust = settings.c2rust
     options = parse_options_of(
         settings,
@@ -93,7 +93,7 @@ def crate_name(root: Path) -> str:
 
 
 def check_target(crate: Path) -> None:
-    """Raise UsageError if a directory is not a place for a new crate: it exists with files that are not a crate's."""
+    """Raise UsageError if a path cannot hold a new crate: it is not a directory, or it has files but no Cargo.toml."""
     if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
         raise UsageError(f"{crate}: not a directory; choose another by -o")
     if crate.is_dir() and any(crate.iterdir()) and not (crate / "Cargo.toml").is_file():

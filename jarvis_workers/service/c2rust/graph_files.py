@@ -24,9 +24,9 @@ PICTURES: Mapping[str, Form] = {".png": "png", ".svg": "svg"}
 
 @dataclass(frozen=True, slots=True)
 class GraphSelection:
-    """The part of a graph to write: all, or the functions that `roots` reach;
+    """The part of a graph to write: everything, or only the functions that `roots` reach.
 
-    DOT may include types and cluster by file.
+    `types` includes types; `clustered` groups the nodes of DOT by file.
     """
 
     roots: tuple[str, ...] = ()

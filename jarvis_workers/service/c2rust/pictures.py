@@ -103,7 +103,7 @@ def _draw(dot: Path, form: Form, program: str, seconds: float, pictures: Picture
     try:
         draw(program, dot, target, form, seconds)
     except GivenUp as reason:
-        pictures.remarks.append(f"no picture: {reason}; the DOT stays in {dot}")
+        pictures.remarks.append(f"no picture: {reason}; the DOT file is {dot}")
     else:
         pictures.paths.append(target)
 

@@ -75,7 +75,7 @@ def scan_request(
     allow_errors: bool = False,
     labels: "Mapping[str, str] | None" = None,
 ) -> RunRequest[ParseInput]:
-    """Return the request of a run that reads a project whose compilation is planned."""
+    """Return the request for a run that parses a project according to its compile plan."""
     options = parse_options_of(settings, plan, ParseOptions, allow_errors=allow_errors)
     given = ParseInput(options, encode_commands(plan.commands))
     return project_request(settings, source, plan, SCAN, executor, given, labels)
@@ -105,6 +105,6 @@ def project_request(
     given: Given,
     labels: "Mapping[str, str] | None",
 ) -> RunRequest[Given]:
-    """Return the request of a run over the files that the units of a project may read."""
+    """Return the request for a run over the files that the units of a project may read."""
     request = request_for(settings, source, kind, executor, given, labels=labels or {})
     return replace(request, path=plan.tree, selection=pack_selection(plan))

@@ -27,7 +27,7 @@ def load_library() -> str:
 
 
 def examine_c_reading(settings: Settings, load: Callable[[], str] = load_library) -> list[Check]:
-    """Return checks of libclang, the headers and Rust; they are warnings, as other commands need neither."""
+    """Check libclang, its headers and Rust. A failed check is only a warning: only `jarvis c2rust` needs them."""
     return [
         _probed("libclang", load, f"only jarvis c2rust needs it; {advice('c2rust')}"),
         _probed(

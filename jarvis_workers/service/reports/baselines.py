@@ -150,7 +150,7 @@ def _mover(run: object, prefix: str, *, from_top: bool = False) -> Move | None:
 
 
 def _moved(prints: list[str] | None, places: Sequence[Place], move: Move | None) -> list[str] | None:
-    """Return the fingerprints of findings by their paths from the current root, without files outside it."""
+    """Recompute the fingerprints with paths relative to the current root; drop findings in files outside it."""
     if prints is None or move is None:
         return prints
     moved = []

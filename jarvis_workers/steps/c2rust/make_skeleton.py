@@ -95,7 +95,9 @@ def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastO
         symbols=tuple(sorted({one.item.slot for one in translated.items})),
         globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
         warnings=tuple(
-            f"{suite.command}: calls other functions each time" for suite in suites if not suite.deterministic
+            f"{suite.command}: calls different functions on each run (not deterministic)"
+            for suite in suites
+            if not suite.deterministic
         ),
     )
 

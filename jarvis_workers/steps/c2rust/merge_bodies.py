@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 STEP = "merge"
 # The names of the blobs.
 MERGED, CRATE = "merged", "crate"
-BESIDE = "the tests fail with it beside the other functions in Rust"
+BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
 UNCUT = "its text cannot be cut out of its C file, which stays"
 MOST_CRATES = 4
 

@@ -38,7 +38,7 @@ DEFINITIONS_KEY = "definitions-"
 
 
 class CachedUnit(NamedTuple):
-    """A unit as `encode_unit` has it, and its definitions as `encode_definitions` has them, b"" without."""
+    """A unit encoded by `encode_unit`, and its definitions encoded by `encode_definitions`, b"" if not requested."""
 
     unit: bytes
     definitions: bytes = b""

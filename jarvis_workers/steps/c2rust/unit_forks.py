@@ -46,8 +46,8 @@ class UnitLimits(NamedTuple):
 
 
 class UnitReading(NamedTuple):
-    """A unit as `encode_unit` has it, its definitions as `encode_definitions` has them, b"" if they were not asked for,
-    and the absolute paths of the files outside of the project that it read."""
+    """A unit encoded by `encode_unit`, its definitions encoded by `encode_definitions` (b"" if not requested), and the
+    absolute paths of the files outside the project that it includes."""
 
     unit: bytes
     definitions: bytes

@@ -57,7 +57,7 @@ def test_a_graph_that_is_too_slow_is_left_out_and_its_dot_stays(tmp_path: Path) 
     pictures = draw_project(graph, dot, slow, DrawingLimits(seconds=0.2))
 
     assert pictures.paths == []
-    assert pictures.remarks == [f"no picture: dot took longer than 0.2 s for symbols_graph.dot; the DOT stays in {dot}"]
+    assert pictures.remarks == [f"no picture: dot took longer than 0.2 s for symbols_graph.dot; the DOT file is {dot}"]
     assert dot.exists()
 
 

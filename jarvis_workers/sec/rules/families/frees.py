@@ -52,7 +52,7 @@ CAST = lazy(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
 
 
 class _Next(NamedTuple):
-    """Confidence adjustments for a use, and for another release, after a release; None if there is none."""
+    """Confidence adjustments for a use or a second release after a release; None if no such statement follows."""
 
     use: float | None = None
     release: float | None = None
