@@ -110,7 +110,10 @@ def test_after_two_runs_every_panel_has_data_and_each_run_is_one_trace(
 
     def run(name: str) -> None:
         files: dict[str, str | bytes] = {f"{name}{n}.c": f"/* {name} {n} */\n" + COPY + SYSTEM for n in range(FILES)}
-        assert jarvis("sec", "agent", "-p", jarvis.tree(name, files), "-q", "-o", tmp_path / f"{name}.json").code == 3
+        assert jarvis("sec", "agent", "-p", jarvis.tree(name, files), "-q", "-o", tmp_path / f"{name}.json").code in (
+            0,
+            3,
+        )
 
     monkeypatch.setenv("JARVIS_STORE_URL", postgres_url)
     monkeypatch.setenv("JARVIS_BROKER_URL", broker.url)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, func, make_url, select
 
+from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.tables import JOB
 from tests.bench.trees import make_tree
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
@@ -43,7 +44,7 @@ def git(*arguments: str) -> bytes:
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree of the commit before the newest revision of the schema."""
-    newest = git("log", "-1", "--format=%H", "--", REVISIONS_FILE).decode().strip()
+    newest = git("log", "-1", "-S", f'"{REVISIONS[-1]}"', "--format=%H", "--", REVISIONS_FILE).decode().strip()
     archive = git("archive", f"{newest}^", "jarvis_workers", "jarvis_cli")
     home = tmp_path_factory.mktemp("earlier")
     with tarfile.open(fileobj=BytesIO(archive)) as packed:

@@ -110,7 +110,7 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
         ("- &a [x]\n- *a\n", ":2: YAML aliases are not allowed"),
         ("[" * 5_000, ": cannot be read as YAML: "),
         (b"- \xff", " is not UTF-8 (byte 2)"),
-        ("#" * 70_000, ": is larger than 64 KB; split it"),
+        ("#" * 70_000, " is larger than 64 KB; split it"),
         ("- {}\n" * 501, ": 501 rules, limit 500"),
         ("a: \x1b[2J", ": cannot be read as YAML: "),
     ],
