@@ -88,6 +88,12 @@ def decode_conversion(text: bytes) -> Conversion:
     return _ADAPTER.validate_json(text)
 
 
+def failures(conversion: Conversion) -> list[str]:
+    """Return what must not be overlooked: a crate that does not build, tests that fail; one line each."""
+    lines = [f"the crate DOES NOT BUILD: {gate.detail or gate.gate}" for gate in conversion.crate if not gate.passed]
+    return lines + [f"{suite.command}: FAILS with Rust" for suite in conversion.suites if not suite.passed]
+
+
 def proof_of(gates: Sequence[GateOutcome]) -> Proof:
     """Return what the gates that a body passed prove of it."""
     passed = {outcome.gate for outcome in gates if outcome.passed}

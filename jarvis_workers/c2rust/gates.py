@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.conversion import (
+    Cause,
     FunctionResult,
     GateOutcome,
     Proof,
@@ -110,15 +111,13 @@ def verdict(function: FunctionResult, checked: GateReport | None, wanted: Proof)
     return replace(function, state=state, cause=cause, reason=reason, proof=proof, gates=gates, calls=checked.calls)
 
 
-def settle_union(runs: SuiteRunner, slots: Sequence[str]) -> tuple[SuiteRun, list[str]]:
-    """Run the tests with all accepted functions in Rust; return the last run and the functions to take back to C."""
-    culprits = find_culprits(slots, lambda names: runs.run(names).passed)
-    left = [slot for slot in slots if slot not in set(culprits)]
-    return runs.run(left), culprits
+def union_culprits(runs: SuiteRunner, slots: Sequence[str]) -> list[str]:
+    """Run the tests with all accepted functions in Rust; return the functions to take back to C."""
+    return find_culprits(slots, lambda names: runs.run(names).passed)
 
 
-def take_back(function: FunctionResult, culprits: Collection[str], reason: str) -> FunctionResult:
+def take_back(function: FunctionResult, culprits: Collection[str], cause: Cause, reason: str) -> FunctionResult:
     """Return a function that is C again if it is among the culprits."""
     if function.slot not in culprits:
         return function
-    return replace(function, state="forwarded", cause="different", reason=reason)
+    return replace(function, state="forwarded", cause=cause, reason=reason)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_counts
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failures, state_counts
 from jarvis_workers.paths import plain
 
 CAUSES = {
@@ -42,6 +42,7 @@ def _lines(conversion: Conversion) -> Iterator[str]:
         yield f"NOT CHECKED: {len(conversion.not_checked):,} translation units could not be read"
         yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
     yield from (f"warning: {warning}" for warning in conversion.warnings)
+    yield from (f"the crate DOES NOT BUILD: {gate.detail}" for gate in conversion.crate if not gate.passed)
     for suite in conversion.suites:
         yield f"{suite.command}: {suite_text(suite.passed)}; C {suite.c_seconds:.1f} s, Rust {suite.rust_seconds:.1f} s"
     for cause, text in CAUSES.items():
@@ -59,6 +60,10 @@ def suite_text(passed: bool) -> str:
 def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the pieces of the report in Markdown; `run` is what the other reports show of a run."""
     yield f"# From C to Rust: {_cell(str(run.get('root', '')))}\n\n{summary(conversion)}.\n"
+    for line in failures(conversion):
+        yield f"\n**{_cell(line)}**\n"
+    for file, reason in conversion.not_checked:
+        yield f"\n**NOT CHECKED: {_cell(file)}: {_cell(reason)}**\n"
     if conversion.suites:
         yield "\n## Tests\n\n| command | result | C, s | Rust, s |\n|---|---|---:|---:|\n"
         for suite in conversion.suites:

@@ -7,7 +7,7 @@ import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from jarvis_workers.c2rust.conversion import Conversion, decode_conversion
+from jarvis_workers.c2rust.conversion import Conversion, decode_conversion, failures
 from jarvis_workers.c2rust.report.conversion_text import (
     advice,
     conversion_markdown,
@@ -51,16 +51,16 @@ def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
 
 
 def is_complete(store: Store, blobs: Blobs, run: Run) -> bool:
-    """Return whether every function is Rust, or refused by the translation, and the crate builds."""
+    """Return whether every function is Rust, or refused by the translation, the crate builds and the tests pass."""
     conversion = read_conversion(store, blobs, run)
     proven = all(one.cause in ("", "refused") for one in conversion.functions)
-    return proven and not conversion.not_checked and all(gate.passed for gate in conversion.crate)
+    return proven and not conversion.not_checked and not failures(conversion)
 
 
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:
     """Return the outcome of a run in one line, with what to do next."""
     conversion = read_conversion(store, blobs, run)
-    parts = [f"run {run.id} is {run.state}: {summary(conversion)}", advice(conversion)]
+    parts = [f"run {run.id} is {run.state}: {summary(conversion)}", *failures(conversion), advice(conversion)]
     return "; ".join(part for part in parts if part)
 
 

@@ -14,7 +14,7 @@ from jarvis_workers.c2rust.conversion import (
     encode_conversion,
 )
 from jarvis_workers.c2rust.delivery import CrateText, Delivery, deliver
-from jarvis_workers.c2rust.gates import judge_differences, settle_union, take_back, verdict
+from jarvis_workers.c2rust.gates import judge_differences, take_back, union_culprits, verdict
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.errors import StepFailed
@@ -96,13 +96,13 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
         if not bench.build_library()[0]:
             raise StepFailed("the crate does not build")
         runs = BenchSuites(bench, options.tests)
-        _, culprits = settle_union(runs, accepted)
+        culprits = union_culprits(runs, accepted)
         left = [slot for slot in accepted if slot not in set(culprits)]
         suites = []
         for suite in skeleton.suites:
             run = BenchSuites(bench, [suite.command]).run(left)
             suites.append(SuiteResult(suite.command, suite.seconds, run.seconds, suite.deterministic, run.passed))
-        settled = [take_back(one, culprits, BESIDE) for one in functions]
+        settled = [take_back(one, culprits, "different", BESIDE) for one in functions]
         settled, delivery, outcome = _settle(settled, skeleton, sources, bench)
     conversion = Conversion(
         functions=tuple(settled),
@@ -165,7 +165,7 @@ def _settle(
         )
         if not delivery.uncut:
             break
-        functions = [take_back(one, delivery.uncut, UNCUT) for one in functions]
+        functions = [take_back(one, delivery.uncut, "not_checked", UNCUT) for one in functions]
     bench.write_crate(delivery.files)
     passed, messages, seconds = bench.cargo("build")
     first = next((f"{one.file}:{one.line}: {one.text}" for one in messages if one.level == "error"), "")
