@@ -10,7 +10,8 @@ from jarvis_cli.conversion_output import deliver_crate
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.c2rust.fast_run import FAST, FastChoice, check_target, crate_name, fast_request
+from jarvis_workers.service.c2rust.crate_directory import check_target
+from jarvis_workers.service.c2rust.fast_run import FAST, FastChoice, crate_name, fast_request
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels

@@ -126,4 +126,4 @@ def test_the_crate_replaces_no_directory_of_another_kind(jarvis: Jarvis, tmp_pat
     (tmp_path / "notes" / "text").write_text("mine")
     ended = jarvis("c2rust", "fast", "-p", tmp_path, "--build", "make", "-o", tmp_path / "notes")
 
-    assert ended.line.endswith("notes: has files but no Cargo.toml; choose an empty directory by -o")
+    assert ended.line.endswith("notes: not written by jarvis c2rust; choose an empty directory by -o")

@@ -17,6 +17,7 @@ from jarvis_workers.c2rust.report.conversion_text import (
 )
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
+from jarvis_workers.service.c2rust.crate_directory import write_files
 from jarvis_workers.service.c2rust.project_files import write_file
 from jarvis_workers.service.c2rust.scan_results import read_artifact
 from jarvis_workers.service.reports.reports import run_part
@@ -28,8 +29,6 @@ from jarvis_workers.store.runs import Run
 
 SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
 FORMATS = ("text", "markdown", "json", "html")
-# Files that belong to the crate's user, which a new crate does not replace or remove.
-KEPT = frozenset((".git", "target", "Cargo.lock"))
 
 
 def is_conversion(run: Run) -> bool:
@@ -98,37 +97,10 @@ def _progress(conversion: Conversion) -> str:
 
 
 def write_crate(store: Store, blobs: Blobs, run: Run, place: Path) -> list[Path]:
-    """Write the crate of a run to a directory, whose other files are removed; return the paths of its files.
-
-    Raises UsageError if the directory cannot be written.
-    """
+    """Write the crate of a run to a directory (`write_files`); return the paths of its files."""
     content = read_artifact(store, blobs, run, CRATE)
     if content is None:
         raise UsageError(f"run {run.id} has no crate")
-    try:
-        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
-            written = [_write(place, name, file.read() if file else b"") for name, file in files.items()]
-        _remove_others(place, {str(path) for path in written})
-    except OSError as error:
-        raise UsageError(f"{place}: cannot be written: {error.strerror}") from error
-    return written
-
-
-def _write(place: Path, name: str, content: bytes) -> Path:
-    path = Path(os.path.normpath(place / name))
-    if not path.is_relative_to(os.path.normpath(place)):
-        raise UsageError(f"{name}: outside of the crate")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or path.is_symlink() or path.read_bytes() != content:
-        path.unlink(missing_ok=True)
-        path.write_bytes(content)
-    return path
-
-
-def _remove_others(place: Path, written: set[str]) -> None:
-    """Remove what an earlier conversion has written below src and c."""
-    for directory in (place / "src", place / "c"):
-        for path in directory.rglob("*") if directory.is_dir() else ():
-            if not path.is_dir() and str(path) not in written:
-                path.unlink()
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
+        return write_files(place, {name: file.read() for name, file in files.items() if file})

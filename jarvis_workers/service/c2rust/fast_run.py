@@ -6,7 +6,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
@@ -90,11 +89,3 @@ def crate_name(root: Path) -> str:
     """Return the name of the crate in a directory: that of the directory, as cargo accepts it."""
     name = re.sub(r"[^a-z0-9_]+", "_", root.resolve().name.lower()).strip("_") or "library"
     return name if name[0].isalpha() else f"lib{name}"
-
-
-def check_target(crate: Path) -> None:
-    """Raise UsageError if a path cannot hold a new crate: it is not a directory, or it has files but no Cargo.toml."""
-    if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
-        raise UsageError(f"{crate}: not a directory; choose another by -o")
-    if crate.is_dir() and any(crate.iterdir()) and not (crate / "Cargo.toml").is_file():
-        raise UsageError(f"{crate}: has files but no Cargo.toml; choose an empty directory by -o")
