@@ -102,14 +102,14 @@ start web jarvis web --port "$web_port"
 ! command -v prometheus >/dev/null || start prometheus prometheus --config.file="$directory/prometheus.yml" \
     --storage.tsdb.path="$directory/prometheus" --web.listen-address="127.0.0.1:$prometheus_port"
 await "the worker" jarvis worker healthcheck
-await "the web page" grep -q http "$directory/logs/web.log"
+await "the web interface" grep -q http "$directory/logs/web.log"
 
 cat <<EOF
 Everything runs until Ctrl-C; logs are in $directory/logs.
 
 In another terminal:   . $directory/env
                        jarvis sec fast -p PATH
-Web page:              $(grep -o 'http://[^ ]*' "$directory/logs/web.log" | tail -n 1)
+Web interface:              $(grep -o 'http://[^ ]*' "$directory/logs/web.log" | tail -n 1)
 Flower:                http://127.0.0.1:$flower_port
 Metrics:               http://127.0.0.1:$metrics_port/metrics
 EOF

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Write the secrets of docker-compose.yml, random passwords all: sh deploy/secrets.sh [DIRECTORY]
 # Files that are there already stay. OPENAI_API_KEY, if set, becomes the key of the agents' model.
-# JARVIS is the command that hashes the password of the web page; the default needs the image.
+# JARVIS is the command that hashes the password of the web interface; the default needs the image.
 set -eu
 umask 077
 directory=${1:-$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)/secrets}

@@ -15,7 +15,7 @@ Examples:
   jarvis agent -p src -T - < task.txt -o answer.md
   jarvis agent -T 'Explain lib/url.c' -g local   model group "local" of jarvis.yaml
   jarvis agent -T '...' --budget 0.50usd         pause before the cost exceeds this
-  jarvis agent -T '...' --record answers         then --replay answers asks no model
+  jarvis agent -T '...' --record answers         record the answers of models, for --replay answers
   jarvis runs transcript last                    the whole conversation
 
 \b
@@ -38,10 +38,10 @@ Record = Annotated[
 ]
 Replay = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Replay the answers in DIR; no model is asked.", rich_help_panel=AGENTS),
+    typer.Option(metavar="DIR", help="Replay the answers in DIR; no model is called.", rich_help_panel=AGENTS),
 ]
 
-app = App(help="Give an agent a task over a source tree.")
+app = App(help="Give an agent a task on a source tree.")
 
 
 @app.command(epilog=EXAMPLES)

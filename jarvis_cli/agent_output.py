@@ -24,45 +24,45 @@ def check_format(form: str) -> None:
         raise UsageError(f'--format: "{form}" is for findings; an answer is written as {", ".join(FORMATS)}')
 
 
-def deliver_answer(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+def deliver_answer(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
     """Write the answer; return the exit code."""
-    check_format(asked.form)
-    found = conversations.read_answer(store, blobs, run)
-    write_answer(store, run, found, asked)
-    screen.conclude(summary(store, run, found, asked.output), well=run.state == "done")
+    check_format(delivery.form)
+    answer = conversations.read_answer(store, blobs, run)
+    write_answer(store, run, answer, delivery)
+    screen.conclude(summary(store, run, answer, delivery.output), well=run.state == "done")
     return exit_code(run)
 
 
-def write_answer(store: Store, run: Run, found: dict[str, Any] | None, asked: Delivery) -> None:
+def write_answer(store: Store, run: Run, answer: dict[str, Any] | None, delivery: Delivery) -> None:
     """Write an answer in a format; without an answer, only JSON output is written."""
-    if asked.form == "json":
-        body = {"answer": found, "run": reports.run_part(store, run)}
-        write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], asked.output)
-    elif found and found["text"]:
-        write_report([found["text"], "\n"], asked.output)
+    if delivery.form == "json":
+        body = {"answer": answer, "run": reports.run_part(store, run)}
+        write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
+    elif answer and answer["text"]:
+        write_report([answer["text"], "\n"], delivery.output)
 
 
-def summary(store: Store, run: Run, found: dict[str, Any] | None, output: object = None) -> str:
+def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: object = None) -> str:
     """Return a one-line summary of the outcome and the cost."""
     part = reports.run_part(store, run)
-    said = f"run {run.id} {run.state}"
-    if found and found["stopped"]:
-        said += f": stopped ({found['stopped']['reason']}): {found['stopped']['says']}"
+    text = f"run {run.id} {run.state}"
+    if answer and answer["stopped"]:
+        text += f": stopped ({answer['stopped']['reason']}): {answer['stopped']['says']}"
     elif run.state != "done" and run.reason:
-        said += f" ({run.reason})"
+        text += f" ({run.reason})"
     model = part["model"]
     if model:
         tokens = model["prompt"] + model["completion"]
-        said += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"
-    if found and found["suspicions"]:
-        said += f"; {counted(len(found['suspicions']), 'line')} of the sources look like instructions to the model"
+        text += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"
+    if answer and answer["suspicions"]:
+        text += f"; {counted(len(answer['suspicions']), 'line')} of the sources look like instructions to the model"
     if run.state == "paused":
-        said += f"; continue with: jarvis runs resume {run.id}{resume_flags(run)}"
-    elif run.state == "incomplete" and not found:
-        said += f"; try again with: jarvis runs retry {run.id}"
+        text += f"; continue with: jarvis runs resume {run.id}{resume_flags(run)}"
+    elif run.state == "incomplete" and not answer:
+        text += f"; try again with: jarvis runs retry {run.id}"
     elif run.state == "incomplete":
-        said += f"; see: jarvis runs transcript {run.id}"
-    return said + (f"; answer: {output}" if output else "")
+        text += f"; see: jarvis runs transcript {run.id}"
+    return text + (f"; answer: {output}" if output else "")
 
 
 def exit_code(run: Run) -> int:

@@ -49,29 +49,29 @@ class AgentOptions:
     quiet: bool
 
 
-def give_task(asked: AgentOptions) -> int:
+def give_task(options: AgentOptions) -> int:
     """Run an agent on a task and print the answer; return the exit code."""
-    settings = load_settings({"where": asked.where, "agent.budget": asked.budget}, directory=Path.cwd())
-    answers = asked.record or asked.replay
-    if asked.record and asked.replay:
+    settings = load_settings({"where": options.where, "agent.budget": options.budget}, directory=Path.cwd())
+    answers = options.record or options.replay
+    if options.record and options.replay:
         raise UsageError("--record and --replay cannot be combined")
     if settings.place == "cluster" and answers:
         raise UsageError("--record and --replay are for local runs; add --where local")
-    if asked.detach and settings.place == "local":
+    if options.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     require_extras(settings)
-    where_to = delivery_of(asked.output, asked.form, None, None, quiet=asked.quiet)
+    where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
     task = wiring.options_of(
         settings,
         TaskOptions,
-        task=_read_task(asked.task),
-        model_group=model_name(settings, asked.group),
+        task=_read_task(options.task),
+        model_group=model_name(settings, options.group),
         agent_limits=wiring.agent_limits_of(settings),
     )
     if settings.place == "cluster":
-        return _on_cluster(settings, asked, task, None if asked.detach else where_to)
-    return _here(settings, asked, task, where_to, answers)
+        return _on_cluster(settings, options, task, None if options.detach else where_to)
+    return _here(settings, options, task, where_to, answers)
 
 
 def _read_task(task: str) -> str:
@@ -89,13 +89,15 @@ def _read_task(task: str) -> str:
     return text
 
 
-def _here(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: Delivery, answers: Path | None) -> int:
-    offline = asked.replay is not None
+def _here(
+    settings: Settings, options: AgentOptions, task: TaskOptions, delivery: Delivery, answers: Path | None
+) -> int:
+    offline = options.replay is not None
     if answers:
         _check_folder(answers, offline=offline)
     with wiring.store_of(settings, tell=write_line) as store:
         with (
-            display(asked.quiet) as screen,
+            display(options.quiet) as screen,
             wiring.executor_of(
                 settings,
                 store,
@@ -106,8 +108,8 @@ def _here(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: 
         ):
 
             def begin() -> Run:
-                with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                    request = _request(settings, source, task, local.executor, asked)
+                with open_source(options.path, bounds=wiring.tree_bounds_of(settings)) as source:
+                    request = _request(settings, source, task, local.executor, options)
                     run_id = submit(store, local.world.blobs, request, screen.packing)
                 return run_locally(local, run_id, screen)
 
@@ -117,7 +119,7 @@ def _here(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: 
                 resume(store, earlier, local.executor, settings.lease_seconds, budget=_budget(settings, task))
                 return run_locally(local, earlier.id, screen)
 
-            run = begin_or_go_on(store, _run_name(settings, asked, task), screen, begin=begin, go_on=go_on)
+            run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
         return deliver_answer(store, wiring.blobs_of(settings), run, delivery, screen)
 
 
@@ -133,22 +135,22 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
         raise UsageError(f"--record {answers}: no permission to write there")
 
 
-def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, delivery: Delivery | None) -> int:
+def _on_cluster(settings: Settings, options: AgentOptions, task: TaskOptions, delivery: Delivery | None) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
         blobs = wiring.shared_blobs_of(settings)
-        with display(asked.quiet) as screen:
+        with display(options.quiet) as screen:
 
             def begin() -> str:
-                with open_source(asked.path, bounds=wiring.tree_bounds_of(settings)) as source:
-                    request = _request(settings, source, task, remote.EXECUTOR, asked)
+                with open_source(options.path, bounds=wiring.tree_bounds_of(settings)) as source:
+                    request = _request(settings, source, task, remote.EXECUTOR, options)
                     return remote.submit_to_workers(store, blobs, request, screen.packing)
 
             def go_on(earlier: Run) -> str:
                 return resume_on_cluster(store, earlier, settings, _budget(settings, task))
 
-            run_id = begin_or_go_on(store, _run_name(settings, asked, task), screen, begin=begin, go_on=go_on)
+            run_id = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
@@ -156,15 +158,15 @@ def _on_cluster(settings: Settings, asked: AgentOptions, task: TaskOptions, deli
 
 
 def _request(
-    settings: Settings, source: SourceTree, task: TaskOptions, executor: str, asked: AgentOptions
+    settings: Settings, source: SourceTree, task: TaskOptions, executor: str, options: AgentOptions
 ) -> RunRequest[RunInput]:
-    request = wiring.request_for(settings, source, KIND, executor, RunInput(task), labels=asked.labels)
+    request = wiring.request_for(settings, source, KIND, executor, RunInput(task), labels=options.labels)
     return replace(
         request,
         selection=replace(request.selection, suffixes=None),
         may_be_empty=True,
         budget=_budget(settings, task),
-        name=_run_name(settings, asked, task),
+        name=_run_name(settings, options, task),
     )
 
 
@@ -172,10 +174,10 @@ def _budget(settings: Settings, task: TaskOptions) -> RunBudget | None:
     return budget_of(settings, task.model_group)
 
 
-def _run_name(settings: Settings, asked: AgentOptions, task: TaskOptions) -> RunName | None:
+def _run_name(settings: Settings, options: AgentOptions, task: TaskOptions) -> RunName | None:
     """Return the name of the run with the hash of its request, None if it is not named."""
-    if asked.name is None:
+    if options.name is None:
         return None
-    root = asked.path if is_address(asked.path) else os.path.realpath(asked.path)
+    root = options.path if is_address(options.path) else os.path.realpath(options.path)
     scan = settings.scan.model_dump(mode="json", exclude_defaults=True)
-    return RunName(asked.name, request_hash(task, where=settings.place, kind=KIND, source=root, scan=scan))
+    return RunName(options.name, request_hash(task, where=settings.place, kind=KIND, source=root, scan=scan))

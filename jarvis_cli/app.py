@@ -33,14 +33,14 @@ class _Help:
         return ["[OPTIONS]", *map(_usage, arguments), *more]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = list(args)
+        words = list(args)
         try:
-            found: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+            result: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         except typer.BadParameter as error:
             if error.param is None or isinstance(error.param, str):
                 raise
-            raise _refusal(self, ctx, error.param, given, error) from error
-        return found
+            raise _refusal(self, ctx, error.param, words, error) from error
+        return result
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -63,8 +63,8 @@ class HelpGroup(_Help, TyperGroup):
     """A group that lists its commands with complete summaries."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, _summary(one)) for name, one in found if one is not None and not one.hidden]
+        result = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _summary(one)) for name, one in result if one is not None and not one.hidden]
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
@@ -111,8 +111,8 @@ def _described(param: Any) -> str:
     facts = [f"default: {param.default}"] if _has_default(param) else []
     if isinstance(param, TyperOption) and param.required:
         facts.append("required")
-    told = (param.help or "").strip()
-    return f"{told} [{'; '.join(facts)}]".strip() if facts else told
+    text = (param.help or "").strip()
+    return f"{text} [{'; '.join(facts)}]".strip() if facts else text
 
 
 def _has_default(param: Any) -> bool:
@@ -121,9 +121,9 @@ def _has_default(param: Any) -> bool:
     return bool(param.show_default) and param.default not in (None, "", (), []) and not is_flag and not param.required
 
 
-def _refusal(command: Any, ctx: Any, param: Any, given: Sequence[str], error: Any) -> Exception:
+def _refusal(command: Any, ctx: Any, param: Any, args: Sequence[str], error: Any) -> Exception:
     """Return the error for an invalid value."""
-    value = _value(command, ctx, param, given)
+    value = _value(command, ctx, param, args)
     name = (
         max(getattr(param, "opts", ()) or [param.metavar or param.name], key=len)
         if param.param_type_name == "option"
@@ -148,8 +148,8 @@ def _range(kind: Any) -> str:
     return f" of at most {high:,}" if high is not None else ""
 
 
-def _value(command: Any, ctx: Any, param: Any, given: Sequence[str]) -> str | None:
+def _value(command: Any, ctx: Any, param: Any, args: Sequence[str]) -> str | None:
     """Return the text given for a parameter."""
-    found: Mapping[str, Any] = command.make_parser(ctx).parse_args(args=list(given))[0]
-    value = found.get(param.name)
+    values: Mapping[str, Any] = command.make_parser(ctx).parse_args(args=list(args))[0]
+    value = values.get(param.name)
     return value if isinstance(value, str) else None

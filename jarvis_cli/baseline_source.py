@@ -31,8 +31,8 @@ class Part:
     def of(self, request: RunRequest[ScanInput]) -> RunRequest[ScanInput]:
         """Return the request for this scan; named paths are mapped to their names in an older revision."""
         selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
-        given = replace(request.given, baseline=self.baseline)
-        return replace(request, selection=selection, given=given, may_be_empty=self.may_be_empty)
+        scan_input = replace(request.run_input, baseline=self.baseline)
+        return replace(request, selection=selection, run_input=scan_input, may_be_empty=self.may_be_empty)
 
 
 def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged | None:

@@ -21,25 +21,32 @@ EXAMPLES_SHOWN = 3
 
 
 def mark_all(
-    store: Store, findings: Sequence[Issue], chosen: Filter, state: TriageState, reason: str, *, judged: bool, ask: bool
+    store: Store,
+    findings: Sequence[Issue],
+    criteria: Filter,
+    state: TriageState,
+    reason: str,
+    *,
+    judged: bool,
+    ask: bool,
 ) -> int:
     """Save a verdict on all matching findings; on those that already have a verdict only with `judged`.
 
     With `ask` the user confirms the number at the terminal. Raises UsageError without a filter, so that not all
     findings of a run are judged by mistake.
     """
-    if not chosen:
+    if not criteria:
         raise UsageError(f"--mark {state} judges many findings: select them with --rule, --file or another filter")
-    left = matching(findings, stored_judgements(store), chosen, judged=judged)
+    left = matching(findings, stored_judgements(store), criteria, judged=judged)
     if not left:
-        typer.echo(f"no open finding matches {chosen}; include judged ones with --all", err=True)
+        typer.echo(f"no open finding matches {criteria}; include judged ones with --all", err=True)
         return exits.DONE
-    said = [queue.judgement(issue, state, reason) for issue, _ in queue.one_each(left)]
+    judgements = [queue.judgement(issue, state, reason) for issue, _ in queue.one_each(left)]
     what = f"{counted(len(left), 'finding')} as {WORDS[state]}"
     if ask and not _confirmed(left, f"Mark {what}? [y/N] "):
-        typer.echo("nothing was judged", err=True)
+        typer.echo("no finding was judged", err=True)
         return exits.DONE
-    records.judge(store, said, Named(f"mark {what} ({chosen})", queue.current_user()))
+    records.judge(store, judgements, Named(f"mark {what} ({criteria})", queue.current_user()))
     typer.echo(f"marked {what}; {UNDO}", err=True)
     return exits.DONE
 

@@ -7,6 +7,8 @@ import typer
 
 from jarvis_cli.app import App
 from jarvis_cli.c2rust_cc import PASSED_ON, cc
+from jarvis_cli.c2rust_check import EXAMPLES as CHECK
+from jarvis_cli.c2rust_check import check
 from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
 from jarvis_cli.c2rust_fast_options import EXAMPLES as FAST
@@ -14,6 +16,8 @@ from jarvis_cli.c2rust_fast_options import FastConversion
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
 from jarvis_cli.c2rust_options import ProjectScan
+from jarvis_cli.c2rust_roadmap import EXAMPLES as ROADMAP
+from jarvis_cli.c2rust_roadmap import roadmap
 from jarvis_cli.option_records import taking_options
 
 
@@ -49,4 +53,6 @@ app.command("order", short_help="Print the translation order.", examples=ORDER)(
 app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
     taking_options(FastConversion, fast)
 )
+app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)
+app.command("roadmap", short_help="Show the stages from C to Rust, measured.", examples=ROADMAP)(roadmap)
 app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

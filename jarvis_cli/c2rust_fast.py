@@ -10,8 +10,9 @@ from jarvis_cli.conversion_output import deliver_crate
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
-from jarvis_workers.service.c2rust.fast_run import FAST, FastChoice, crate_name, fast_request
+from jarvis_workers.service.c2rust.fast_run import FAST, FastChoice, crate_name, fast_request, require_tools
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
@@ -22,62 +23,73 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 
-def convert_project(asked: FastConversion) -> int:
+def convert_project(conversion: FastConversion) -> int:
     """Convert a project, and write its crate; return the exit code."""
-    settings = project_settings(asked.where, asked.processes, detach=asked.detach)
-    if asked.test and not asked.build:
-        raise UsageError("--test needs --build: the command that builds the programs with which the tests run")
-    if not asked.detach:
-        check_target(crate_directory(asked))
+    settings = project_settings(conversion.where, conversion.processes, detach=conversion.detach)
+    if conversion.test and not conversion.build:
+        raise UsageError("--test requires --build, the command that builds the programs under test")
+    require_tools(settings)
+    if not conversion.detach:
+        _check_place(conversion)
     command = ProjectCommand(
-        asked.path,
-        asked.compile_commands,
-        asked.configure,
-        asked.build,
-        request=partial(_request, asked),
-        deliver=partial(_deliver, asked),
-        name=partial(_run_name, asked),
-        detach=asked.detach,
-        quiet=asked.quiet,
+        conversion.path,
+        conversion.compile_commands,
+        conversion.configure,
+        conversion.build,
+        request=partial(_request, conversion),
+        deliver=partial(_deliver, conversion),
+        name=partial(_run_name, conversion),
+        detach=conversion.detach,
+        quiet=conversion.quiet,
     )
     return execute_project(settings, command)
 
 
-def crate_directory(asked: FastConversion) -> Path:
-    """Return where the crate goes: beside the project, or in the current directory for an address."""
-    if asked.crate_dir is not None:
-        return asked.crate_dir
-    root = Path.cwd() if is_address(asked.path) else Path(asked.path).resolve()
+def _check_place(conversion: FastConversion) -> None:
+    if conversion.branch is None:
+        check_target(crate_directory(conversion))
+    else:
+        check_crate_branch(crate_directory(conversion), conversion.branch)
+
+
+def crate_directory(conversion: FastConversion) -> Path:
+    """Return the directory of the crate: next to the project, or in the current directory for a git URL."""
+    if conversion.crate_dir is not None:
+        return conversion.crate_dir
+    root = Path.cwd() if is_address(conversion.path) else Path(conversion.path).resolve()
     return root.with_name(f"{root.name}_rs")
 
 
-def _choice(asked: FastConversion) -> FastChoice:
+def _choice(conversion: FastConversion) -> FastChoice:
     return FastChoice(
-        configure=asked.configure,
-        build=asked.build,
-        tests=tuple(asked.test or ()),
-        proof=asked.proof.value,
-        only=tuple(asked.only or ()),
-        crate=crate_name(crate_directory(asked)),
+        configure=conversion.configure,
+        build=conversion.build,
+        tests=tuple(conversion.test or ()),
+        proof=conversion.proof.value,
+        only=tuple(conversion.only or ()),
+        crate=crate_name(crate_directory(conversion)),
+        cache=conversion.cache,
     )
 
 
 def _request(
-    asked: FastConversion, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
+    conversion: FastConversion, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
 ) -> RunRequest[ParseInput]:
-    labels = parse_labels(asked.label or ())
-    request = fast_request(settings, source, plan, executor, _choice(asked), labels)
-    return replace(request, name=_run_name(asked, settings))
+    labels = parse_labels(conversion.label or ())
+    request = fast_request(settings, source, plan, executor, _choice(conversion), labels)
+    return replace(request, name=_run_name(conversion, settings))
 
 
-def _deliver(asked: FastConversion, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
-    return deliver_crate(store, blobs, run, crate_directory(asked), screen, quiet=asked.quiet)
+def _deliver(conversion: FastConversion, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    return deliver_crate(
+        store, blobs, run, crate_directory(conversion), screen, branch=conversion.branch, quiet=conversion.quiet
+    )
 
 
-def _run_name(asked: FastConversion, settings: Settings) -> RunName | None:
-    """Return the name of the run with the hash of what is asked for, None if it is not named."""
-    if asked.name is None:
+def _run_name(conversion: FastConversion, settings: Settings) -> RunName | None:
+    """Return the name of the run with the hash of the request, None if the run has no name."""
+    if conversion.name is None:
         return None
-    root = asked.path if is_address(asked.path) else os.path.realpath(asked.path)
-    facts = {"where": settings.place, "kind": FAST, "source": root, "choice": asdict(_choice(asked))}
-    return RunName(check_name(asked.name), request_hash(ParseOptions(), **facts))
+    root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
+    facts = {"where": settings.place, "kind": FAST, "source": root, "choice": asdict(_choice(conversion))}
+    return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

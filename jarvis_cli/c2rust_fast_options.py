@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
-from jarvis_cli.options import Detach, Label, Name, Quiet, Where
+from jarvis_cli.options import EXECUTION, Detach, Label, Name, Quiet, Where
 
 EXAMPLES = """
 jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'
 jarvis c2rust fast --build make --test 'make check' -o ../library_rs
 jarvis c2rust fast --build make --test ./run-tests --proof compared
 jarvis c2rust fast --build make --test 'make test' --only 'inflate*'
+jarvis c2rust fast --build make --test 'make test' -o library_rs --branch jarvis/c2rust
 jarvis runs report last -o report.html      why a function stays C
 """
 CONVERSION = "Conversion"
@@ -65,6 +66,26 @@ Crate = Annotated[
 ]
 
 
+Branch = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Commit the crate to this branch of the git repository of its directory, and write no files.",
+        rich_help_panel=CONVERSION,
+    ),
+]
+
+
+Cache = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Do not reuse cached results of unchanged sources.",
+        rich_help_panel=EXECUTION,
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class FastConversion:
     """The options of `jarvis c2rust fast`."""
@@ -77,7 +98,9 @@ class FastConversion:
     proof: ProofOption = ProofChoice.reached
     only: Only = None
     crate_dir: Crate = None
+    branch: Branch = None
     processes: Processes = None
+    cache: Cache = True
     label: Label = None
     name: Name = None
     where: Where = None

@@ -92,7 +92,8 @@ def graph(
         typer.Option("--output", "-o", metavar="FILE", help=".dot, .html, .png or .svg; default: DOT to stdout."),
     ] = None,
     starts: Annotated[
-        list[str] | None, typer.Option("--root", metavar="FUNCTION", help="Only symbols reachable from it; repeatable.")
+        list[str] | None,
+        typer.Option("--root", metavar="FUNCTION", help="Only symbols reachable from this one; repeatable."),
     ] = None,
     clustered: Annotated[bool, typer.Option("--clustered", help="Draw a box around the functions of a file.")] = False,
     types: Annotated[bool, typer.Option("--types", help="Include types.")] = False,
@@ -119,7 +120,9 @@ def graph(
 def order(
     root: Root = HERE,
     run: RunOption = None,
-    write: Annotated[bool, typer.Option("--write", help="Recompute it, and write translation_order.jsonl.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Recompute the order, and write translation_order.jsonl.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Print the order in which types and functions are translated: types first, callees before their callers.
@@ -131,7 +134,9 @@ def order(
     from jarvis_workers.service.c2rust.orders import write_new_order  # noqa: PLC0415
 
     if write and run is not None:
-        raise UsageError("--write is for the files of a project, not for a --run; see: jarvis runs export")
+        raise UsageError(
+            "--write updates the files of a project, and cannot be combined with --run; see: jarvis runs export"
+        )
     project = _project(root, run)
     if write:
         path = write_new_order(project, say=_say)

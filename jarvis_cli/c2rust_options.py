@@ -48,14 +48,17 @@ Dot = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the call graph in DOT.", rich_help_panel=PICTURES)
 ]
 OnlyDot = Annotated[
-    bool, typer.Option("--only-dot", help="Write the graph of the last scan; no new scan.", rich_help_panel=PICTURES)
+    bool,
+    typer.Option("--only-dot", help="Write the graph of the last scan, without a new one.", rich_help_panel=PICTURES),
 ]
 Subgraphs = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write a graph per root function.", rich_help_panel=PICTURES)
 ]
 OnlySubgraphs = Annotated[
     bool,
-    typer.Option("--only-subgraphs", help="Write the graphs of the last scan; no new scan.", rich_help_panel=PICTURES),
+    typer.Option(
+        "--only-subgraphs", help="Write the graphs of the last scan, without a new one.", rich_help_panel=PICTURES
+    ),
 ]
 Png = Annotated[bool, typer.Option("--png/--no-png", help="Do not draw pictures (graphviz).", rich_help_panel=PICTURES)]
 Processes = Annotated[

@@ -19,48 +19,48 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 
-def scan_project(asked: ProjectScan) -> int:
+def scan_project(scan: ProjectScan) -> int:
     """Read a project, and write its files; return the exit code."""
-    settings = project_settings(asked.where, asked.processes, detach=asked.detach)
-    graphs = graph_request(asked)
-    if is_without_scan(asked):
-        return deliver_graphs(asked, graphs)
+    settings = project_settings(scan.where, scan.processes, detach=scan.detach)
+    graphs = graph_request(scan)
+    if is_without_scan(scan):
+        return deliver_graphs(scan, graphs)
     command = ProjectCommand(
-        asked.path,
-        asked.compile_commands,
-        asked.configure,
-        asked.build,
-        request=partial(_request, asked),
-        deliver=partial(_deliver, asked),
-        name=partial(_run_name, asked),
-        detach=asked.detach,
-        quiet=asked.quiet,
+        scan.path,
+        scan.compile_commands,
+        scan.configure,
+        scan.build,
+        request=partial(_request, scan),
+        deliver=partial(_deliver, scan),
+        name=partial(_run_name, scan),
+        detach=scan.detach,
+        quiet=scan.quiet,
     )
     return execute_project(settings, command)
 
 
 def _request(
-    asked: ProjectScan, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
+    scan: ProjectScan, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
 ) -> RunRequest[ParseInput]:
-    labels = parse_labels(asked.label or ())
-    request = scan_request(settings, source, plan, executor, allow_errors=asked.allow_errors, labels=labels)
-    return replace(request, name=_run_name(asked, settings))
+    labels = parse_labels(scan.label or ())
+    request = scan_request(settings, source, plan, executor, allow_errors=scan.allow_errors, labels=labels)
+    return replace(request, name=_run_name(scan, settings))
 
 
-def _deliver(asked: ProjectScan, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def _deliver(scan: ProjectScan, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
     """Write the files of a run, and the graphs if it has symbols; return the exit code."""
-    code = deliver_symbols(store, blobs, run, screen, quiet=asked.quiet)
-    request = graph_request(asked)
+    code = deliver_symbols(store, blobs, run, screen, quiet=scan.quiet)
+    request = graph_request(scan)
     if request and run.state in {"done", "incomplete"}:
-        deliver_graphs(asked, request, screen.tell)
+        deliver_graphs(scan, request, screen.tell)
     return code
 
 
-def _run_name(asked: ProjectScan, settings: Settings) -> RunName | None:
-    """Return the name of the run with the hash of what is asked for, None if it is not named."""
-    if asked.name is None:
+def _run_name(scan: ProjectScan, settings: Settings) -> RunName | None:
+    """Return the name of the run with the hash of the request, None if the run has no name."""
+    if scan.name is None:
         return None
-    root = asked.path if is_address(asked.path) else os.path.realpath(asked.path)
-    database = str(asked.compile_commands) if asked.compile_commands else None
-    facts = {"where": settings.place, "kind": SCAN, "source": root, "compile": [database, asked.configure, asked.build]}
-    return RunName(check_name(asked.name), request_hash(ParseOptions(allow_errors=asked.allow_errors), **facts))
+    root = scan.path if is_address(scan.path) else os.path.realpath(scan.path)
+    database = str(scan.compile_commands) if scan.compile_commands else None
+    facts = {"where": settings.place, "kind": SCAN, "source": root, "compile": [database, scan.configure, scan.build]}
+    return RunName(check_name(scan.name), request_hash(ParseOptions(allow_errors=scan.allow_errors), **facts))

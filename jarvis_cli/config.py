@@ -47,12 +47,12 @@ def show(
     form: TableForm = None,
 ) -> None:
     """Show every setting, its value without secrets, and where it comes from."""
-    found = _chosen(origins(directory=Path.cwd()), names or ())
+    selection = _chosen(origins(directory=Path.cwd()), names or ())
     if is_json(form, as_json):
-        rows = [{"setting": origin.setting, "value": origin.value, "from": origin.source} for origin in found]
+        rows = [{"setting": origin.setting, "value": origin.value, "from": origin.source} for origin in selection]
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        typer.echo(_table(found))
+        typer.echo(_table(selection))
 
 
 @app.command(examples=SCHEMA)
@@ -63,24 +63,24 @@ def schema() -> None:
     typer.echo(json.dumps(settings_schema(), indent=2, sort_keys=True))
 
 
-def _chosen(found: list[Origin], names: Sequence[str]) -> list[Origin]:
+def _chosen(origins: list[Origin], names: Sequence[str]) -> list[Origin]:
     """Return the settings with these names or in these groups; all without names."""
     for name in names:
-        if not any(one.setting == name or one.setting.startswith(f"{name}.") for one in found):
-            near = get_close_matches(name, [one.setting for one in found], 1)
-            meant = f' (did you mean "{near[0]}"?)' if near else ""
-            raise UsageError(f'unknown setting "{plain(name)}"{meant}; see: jarvis config show')
+        if not any(one.setting == name or one.setting.startswith(f"{name}.") for one in origins):
+            near = get_close_matches(name, [one.setting for one in origins], 1)
+            hint = f' (did you mean "{near[0]}"?)' if near else ""
+            raise UsageError(f'unknown setting "{plain(name)}"{hint}; see: jarvis config show')
     return [
         one
-        for one in found
+        for one in origins
         if not names or any(one.setting == name or one.setting.startswith(f"{name}.") for name in names)
     ]
 
 
-def _table(found: list[Origin]) -> str:
+def _table(origins: list[Origin]) -> str:
     rows = [
         ("SETTING", "VALUE", "FROM"),
-        *((origin.setting, _as_text(origin.value), origin.source) for origin in found),
+        *((origin.setting, _as_text(origin.value), origin.source) for origin in origins),
     ]
     widths = [min(60, max(len(row[column]) for row in rows)) for column in (0, 1)]
     return "\n".join(f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source}" for name, value, source in rows)
@@ -90,7 +90,7 @@ def _as_text(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(str, value))
     if isinstance(value, dict):
-        return ",".join(f"{name}={said}" for name, said in value.items())
+        return ",".join(f"{name}={item}" for name, item in value.items())
     if isinstance(value, float):
         return f"{value:g}"
     return (

@@ -8,8 +8,10 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
+from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust import conversion_results
+from jarvis_workers.service.c2rust.crate_branch import write_branch
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.store.values import Run
 
@@ -19,37 +21,54 @@ def has_result(run: Run) -> bool:
     return run.state in {"done", "incomplete"}
 
 
-def deliver_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display, *, quiet: bool) -> int:
+def deliver_crate(
+    store: Store, blobs: Blobs, run: Run, place: Path, screen: Display, *, branch: str | None, quiet: bool
+) -> int:
     """Write the crate and the files of a run, and print the result; return the exit code."""
     if has_result(run):
-        conversion_results.write_crate(store, blobs, run, place)
+        crate = (
+            f"{_write_crate(store, blobs, run, place, screen)}{os.sep}"
+            if branch is None
+            else write_branch(place, branch, conversion_results.read_crate_files(store, blobs, run))
+        )
         files = conversion_results.export_conversion(store, blobs, run, say=screen.tell)
         if not quiet:
             for line in conversion_results.result_lines(store, blobs, run):
                 typer.echo(plain(line))
-            typer.echo(plain(f"crate: {place}{os.sep}"))
+            typer.echo(plain(f"crate: {crate}"))
             if files:
                 typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
     return conclude_conversion(store, blobs, run, screen)
 
 
-def deliver_conversion(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+def _write_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display) -> Path:
+    """Write the crate; if its directory was edited during the run, beside it. Return its directory."""
+    try:
+        conversion_results.write_crate(store, blobs, run, place)
+    except UsageError as error:
+        screen.tell(str(error))
+        place = place.with_name(f"{place.name}_{run.id}")
+        conversion_results.write_crate(store, blobs, run, place)
+    return place
+
+
+def deliver_conversion(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
     """Write the report and the files of a run that has ended or is paused; return the exit code."""
     if has_result(run):
-        write_conversion_report(store, blobs, run, asked)
+        write_conversion_report(store, blobs, run, delivery)
         conversion_results.export_conversion(store, blobs, run, say=screen.tell)
     return conclude_conversion(store, blobs, run, screen)
 
 
-def write_conversion_report(store: Store, blobs: Blobs, run: Run, asked: Delivery) -> int:
+def write_conversion_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
     """Write the report of a run in a format; return the exit code. Raises UsageError."""
-    write_report(conversion_results.render_conversion(store, blobs, run, asked.form), asked.output)
-    return _exit_code(store, blobs, run)
+    write_report(conversion_results.render_conversion(store, blobs, run, delivery.form), delivery.output)
+    return _exit_code(run)
 
 
 def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
     """Print the outcome of a run that has ended or is paused; return the exit code."""
-    code = _exit_code(store, blobs, run)
+    code = _exit_code(run)
     if has_result(run):
         screen.conclude(conversion_results.outcome(store, blobs, run), well=code == exits.DONE)
     else:
@@ -58,8 +77,7 @@ def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -
     return code
 
 
-def _exit_code(store: Store, blobs: Blobs, run: Run) -> int:
+def _exit_code(run: Run) -> int:
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
-    complete = run.state == "done" and conversion_results.is_complete(store, blobs, run)
-    return exits.of_run(findings=False, incomplete=not complete)
+    return exits.of_run(findings=False, incomplete=run.state != "done")

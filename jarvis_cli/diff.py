@@ -67,7 +67,7 @@ def diff(
 
 def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     """Return the exit code, and print the reason if it is not 0."""
-    added = sides.found.added(fail_on)
+    added = sides.difference.added(fail_on)
     code = exits.of_run(findings=bool(added), incomplete=state != "done")
     if code == exits.FINDINGS:
         first = plain(f"{added[0].file}:{added[0].line} {added[0].pattern}")

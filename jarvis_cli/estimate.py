@@ -13,44 +13,45 @@ NUMBERS = ("jobs", "known", "calls", "prompt", "completion", "prompt_cost", "com
 NAMES = {"cluster": "clustering a batch", "verify": "verifying a cluster"}
 
 
-def as_table(found: Estimate) -> Iterator[str]:
+def as_table(estimate: Estimate) -> Iterator[str]:
     """Yield lines: the cost of each stage, the totals, and the basis of the estimate."""
-    rows = {"cluster": _numbers(found.cluster), "verify": _numbers(found.verify), "total": _total(found)}
+    rows = {"cluster": _numbers(estimate.cluster), "verify": _numbers(estimate.verify), "total": _total(estimate)}
     yield _row("", HEADS)
     for name, numbers in rows.items():
-        cost = f"{numbers['prompt_cost'] + numbers['completion_cost']:.4f}" if found.priced else "-"
+        cost = f"{numbers['prompt_cost'] + numbers['completion_cost']:.4f}" if estimate.priced else "-"
         yield _row(name, [*(f"{numbers[column]:,}" for column in NUMBERS[:5]), cost])
     yield ""
-    group = plain(found.group)
-    yield f"candidates: {found.candidates:,}; cluster jobs that need no model: {found.plain:,}; model group: {group}"
-    yield _habit("cluster", found.cluster)
-    yield _habit("verify", found.verify)
-    yield f"tokens counted by the server per estimated token: {found.ratio:.2f}"
+    group = plain(estimate.group)
+    plain_jobs = f"cluster jobs that need no model: {estimate.plain:,}"
+    yield f"candidates: {estimate.candidates:,}; {plain_jobs}; model group: {group}"
+    yield _habit("cluster", estimate.cluster)
+    yield _habit("verify", estimate.verify)
+    yield f"tokens counted by the server per estimated token: {estimate.ratio:.2f}"
     if rows["total"]["known"]:
         yield "known: answers that are cached and cost nothing"
-    if found.priced:
+    if estimate.priced:
         share = rows["total"]["completion_cost"] / max(_cost(rows["total"]), 1e-12)
         yield f"answers are {share:.0%} of the cost; the estimate ignores the provider's prompt cache"
     else:
         yield f"cost not estimated: the model group {group} has no prices; set them in jarvis.yaml"
 
 
-def as_json(found: Estimate) -> str:
+def as_json(estimate: Estimate) -> str:
     """Return all numbers as JSON."""
-    shares = {name: _numbers(share) | {"habit": share.habit._asdict()} for name, share in _shares(found).items()}
-    return json.dumps({**asdict(found), **shares, "total": _total(found)}, indent=2)
+    shares = {name: _numbers(share) | {"habit": share.habit._asdict()} for name, share in _shares(estimate).items()}
+    return json.dumps({**asdict(estimate), **shares, "total": _total(estimate)}, indent=2)
 
 
-def _shares(found: Estimate) -> dict[str, StageShare]:
-    return {"cluster": found.cluster, "verify": found.verify}
+def _shares(estimate: Estimate) -> dict[str, StageShare]:
+    return {"cluster": estimate.cluster, "verify": estimate.verify}
 
 
 def _numbers(share: StageShare) -> dict[str, Any]:
     return {name: getattr(share, name) for name in NUMBERS}
 
 
-def _total(found: Estimate) -> dict[str, Any]:
-    return {name: sum(getattr(share, name) for share in _shares(found).values()) for name in NUMBERS}
+def _total(estimate: Estimate) -> dict[str, Any]:
+    return {name: sum(getattr(share, name) for share in _shares(estimate).values()) for name in NUMBERS}
 
 
 def _cost(numbers: dict[str, Any]) -> float:

@@ -11,7 +11,7 @@ FAILED = 2
 INCOMPLETE = 3
 TIMED_OUT = 4
 INTERRUPTED = 130
-READER_GONE = 141
+CLOSED_OUTPUT = 141
 
 
 def of_run(*, findings: bool, incomplete: bool) -> int:

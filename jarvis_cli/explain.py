@@ -56,9 +56,9 @@ def page(rule: Rule, severity: str | None = None, say: Words = ENGLISH) -> str:
 
 
 def _title(rule: Rule, on: Collection[str], severity: str | None, say: Words) -> str:
-    said = [] if rule.pattern in on else [say("off")]
-    said += [say("severity {severity}", severity=say(severity))] if severity else []
-    return f"{rule.title} ({', '.join(said)})" if said else rule.title
+    notes = [] if rule.pattern in on else [say("off")]
+    notes += [say("severity {severity}", severity=say(severity))] if severity else []
+    return f"{rule.title} ({', '.join(notes)})" if notes else rule.title
 
 
 def _grouped(rules: Sequence[Titled], on: Collection[str], say: Words) -> Iterator[RenderableType]:
@@ -108,7 +108,7 @@ def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
-    for name, said in (
+    for name, text in (
         (say("What"), rule.description),
         (say("True if"), rule.verification),
         (say("Fix"), rule.suggestion),
@@ -117,16 +117,16 @@ def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
         (say("Severity"), _weight(rule, severity, say)),
         (say("Matches"), _names(rule, say)),
     ):
-        if said:
-            grid.add_row(Text(name), Text(plain(said)))
+        if text:
+            grid.add_row(Text(name), Text(plain(text)))
     return grid
 
 
 def _weight(rule: Rule, severity: str | None, say: Words) -> str:
-    given = say(severity or severity_of(rule.confidence))
+    level = say(severity or severity_of(rule.confidence))
     text = "{severity}; confidence {confidence} before the context is considered"
-    said = say(text, confidence=f"{rule.confidence:.2f}", severity=given)
-    return f"{said}{say(', set in your settings')}" if severity else said
+    line = say(text, confidence=f"{rule.confidence:.2f}", severity=level)
+    return f"{line}{say(', set in your settings')}" if severity else line
 
 
 def _names(rule: Rule, say: Words) -> str:

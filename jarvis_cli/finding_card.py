@@ -31,37 +31,39 @@ TEXTS = {
 }
 
 
-def card(issue: Issue, excerpt: Excerpt | None, *, twins: Sequence[int], said: Judgement | None, place: str) -> str:
+def card(
+    issue: Issue, excerpt: Excerpt | None, *, twins: Sequence[int], judgement: Judgement | None, place: str
+) -> str:
     """Return a page about a finding; `twins` are the lines with the same fingerprint, `place` is its number."""
-    return render(_card(issue, excerpt, twins, (said, place)))
+    return render(_card(issue, excerpt, twins, (judgement, place)))
 
 
-def listing(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
+def listing(findings: Sequence[Issue], judgements: Mapping[str, Judgement]) -> str:
     """Return a table with one line per finding."""
     rows: list[tuple[str, ...]] = [("ID", "JUDGED", "STATUS", "SEVERITY", "PLACE", "RULE", "REASON")]
-    rows += [_row(issue, known.get(issue.fingerprint)) for issue in findings]
+    rows += [_row(issue, judgements.get(issue.fingerprint)) for issue in findings]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
 
 
-def word(said: Judgement | None) -> str:
+def word(judgement: Judgement | None) -> str:
     """Return the triage state as a word, "-" for none."""
-    return "-" if said is None else WORDS[said.verdict]
+    return "-" if judgement is None else WORDS[judgement.verdict]
 
 
-def _row(issue: Issue, said: Judgement | None) -> tuple[str, ...]:
+def _row(issue: Issue, judgement: Judgement | None) -> tuple[str, ...]:
     place = f"{issue.file}:{issue.line}"
-    reason = said.reason if said else ""
-    cells = (issue.id, word(said), issue.status, issue.severity, place, issue.pattern, reason)
+    reason = judgement.reason if judgement else ""
+    cells = (issue.id, word(judgement), issue.status, issue.severity, place, issue.pattern, reason)
     return tuple(map(_short, cells))
 
 
 def _card(
     issue: Issue, excerpt: Excerpt | None, twins: Sequence[int], rest: tuple[Judgement | None, str]
 ) -> Iterator[RenderableType]:
-    said, place = rest
+    judgement, place = rest
     head = Text(f"\n{place}  ", style="dim").append(issue.status, style=STATUS_STYLES.get(issue.status, "bold"))
     yield head.append(f"  {issue.severity}, score {issue.score:.2f}  {issue.id}", style="not dim")
     where = Text(_short(f"{issue.file}:{issue.line}"), style="bold")
@@ -72,9 +74,9 @@ def _card(
         yield Text(f"the same code is also on line {lines}{more}: your verdict applies there too", style="dim")
     yield _code(issue, excerpt)
     yield _texts(issue)
-    if said:
-        why = f": {said.reason}" if said.reason else ""
-        yield Text(_short(f"judged {word(said)} by {said.by}{why}"), style="magenta")
+    if judgement:
+        why = f": {judgement.reason}" if judgement.reason else ""
+        yield Text(_short(f"judged {word(judgement)} by {judgement.by}{why}"), style="magenta")
 
 
 def _code(issue: Issue, excerpt: Excerpt | None) -> RenderableType:
@@ -91,8 +93,8 @@ def _texts(issue: Issue) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
-    told = dict(TEXTS) if issue.suggestions else {**TEXTS, "suggestion": "Do"}
-    for name, label in told.items():
+    titles = dict(TEXTS) if issue.suggestions else {**TEXTS, "suggestion": "Do"}
+    for name, label in titles.items():
         if text := getattr(issue, name):
             grid.add_row(Text(label), Text(_short(text)))
     steps = issue.path

@@ -12,7 +12,7 @@ from jarvis_workers.service.reports.export import Growing, export_directory
 from jarvis_workers.service.reports.live import Follower, Updates, has_verdicts
 from jarvis_workers.store.values import Run, StageProgress
 
-TOLD_AT_ONCE = 5
+LINES_AT_ONCE = 5
 Show = Callable[[Run, list[StageProgress]], None]
 
 
@@ -30,34 +30,34 @@ class _LiveView:
     def __init__(self, screen: Display, store: Store, *, grows: bool) -> None:
         self._screen, self._follower, self._grows = screen, Follower(store), grows
         self._files: Growing | None = None
-        self._is_told = False
+        self._is_announced = False
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
         self._screen.show(run, stages)
         if not has_verdicts(run) or not any(stage.name == "cluster" and stage.jobs for stage in stages):
             return
         try:
-            heard = self._follower.look(run)
+            updates = self._follower.look(run)
         except StoreUnavailable:
             # The executor reports this error; results missed now are reported later.
             return
         except StoreError as problem:
-            if not self._is_told:
+            if not self._is_announced:
                 self._screen.tell(f"live results are not shown: {problem}")
-            self._is_told = True
+            self._is_announced = True
             return
-        self._grow(run, heard)
-        risks = [issue for issue in heard.issues if issue.status in AT_RISK]
-        for issue in risks[:TOLD_AT_ONCE]:
-            self._screen.found(_line(issue))
-        if len(risks) > TOLD_AT_ONCE:
-            self._screen.found(f"and {len(risks) - TOLD_AT_ONCE:,} more are confirmed or need review")
+        self._grow(run, updates)
+        risks = [issue for issue in updates.issues if issue.status in AT_RISK]
+        for issue in risks[:LINES_AT_ONCE]:
+            self._screen.finding(_line(issue))
+        if len(risks) > LINES_AT_ONCE:
+            self._screen.finding(f"and {len(risks) - LINES_AT_ONCE:,} more are confirmed or need review")
 
     def close(self) -> None:
         if self._files:
             self._files.close()
 
-    def _grow(self, run: Run, heard: Updates) -> None:
+    def _grow(self, run: Run, updates: Updates) -> None:
         """Append new results to the files; a failure is reported once and does not stop the run."""
         if not self._grows:
             return
@@ -66,7 +66,7 @@ class _LiveView:
             if directory and not self._files:
                 self._files = Growing(directory)
             if self._files:
-                self._files.add(heard)
+                self._files.add(updates)
         except (UsageError, OSError) as problem:
             self._grows = False
             self._screen.tell(f"the files of the run are not being updated: {problem}")

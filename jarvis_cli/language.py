@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping
 from typing import Literal
 
-Spoken = Literal["en", "zh"]
+LanguageCode = Literal["en", "zh"]
 # In the order of precedence that POSIX defines for messages.
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
-def language_of(asked: Spoken | None, environ: Mapping[str, str] = os.environ) -> Spoken:
+def language_of(spoken: LanguageCode | None, environ: Mapping[str, str] = os.environ) -> LanguageCode:
     """Return the requested language, else that of the locale, which need not be installed."""
     named = next((environ[name] for name in VARIABLES if environ.get(name)), "")
-    return asked or ("zh" if named.lower().startswith("zh") else "en")
+    return spoken or ("zh" if named.lower().startswith("zh") else "en")

@@ -55,11 +55,11 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
-    "agent": Command("jarvis_cli.agent:app", "Give an agent a task over a source tree."),
+    "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree."),
     "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project: symbols, call graph, translation order."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
-    "web": Command("jarvis_cli.web:app", "Serve runs, findings and triage as a web page."),
+    "web": Command("jarvis_cli.web:app", "Serve a web interface to runs, findings and triage."),
     "metrics": Command("jarvis_cli.metrics:app", "Serve metrics to Prometheus."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
     "doctor": Command("jarvis_cli.doctor:app", "Check the installation."),
@@ -105,8 +105,8 @@ def load(name: str) -> Any:
     return command
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         from jarvis_cli.versions import versions  # noqa: PLC0415  (only needed here)
 
         typer.echo("\n".join(versions()))
@@ -179,7 +179,7 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
         return _end(exits.FAILED, _usage(error, prog))
     except Exception as error:  # noqa: BLE001  the outermost handler: a message and an exit code instead of a traceback
         if isinstance(error, BrokenPipeError) and _is_output_closed():
-            return _end(exits.READER_GONE)
+            return _end(exits.CLOSED_OUTPUT)
         return _end(exits.FAILED, _internal(error, prog, args))
 
 
@@ -239,7 +239,7 @@ def _forget(stream: TextIO | None) -> None:
 
 
 def _is_output_closed() -> bool:
-    """Return whether the reader of stdout is gone, as in `jarvis … | head`, rather than of another pipe."""
+    """Return whether the reader of stdout is gone, as in `jarvis … | head`, and not the reader of another pipe."""
     poll = select.poll()
     poll.register(1, 0)
     return any(state & select.POLLERR for _, state in poll.poll(0))

@@ -19,7 +19,7 @@ jarvis metrics --host 0.0.0.0                   in a container
 @app.command(examples=EXAMPLES)
 def metrics(
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0: any free one.")] = 9464,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0 for any free port.")] = 9464,
 ) -> int:
     """Serve metrics of the results store to Prometheus: queues, runs, findings, tokens, cost, workers."""
     require("metrics", "jarvis metrics")

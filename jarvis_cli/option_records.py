@@ -23,9 +23,9 @@ def taking_options(record: type, command: Callable[..., int]) -> Callable[..., i
     ]
     names = {one.name for one in shared}
 
-    def run(ctx: typer.Context, **given: Any) -> int:
-        options = record(**{name: given.pop(name) for name in names})
-        return command(ctx, options, **given)
+    def run(ctx: typer.Context, **args: Any) -> int:
+        options = record(**{name: args.pop(name) for name in names})
+        return command(ctx, options, **args)
 
     more = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own[1:]]
     run.__signature__ = inspect.Signature([own[0], *shared, *more])  # type: ignore[attr-defined]

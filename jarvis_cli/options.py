@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jarvis_cli.completion import formats, groups, runs, severities
-from jarvis_cli.language import Spoken
+from jarvis_cli.language import LanguageCode
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
@@ -74,7 +74,7 @@ Label = Annotated[
     typer.Option(
         "--label",
         metavar="KEY=VALUE",
-        help="Label of the run, to find it by; repeatable.",
+        help="Label to find the run by; repeatable.",
         rich_help_panel=EXECUTION,
     ),
 ]
@@ -88,7 +88,7 @@ Name = Annotated[
     ),
 ]
 Lang = Annotated[
-    Spoken | None,
+    LanguageCode | None,
     typer.Option(
         "--lang",
         metavar="LANG",
@@ -141,7 +141,7 @@ def joined(values: Sequence[str] | None) -> str | None:
 
 def not_one_of(option: str, value: str, choices: Iterable[str]) -> str:
     """Return the message for an invalid choice, with a suggestion."""
-    known = list(choices)
-    near = get_close_matches(value.lower(), known, 1)
-    meant = f' (did you mean "{near[0]}"?)' if near else ""
-    return f'{option}: "{plain(value)}" is not one of {", ".join(known)}{meant}'
+    names = list(choices)
+    near = get_close_matches(value.lower(), names, 1)
+    hint = f' (did you mean "{near[0]}"?)' if near else ""
+    return f'{option}: "{plain(value)}" is not one of {", ".join(names)}{hint}'

@@ -21,14 +21,14 @@ from jarvis_workers.store.values import Run
 T = TypeVar("T")
 
 
-def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+def deliver(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
     """Write the report of a scan and the run's files; return the exit code."""
     body = retry_with_notice(lambda: reports.read_body(store, blobs, run), screen)
-    report = retry_with_notice(lambda: pieces(store, blobs, run, body, asked), screen)
+    report = retry_with_notice(lambda: pieces(store, blobs, run, body, delivery), screen)
     try:
-        write_report(report, asked.output)
+        write_report(report, delivery.output)
     except UsageError:
-        if asked.is_stored:
+        if delivery.is_stored:
             screen.tell(f"run {run.id} is {run.state}; print its report again with: jarvis runs report {run.id}")
         raise
     directory = export_directory(run)
@@ -40,15 +40,15 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     if reports.has_profile(run):
         for line in describe_times(reports.read_profile(store, blobs, run)):
             typer.echo(line, err=True)
-    return conclude(run, body, asked, screen)
+    return conclude(run, body, delivery, screen)
 
 
-def pieces(store: Store, blobs: Blobs, run: Run, body: ReportBody, asked: Delivery) -> Iterator[str]:
+def pieces(store: Store, blobs: Blobs, run: Run, body: ReportBody, delivery: Delivery) -> Iterator[str]:
     """Yield the report in the requested format; text for a terminal is limited and coloured."""
-    body, facts = reports.prepare(store, blobs, run, body, asked.form)
-    if asked.form == "text":
-        return report_text(body, facts, asked, shown_prefix(run))
-    return FORMATS[asked.form](body, relative_to(facts, run, asked.relative_to))
+    body, facts = reports.prepare(store, blobs, run, body, delivery.form)
+    if delivery.form == "text":
+        return report_text(body, facts, delivery, shown_prefix(run))
+    return FORMATS[delivery.form](body, relative_to(facts, run, delivery.relative_to))
 
 
 def retry_with_notice(do: Callable[[], T], screen: Display) -> T:

@@ -69,12 +69,12 @@ class Lines(Verbose):
             self.tell(f"reading the tree: {files:,} files, {size / MEGABYTE:,.1f} MB")
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
-        told = [
+        lines = [
             f"{stage.name}: {describe(stage, self._pace.rate(stage), units_of(run, stage.name))}"
             for stage in current(stages)
         ]
-        if told and self._due():
-            self.tell(f"run {run.id}: {'; '.join(told)}")
+        if lines and self._due():
+            self.tell(f"run {run.id}: {'; '.join(lines)}")
 
     def _due(self) -> bool:
         if self._clock() - self._last < PLAIN_SECONDS:
@@ -141,16 +141,17 @@ def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
     """Return the progress of a stage in one line, with the time left if the rate is known; `units` are its jobs."""
     if not stage.jobs:
         return f"no {units} yet"
-    said, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed
+    text, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed
     if stage.weight:
         done = _in_unit(stage.weight_done, stage.weight).partition(" ")[0]
-        said += f", {done}/{_in_unit(stage.weight, stage.weight)}"
-        said += f", {_in_unit(rate, rate)}/s" if rate > 0 else ""
+        text += f", {done}/{_in_unit(stage.weight, stage.weight)}"
+        text += f", {_in_unit(rate, rate)}/s" if rate > 0 else ""
         left = stage.weight - stage.weight_done
     elif rate > 0:
-        said += f", {rate * MINUTE:,.0f} a minute"
-    said += f", {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
-    said += f", {stage.cached:,} of {stage.files:,} files cached" if stage.cached else ""
-    said += f", {stage.tokens:,} tokens" if stage.tokens else ""
-    said += f", {stage.cost:.4f} dollars" if stage.cost else ""
-    return said + (f", {stage.failed:,} failed" if stage.failed else "")
+        text += f", {rate * MINUTE:,.0f} a minute"
+    text += f", {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
+    cached = f"{stage.files:,} files" if stage.files else f"{stage.jobs:,} {JOBS}"
+    text += f", {stage.cached:,} of {cached} cached" if stage.cached else ""
+    text += f", {stage.tokens:,} tokens" if stage.tokens else ""
+    text += f", {stage.cost:.4f} dollars" if stage.cost else ""
+    return text + (f", {stage.failed:,} failed" if stage.failed else "")

@@ -100,8 +100,8 @@ def form_for(path: Path | ReportObject | None, usual: str, suffixes: Mapping[str
     place = path if isinstance(path, Path) else path.path
     if (form := format_of(place, usual, suffixes)) or not (isinstance(path, ReportObject) or _is_file(path)):
         return form or usual
-    known = " ".join(suffixes)
-    raise UsageError(f"-o {plain(str(path))}: unknown suffix; use one of {known}, or give --format")
+    names = " ".join(suffixes)
+    raise UsageError(f"-o {plain(str(path))}: unknown suffix; use one of {names}, or give --format")
 
 
 def _is_file(path: Path) -> bool:
@@ -123,27 +123,27 @@ def _refused(path: Path) -> str | None:
     return None if allowed else "no permission to write to it"
 
 
-def conclude(run: Run, body: ReportBody, asked: Delivery, screen: Display) -> int:
+def conclude(run: Run, body: ReportBody, delivery: Delivery, screen: Display) -> int:
     """Print the outcome to stderr, with the reason for an exit code other than 0; return the exit code."""
-    code = exit_code(run, body, asked.fail_on)
-    reason = f"exit {code}: {exit_reason(run, body, asked.fail_on, code)}" if code else ""
-    if asked.quiet:
+    code = exit_code(run, body, delivery.fail_on)
+    reason = f"exit {code}: {exit_reason(run, body, delivery.fail_on, code)}" if code else ""
+    if delivery.quiet:
         if reason:
             screen.tell(reason)
         return code
-    says = brief(run, body) if asked.is_brief else summary(run, body, asked.output)
+    says = brief(run, body) if delivery.is_brief else summary(run, body, delivery.output)
     screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
-    if asked.is_brief and asked.is_stored and (more := hint(run, body)):
+    if delivery.is_brief and delivery.is_stored and (more := hint(run, body)):
         screen.tell(more)
     return code
 
 
-def report_text(body: ReportBody, run: Mapping[str, Any], asked: Delivery, prefix: str) -> Iterator[str]:
+def report_text(body: ReportBody, run: Mapping[str, Any], delivery: Delivery, prefix: str) -> Iterator[str]:
     """Yield a text report; on a terminal it is limited and coloured."""
-    if asked.output is not None:
+    if delivery.output is not None:
         return render_text(body, run, TextOptions(prefix))
-    if asked.quiet:
-        options = TextOptions(prefix, least=asked.fail_on, concise=True)
+    if delivery.quiet:
+        options = TextOptions(prefix, least=delivery.fail_on, concise=True)
     elif sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         options = TextOptions(prefix, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)

@@ -44,8 +44,8 @@ def tree_of(path: str) -> Path:
 
 def _places(settings: Settings, flags: Mapping[str, object]) -> Callable[[str], str]:
     """Return a function that names the origin of a rule setting: its flag, or the file and name."""
-    asked = settings.rules != RulesSettings()
-    sources = {one.setting: one.source for one in origins(flags, directory=Path.cwd())} if asked else {}
+    is_configured = settings.rules != RulesSettings()
+    sources = {one.setting: one.source for one in origins(flags, directory=Path.cwd())} if is_configured else {}
 
     def place(name: str) -> str:
         setting = f"rules.{name}"

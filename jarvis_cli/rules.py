@@ -13,7 +13,7 @@ from jarvis_cli.app import App
 from jarvis_cli.colour import use_colour
 from jarvis_cli.completion import categories, languages
 from jarvis_cli.completion import rules as every_rule
-from jarvis_cli.language import Spoken, language_of
+from jarvis_cli.language import LanguageCode, language_of
 from jarvis_cli.options import AsJson, form_of, not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -57,8 +57,8 @@ Category = Annotated[
         "--category", "--only", metavar="NAME", help="Only rules of this category.", autocompletion=categories
     ),
 ]
-Stats = Annotated[bool, typer.Option("--stats", help="Verdicts on their findings (jarvis sec triage).")]
-Lang = Annotated[Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")]
+Stats = Annotated[bool, typer.Option("--stats", help="Statistics of triage verdicts (jarvis sec triage).")]
+Lang = Annotated[LanguageCode | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")]
 
 
 @app.callback(epilog=EXAMPLES)
@@ -71,7 +71,7 @@ def rules(
     as_stats: Stats = False,
     lang: Lang = None,
 ) -> int | None:
-    """List the rules: those built in, of installed packages, and of the files in rules.paths."""
+    """List the rules: built-in rules, those of installed packages, and those of the files in rules.paths."""
     if ctx.invoked_subcommand:
         return None
     from jarvis_cli.rule_selection import book_for  # noqa: PLC0415  (settings are slow to import)
@@ -83,13 +83,13 @@ def rules(
         raise UsageError(not_one_of("--format", form, forms))
     settings = load_settings(directory=Path.cwd())
     book = book_for(settings)
-    chosen = _narrowed(book, language, category)
+    selection = _narrowed(book, language, category)
     if as_stats:
         from jarvis_cli.stats import stats  # noqa: PLC0415  (the store takes a third of a second to import)
 
-        typer.echo(stats(settings, chosen, form))
+        typer.echo(stats(settings, selection, form))
     else:
-        typer.echo(_listed(settings, book, chosen, (form, language_of(lang))), nl=form != "markdown")
+        typer.echo(_listed(settings, book, selection, (form, language_of(lang))), nl=form != "markdown")
     return exits.DONE
 
 
@@ -97,31 +97,31 @@ def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> l
     from jarvis_workers.sec.rule_docs import in_order  # noqa: PLC0415
 
     listed = in_order(book.rules)
-    for asked, known, flag in (
+    for value, values, flag in (
         (language, {rule.language for rule in listed}, "--language"),
         (category, {rule.category for rule in listed}, "--category"),
     ):
-        if asked is not None and asked not in known:
-            raise UsageError(not_one_of(flag, asked, sorted(known)))
+        if value is not None and value not in values:
+            raise UsageError(not_one_of(flag, value, sorted(values)))
     return [rule for rule in listed if language in (None, rule.language) and category in (None, rule.category)]
 
 
-def _listed(settings: "Settings", book: "Rulebook", chosen: Sequence["Rule"], asked: tuple[str, str]) -> str:
+def _listed(settings: "Settings", book: "Rulebook", rules: Sequence["Rule"], columns: tuple[str, str]) -> str:
     from jarvis_cli.explain import table, words_in  # noqa: PLC0415
     from jarvis_cli.rule_selection import enabled_rules  # noqa: PLC0415
     from jarvis_workers.sec.rule_docs import about, as_markdown  # noqa: PLC0415
     from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415
 
-    form, language = asked
-    chosen, say = [rule_in(language, rule) for rule in chosen], words_in(language)
+    form, language = columns
+    rules, say = [rule_in(language, rule) for rule in rules], words_in(language)
     on = {rule.pattern for rule in enabled_rules(settings, book)}
     severities = settings.rules.severity
     if form == "markdown":
-        return as_markdown(chosen, say)
+        return as_markdown(rules, say)
     if form == "json":
-        rows = [about(rule) | _state(rule.pattern, rule.pattern in on, severities.get(rule.pattern)) for rule in chosen]
+        rows = [about(rule) | _state(rule.pattern, rule.pattern in on, severities.get(rule.pattern)) for rule in rules]
         return json.dumps(rows, indent=2, ensure_ascii=False)
-    return table(chosen, on, severities, say)
+    return table(rules, on, severities, say)
 
 
 def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:
@@ -140,9 +140,9 @@ def explain(
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    found = find_rule(book_for(settings), rule)
+    target = find_rule(book_for(settings), rule)
     language = language_of(lang)
-    shown = page(rule_in(language, found), settings.rules.severity.get(found.pattern), words_in(language))
+    shown = page(rule_in(language, target), settings.rules.severity.get(target.pattern), words_in(language))
     typer.echo(shown, color=use_colour(sys.stdout))
     return exits.DONE
 
@@ -173,5 +173,5 @@ def try_rules_on_examples(
     return exits.FINDINGS if result.failures else exits.DONE
 
 
-def _verdict(said: str, failures: int) -> str:
-    return f"{said}: " + (f"{failures:,} failed" if failures else "all passed")
+def _verdict(text: str, failures: int) -> str:
+    return f"{text}: " + (f"{failures:,} failed" if failures else "all passed")

@@ -26,8 +26,8 @@ from jarvis_workers.store.values import Run
 def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:
     """Wait for a run to end, at most `timeout` seconds; return the exit code of the run."""
     with wiring.store_of(settings, tell=write_line) as store:
-        chosen = runs.find_run(store, run)
-        _check_broker(settings, chosen)
+        target_run = runs.find_run(store, run)
+        _check_broker(settings, target_run)
         with display(quiet) as screen, follow(screen, store) as show_all:
             waiting = runs.Waiting(
                 clock=time.monotonic,
@@ -38,19 +38,21 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
                 lease_seconds=settings.lease_seconds,
             )
             try:
-                ended = runs.wait(store, chosen.id, timeout, waiting)
+                ended = runs.wait(store, target_run.id, timeout, waiting)
             except KeyboardInterrupt:
-                screen.tell(f"run {chosen.id} continues without this command; see: jarvis runs wait {chosen.id}")
+                screen.tell(
+                    f"run {target_run.id} continues without this command; see: jarvis runs wait {target_run.id}"
+                )
                 raise
         if ended is None:
-            screen.tell(f"run {chosen.id} is still running after {timeout:g} s")
+            screen.tell(f"run {target_run.id} is still running after {timeout:g} s")
             return exits.TIMED_OUT
         if not ended.ended and ended.state != "paused":
             screen.tell(f"run {ended.id}: its command has ended; continue with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
         if ended.kind == agent_output.KIND:
-            found = conversations.read_answer(store, wiring.blobs_of(settings), ended)
-            screen.conclude(agent_output.summary(store, ended, found), well=ended.state == "done")
+            answer = conversations.read_answer(store, wiring.blobs_of(settings), ended)
+            screen.conclude(agent_output.summary(store, ended, answer), well=ended.state == "done")
             return agent_output.exit_code(ended)
         if is_conversion(ended):
             return conversion_output.conclude_conversion(store, wiring.blobs_of(settings), ended, screen)
@@ -75,43 +77,43 @@ def cancel(settings: Settings, run: str) -> int:
     return exits.DONE
 
 
-def resume(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
+def resume(settings: Settings, run: str, delivery: Delivery, budget: str | None, *, quiet: bool) -> int:
     """Resume a run, with a new budget if one is given; then report."""
     more = read_budget_option(budget)
 
-    def take_up(store: Store, chosen: Run, executor: str) -> None:
-        runs.resume(store, chosen, executor, settings.lease_seconds, budget=more)
+    def take_up(store: Store, target_run: Run, executor: str) -> None:
+        runs.resume(store, target_run, executor, settings.lease_seconds, budget=more)
 
-    return _go_on(settings, run, asked, quiet, take_up)
+    return _go_on(settings, run, delivery, quiet, take_up)
 
 
-def retry(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
+def retry(settings: Settings, run: str, delivery: Delivery, budget: str | None, *, quiet: bool) -> int:
     """Retry the failed jobs of a run, with a new budget if one is given; then report."""
     more = read_budget_option(budget)
 
-    def take_up(store: Store, chosen: Run, executor: str) -> None:
-        runs.retry(store, chosen, executor, budget=more)
+    def take_up(store: Store, target_run: Run, executor: str) -> None:
+        runs.retry(store, target_run, executor, budget=more)
 
-    return _go_on(settings, run, asked, quiet, take_up)
+    return _go_on(settings, run, delivery, quiet, take_up)
 
 
 def _go_on(
-    settings: Settings, run: str, asked: Delivery, quiet: bool, take_up: Callable[[Store, Run, str], None]
+    settings: Settings, run: str, delivery: Delivery, quiet: bool, take_up: Callable[[Store, Run, str], None]
 ) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
-        chosen = runs.find_run(store, run)
+        target_run = runs.find_run(store, run)
         with display(quiet) as screen:
-            if runs.is_local(chosen):
+            if runs.is_local(target_run):
                 with (
                     follow(screen, store, grows=True) as show_all,
                     wiring.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
                 ):
-                    take_up(store, chosen, local.executor)
-                    ended = run_locally(local, chosen.id, screen)
+                    take_up(store, target_run, local.executor)
+                    ended = run_locally(local, target_run.id, screen)
             else:
-                take_up(store, chosen, chosen.executor)
-                ended = wait_for_workers(settings, store, chosen.id, screen)
-        return _finish(ended)(store, wiring.blobs_of(settings), ended, asked, screen)
+                take_up(store, target_run, target_run.executor)
+                ended = wait_for_workers(settings, store, target_run.id, screen)
+        return _finish(ended)(store, wiring.blobs_of(settings), ended, delivery, screen)
 
 
 def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:

@@ -31,22 +31,22 @@ def exit_code(run: Run, body: ReportBody, fail_on: str | None) -> int:
 
 def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> str:
     """Return the reason for an exit code other than 0."""
-    found = body.summary
+    summary = body.summary
     if code == exits.FINDINGS and fail_on:
-        counts = _counts(found)
+        counts = _counts(summary)
         number = sum(count for severity, count in counts.items() if is_at_least(severity, fail_on))
         risky = (issue for issue in body.issues if issue.status in ("heuristic", *AT_RISK))
         first = next((issue for issue in risky if is_at_least(issue.severity, fail_on)), None)
         place = f"; first: {_shown(run, first)}:{first.line} {first.pattern}" if first else ""
-        gaps = f"; NOT CHECKED: {counted(len(found.not_checked), 'file')}" if found.not_checked else ""
-        open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(found)) else ""
+        gaps = f"; NOT CHECKED: {counted(len(summary.not_checked), 'file')}" if summary.not_checked else ""
+        open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(summary)) else ""
         return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
-    told = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
-    told += ["the known bug was not confirmed"] if _missed(found) else []
-    told += _not_checked(run, found.not_checked)
-    told += _without_verdict(run, body)
-    told += [_resume(run)] if run.state == "paused" else []
-    return "; ".join(told) or f"the run is {run.state}{_why(run)}"
+    reasons = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
+    reasons += ["the known bug was not confirmed"] if _missed(summary) else []
+    reasons += _not_checked(run, summary.not_checked)
+    reasons += _without_verdict(run, body)
+    reasons += [_resume(run)] if run.state == "paused" else []
+    return "; ".join(reasons) or f"the run is {run.state}{_why(run)}"
 
 
 def _resume(run: Run) -> str:
@@ -59,9 +59,9 @@ def _why(run: Run) -> str:
     return f" ({plain(run.reason)})" if run.reason else ""
 
 
-def _counts(found: Summary) -> Mapping[str, int]:
+def _counts(summary: Summary) -> Mapping[str, int]:
     """Count the findings that may fail a build, by severity."""
-    return found.by_severity if found.at_risk is None else found.at_risk
+    return summary.by_severity if summary.at_risk is None else summary.at_risk
 
 
 def _not_checked(run: Run, gaps: Sequence[ReportGap]) -> list[str]:
@@ -71,8 +71,8 @@ def _not_checked(run: Run, gaps: Sequence[ReportGap]) -> list[str]:
     return [f"NOT CHECKED: {counted(len(gaps), 'file')}; first: {first}"]
 
 
-def _undecided(found: Summary) -> int:
-    return (found.by_status or {}).get("undecided", 0)
+def _undecided(summary: Summary) -> int:
+    return (summary.by_status or {}).get("undecided", 0)
 
 
 def _without_verdict(run: Run, body: ReportBody) -> list[str]:
@@ -100,29 +100,29 @@ def is_well(run: Run, body: ReportBody) -> bool:
 
 def summary(run: Run, body: ReportBody, output: object) -> str:
     """Return a one-line summary; `exit_reason` has the problems."""
-    found = body.summary
-    baseline = found.baseline
+    report_summary = body.summary
+    baseline = report_summary.baseline
     findings = (
-        _by_verdict(found, found.by_status)
-        if found.by_status is not None
-        else counted(found.total, "new finding" if baseline else "finding")
+        _by_verdict(report_summary, report_summary.by_status)
+        if report_summary.by_status is not None
+        else counted(report_summary.total, "new finding" if baseline else "finding")
     )
-    said = f"run {run.id} {run.state}: {findings} in {counted(found.scanned_files, 'file')}"
-    said += f"; known: {baseline.known:,}" if baseline else ""
-    said += f"; suppressed: {found.suppressed:,}" if found.suppressed else ""
-    said += f"; judged false: {found.judged_false:,}" if found.judged_false else ""
-    said += f"; won't fix: {found.judged_wontfix:,}" if found.judged_wontfix else ""
-    said += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
-    if canary := _missed(found):
-        said += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
-    return said + (f"; report: {output}" if output else "")
+    text = f"run {run.id} {run.state}: {findings} in {counted(report_summary.scanned_files, 'file')}"
+    text += f"; known: {baseline.known:,}" if baseline else ""
+    text += f"; suppressed: {report_summary.suppressed:,}" if report_summary.suppressed else ""
+    text += f"; judged false: {report_summary.judged_false:,}" if report_summary.judged_false else ""
+    text += f"; won't fix: {report_summary.judged_wontfix:,}" if report_summary.judged_wontfix else ""
+    text += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(report_summary, ENGLISH)) else ""
+    if canary := _missed(report_summary):
+        text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
+    return text + (f"; report: {output}" if output else "")
 
 
 def brief(run: Run, body: ReportBody) -> str:
     """Return a line with the facts that a text report does not contain: run id, state and duration."""
     seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
-    said = f"run {run.id} {run.state}{seconds}"
-    return said
+    text = f"run {run.id} {run.state}{seconds}"
+    return text
 
 
 def hint(run: Run, body: ReportBody) -> str:
@@ -133,20 +133,20 @@ def hint(run: Run, body: ReportBody) -> str:
     return f"more: jarvis sec explain {plain(worst.pattern)}, jarvis runs report {run.id} -o report.html"
 
 
-def _missed(found: Summary) -> CanaryOutcome | None:
+def _missed(summary: Summary) -> CanaryOutcome | None:
     """Return the canary result if the canary was not confirmed."""
-    canary = found.canary
+    canary = summary.canary
     return canary if canary and canary.status != "confirmed" else None
 
 
-def _by_verdict(found: Summary, statuses: Mapping[str, int]) -> str:
+def _by_verdict(summary: Summary, statuses: Mapping[str, int]) -> str:
     """Return the numbers of verdicts by status."""
-    dismissed = found.dismissed or 0
+    dismissed = summary.dismissed or 0
     numbers = {"confirmed": 0, "review": 0, **statuses, "dismissed": dismissed}
     if undecided := numbers.pop("undecided", 0):
         numbers["UNDECIDED"] = undecided
-    said = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())
-    return f"of {counted(found.total + dismissed, 'candidate')} {said},"
+    counts = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())
+    return f"of {counted(summary.total + dismissed, 'candidate')} {counts},"
 
 
 def counted(number: int, noun: str) -> str:

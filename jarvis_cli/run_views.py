@@ -47,12 +47,16 @@ SHOWN = (
 def show(settings: Settings, run: str, *, as_json: bool) -> int:
     """Print the state of a run, its stages, and the suggested next command."""
     with wiring.store_of(settings) as store:
-        chosen = runs.find_run(store, run)
-        part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
-        part["labels"] = runs.labels_of(store, [chosen.id])[chosen.id]
-        stages = runs.stages_of(store, chosen)
-        talks = conversations.jobs_of(store, chosen)
-        unserved = [] if runs.is_local(chosen) else unserved_queues.unserved(store, chosen.id, settings.lease_seconds)
+        target_run = runs.find_run(store, run)
+        part = reports.run_part(store, target_run) | {
+            "abandoned": runs.is_abandoned(store, target_run, settings.lease_seconds)
+        }
+        part["labels"] = runs.labels_of(store, [target_run.id])[target_run.id]
+        stages = runs.stages_of(store, target_run)
+        talks = conversations.jobs_of(store, target_run)
+        unserved = (
+            [] if runs.is_local(target_run) else unserved_queues.unserved(store, target_run.id, settings.lease_seconds)
+        )
     if as_json:
         typer.echo(json.dumps(part, indent=2))
         return exits.DONE
@@ -67,9 +71,9 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
     for stage in stages:
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
     _show_conversations(talks, part)
-    if part["abandoned"] or chosen.state == "paused":
-        gone = "its command has ended; " if part["abandoned"] else ""
-        typer.echo(f"{gone}continue with: jarvis runs resume {chosen.id}{resume_flags(chosen)}")
+    if part["abandoned"] or target_run.state == "paused":
+        abandoned = "its command has ended; " if part["abandoned"] else ""
+        typer.echo(f"{abandoned}continue with: jarvis runs resume {target_run.id}{resume_flags(target_run)}")
     if unserved:
         typer.echo(unserved_queues.describe_missing(unserved))
     return exits.DONE
@@ -78,10 +82,10 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
 def label(settings: Settings, run: str, text: str) -> int:
     """Set the label of a run."""
     with wiring.store_of(settings) as store:
-        chosen = runs.find_run(store, run)
-        runs.set_label(store, chosen, text)
+        target_run = runs.find_run(store, run)
+        runs.set_label(store, target_run, text)
     name = " ".join(text.split())
-    typer.echo(f"run {chosen.id} is named {plain(name)}" if name else f"run {chosen.id} has no label", err=True)
+    typer.echo(f"run {target_run.id} is named {plain(name)}" if name else f"run {target_run.id} has no label", err=True)
     return exits.DONE
 
 
@@ -91,70 +95,72 @@ def _show_conversations(talks: Sequence[tuple[int, str, str]], part: Mapping[str
         typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
     if len(talks) > MOST_LISTED:
         typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
-    if said := part["model"]:
-        tokens = f"{said['calls']:,} answers, {said['prompt'] + said['completion']:,} tokens"
-        typer.echo(f"{'model':<14}{plain(said['group'])}: {tokens}, {part['cost']:.4f} dollars")
+    if model := part["model"]:
+        tokens = f"{model['calls']:,} answers, {model['prompt'] + model['completion']:,} tokens"
+        typer.echo(f"{'model':<14}{plain(model['group'])}: {tokens}, {part['cost']:.4f} dollars")
     if budget := part.get("budget"):
         typer.echo(f"{'budget':<14}{budget['says']}")
 
 
-def report(settings: Settings, run: str, asked: Delivery) -> int:
+def report(settings: Settings, run: str, delivery: Delivery) -> int:
     """Write the report of a run, or the answer of an agent."""
     with wiring.store_of(settings) as store:
-        chosen = runs.find_run(store, run)
+        target_run = runs.find_run(store, run)
         blobs = wiring.blobs_of(settings)
-        if chosen.kind == agent_output.KIND:
-            agent_output.check_format(asked.form)
-            agent_output.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
-            return agent_output.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
-        if is_conversion(chosen):
-            return conversion_output.write_conversion_report(store, blobs, chosen, asked)
-        if is_symbol_scan(chosen):
-            return symbol_output.write_symbol_report(store, blobs, chosen, asked)
-        body = reports.read_body(store, blobs, chosen)
-        write_report(pieces(store, blobs, chosen, body, asked), asked.output)
-    code = exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+        if target_run.kind == agent_output.KIND:
+            agent_output.check_format(delivery.form)
+            agent_output.write_answer(store, target_run, conversations.read_answer(store, blobs, target_run), delivery)
+            return agent_output.exit_code(target_run) if target_run.ended else exits.INCOMPLETE
+        if is_conversion(target_run):
+            return conversion_output.write_conversion_report(store, blobs, target_run, delivery)
+        if is_symbol_scan(target_run):
+            return symbol_output.write_symbol_report(store, blobs, target_run, delivery)
+        body = reports.read_body(store, blobs, target_run)
+        write_report(pieces(store, blobs, target_run, body, delivery), delivery.output)
+    code = exit_code(target_run, body, None) if target_run.ended else exits.INCOMPLETE
     if code:
-        typer.echo(f"jarvis: exit {code}: {exit_reason(chosen, body, None, code)}", err=True)
+        typer.echo(f"jarvis: exit {code}: {exit_reason(target_run, body, None, code)}", err=True)
     return code
 
 
 def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
     """Print a conversation."""
     with wiring.store_of(settings) as store:
-        found = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
+        records = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(records, indent=2))
         return exits.DONE
-    if not found:
+    if not records:
         typer.echo("no messages yet", err=True)
-    for said in conversations.transcript_entries(found):
-        facts = ", ".join(f"{name} {value}" for name, value in said.facts.items() if value not in (None, 0.0))
-        typer.echo(plain(f"── {said.who}" + (f" ({facts})" if facts else "")))
-        typer.echo("\n".join(map(plain, said.text.expandtabs().split("\n"))) + "\n" if said.text else "")
+    for entry in conversations.transcript_entries(records):
+        facts = ", ".join(f"{name} {value}" for name, value in entry.facts.items() if value not in (None, 0.0))
+        typer.echo(plain(f"── {entry.who}" + (f" ({facts})" if facts else "")))
+        typer.echo("\n".join(map(plain, entry.text.expandtabs().split("\n"))) + "\n" if entry.text else "")
     return exits.DONE
 
 
 def export(settings: Settings, run: str, directory: Path | None) -> int:
     """Write the files of a run."""
     with wiring.store_of(settings) as store:
-        chosen = runs.find_run(store, run)
-        if chosen.kind == agent_output.KIND:
-            raise UsageError(f"run {chosen.id} is an agent run; print its answer with: jarvis runs report {chosen.id}")
-        if is_conversion(chosen):
-            for path in export_conversion(store, wiring.blobs_of(settings), chosen, directory, say=write_line):
+        target_run = runs.find_run(store, run)
+        if target_run.kind == agent_output.KIND:
+            raise UsageError(
+                f"run {target_run.id} is an agent run; print its answer with: jarvis runs report {target_run.id}"
+            )
+        if is_conversion(target_run):
+            for path in export_conversion(store, wiring.blobs_of(settings), target_run, directory, say=write_line):
                 typer.echo(plain(str(path)))
             return exits.DONE
-        if is_symbol_scan(chosen):
-            for path in export_symbols(store, wiring.blobs_of(settings), chosen, directory, say=write_line):
+        if is_symbol_scan(target_run):
+            for path in export_symbols(store, wiring.blobs_of(settings), target_run, directory, say=write_line):
                 typer.echo(plain(str(path)))
             return exits.DONE
-        place = directory or export_directory(chosen)
+        place = directory or export_directory(target_run)
         if place is None:
             raise UsageError(
-                f"run {chosen.id}: its root {plain(chosen.root)} is not a directory here; choose one with -d"
+                f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
-        for path in export_files(store, wiring.blobs_of(settings), chosen, place):
+        for path in export_files(store, wiring.blobs_of(settings), target_run, place):
             typer.echo(plain(str(path)))
     return exits.DONE
 
@@ -164,18 +170,18 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
     age = ANSWER_DAYS if older_than is None else older_than
     with wiring.store_of(settings) as store:
         store.deadline.lift_execution_limit()
-        chosen = [runs.find_run(store, name) for name in names]
-        for one in chosen:
+        target_run = [runs.find_run(store, name) for name in names]
+        for one in target_run:
             if not one.ended:
                 raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
-        ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
+        ids = [one.id for one in target_run] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids)
         pruned = runs.prune_unused(store, wiring.blobs_of(settings), time.time())
         forgotten = runs.forget_answers(store, age) if answers else 0
-    gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
+    deleted = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:
-        gone += f", {wiring.results_of(settings).clear().bytes / 1e6:,.1f} MB of cached results"
+        deleted += f", {wiring.results_of(settings).clear().bytes / 1e6:,.1f} MB of cached results"
     if answers:
-        gone += f", {counted(forgotten, 'answer')}"
-    typer.echo(f"deleted {gone}", err=True)
+        deleted += f", {counted(forgotten, 'answer')}"
+    typer.echo(f"deleted {deleted}", err=True)
     return exits.DONE

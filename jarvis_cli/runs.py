@@ -120,7 +120,7 @@ def watch(run: RunId) -> int:
     return run_control.wait(_settings(), run, None, quiet=False)
 
 
-@app.command(examples="jarvis runs wait 1f3a --timeout 600     exit 4 when the time is up")
+@app.command(examples="jarvis runs wait 1f3a --timeout 600     exit 4 on timeout")
 def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
     """Wait until a run ends; exit with its exit code."""
     from jarvis_cli import run_control  # noqa: PLC0415

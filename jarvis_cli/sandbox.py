@@ -91,13 +91,13 @@ def selftest() -> int:
 def _summary(verdicts: "list[AttackResult]") -> Iterator[tuple[str, str]]:
     for group in dict.fromkeys(verdict.group for verdict in verdicts):
         of_group = [verdict for verdict in verdicts if verdict.group == group]
-        found = Counter((verdict.counts, verdict.escaped) for verdict in of_group)
-        told = [f"{found[True, False]} blocked"]
-        if gone := [verdict.attack for verdict in of_group if verdict.counts and verdict.escaped]:
-            told.append(f"{len(gone)} escaped: {', '.join(gone)}")
+        result = Counter((verdict.counts, verdict.escaped) for verdict in of_group)
+        parts = [f"{result[True, False]} blocked"]
+        if successes := [verdict.attack for verdict in of_group if verdict.counts and verdict.escaped]:
+            parts.append(f"{len(successes)} escaped: {', '.join(successes)}")
         if idle := [verdict.attack for verdict in of_group if not verdict.counts]:
-            told.append(f"{len(idle)} not run, as they also fail without a sandbox: {', '.join(idle)}")
-        yield group, "; ".join(told)
+            parts.append(f"{len(idle)} not run, as they also fail without a sandbox: {', '.join(idle)}")
+        yield group, "; ".join(parts)
 
 
 def _write_row(*cells: str) -> None:

@@ -49,7 +49,7 @@ class ScanCommand:
 
     target: ScanTarget
     globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    given: ScanInput = field(default_factory=ScanInput)
+    scan_input: ScanInput = field(default_factory=ScanInput)
     baseline: str | None = None
     since: str | None = None
     agents: JudgeOptions | None = None
@@ -77,39 +77,41 @@ class ScanCommand:
             "source": [root, *map(shown, self.target.paths)],
             "globs": self.globs,
             "scan": settings.scan.model_dump(mode="json", exclude_defaults=True),
-            "rules": self.given.rules.facts.encode(),
-            "triage": [self.given.triage.stored, self.given.triage.named, self.given.triage.learns],
+            "rules": self.scan_input.rules.facts.encode(),
+            "triage": [self.scan_input.triage.stored, self.scan_input.triage.named, self.scan_input.triage.learns],
             "compared": [self.baseline, self.since],
         }
-        return RunName(self.name, request_hash(self.agents or self.given.options, **facts))
+        return RunName(self.name, request_hash(self.agents or self.scan_input.options, **facts))
 
     def with_remark(self, remark: str | None) -> "ScanCommand":
         """Return the command with a remark, which also appears in the report."""
-        return replace(self, given=replace(self.given, options=replace(self.given.options, remark=remark)))
+        return replace(
+            self, scan_input=replace(self.scan_input, options=replace(self.scan_input.options, remark=remark))
+        )
 
 
-def scan_tree(settings: Settings, command: ScanCommand, asked: Delivery, *, detach: bool, quiet: bool) -> int:
+def scan_tree(settings: Settings, command: ScanCommand, delivery: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan where the settings require, and report unless the run is detached from this command."""
     require_extras(settings)
-    if (remark := command.given.options.remark) and not quiet:
+    if (remark := command.scan_input.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":
-        return _scan_on_cluster(settings, command, None if detach else asked, quiet)
+        return _scan_on_cluster(settings, command, None if detach else delivery, quiet)
     if command.agents:
-        return _scan_here(settings, command, asked, quiet)
+        return _scan_here(settings, command, delivery, quiet)
     with with_data_directory(settings, write_line) as writable:
         is_stored = writable is settings
-        return _scan_here(writable, command, replace(asked, is_stored=is_stored), quiet, resumable=is_stored)
+        return _scan_here(writable, command, replace(delivery, is_stored=is_stored), quiet, resumable=is_stored)
 
 
 def _scan_here(
-    settings: Settings, command: ScanCommand, asked: Delivery, quiet: bool, *, resumable: bool = True
+    settings: Settings, command: ScanCommand, delivery: Delivery, quiet: bool, *, resumable: bool = True
 ) -> int:
     """Scan with child processes of this command, and report; a run that is not stored is not `resumable`."""
     with wiring.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
             run = scan_here(settings, store, command, screen, resumable=resumable)
-        return deliver(store, wiring.blobs_of(settings), run, asked, screen)
+        return deliver(store, wiring.blobs_of(settings), run, delivery, screen)
 
 
 def scan_here(
@@ -143,8 +145,8 @@ def scan_here(
     return begin_or_go_on(store, command.run_name(settings), screen, begin=begin, go_on=go_on)
 
 
-def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery | None, quiet: bool) -> int:
-    """Submit to the workers, wait and report; if `asked` is None, print the run's id and return at once.
+def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Delivery | None, quiet: bool) -> int:
+    """Submit to the workers, wait and report; if `delivery` is None, print the run's id and return at once.
 
     The scan of a baseline revision is waited for in any case.
     """
@@ -169,10 +171,10 @@ def _scan_on_cluster(settings: Settings, command: ScanCommand, asked: Delivery |
                 return resume_on_cluster(store, earlier, settings, _budget(settings, command))
 
             run_id = begin_or_go_on(store, command.run_name(settings), screen, begin=begin_anew, go_on=go_on)
-            if asked is None:
+            if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        return deliver(store, blobs, run, asked, screen)
+        return deliver(store, blobs, run, delivery, screen)
 
 
 def detach_run(settings: Settings, store: Store, notifier: "Notifier", run: Run, screen: Display) -> int:
@@ -209,10 +211,10 @@ def _compared(settings: Settings, store: Store, command: ScanCommand, scan: Call
 
 
 def _request(settings: Settings, source: SourceTree, command: ScanCommand, executor: str) -> RunRequest[ScanInput]:
-    given = replace(command.given, options=command.agents) if command.agents else command.given
+    scan_input = replace(command.scan_input, options=command.agents) if command.agents else command.scan_input
     selection = wiring.selection_of(settings, *command.globs, origin=source.origin)
     return replace(
-        wiring.request_for(settings, source, command.kind, executor, given, labels=command.labels),
+        wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
         budget=_budget(settings, command),
         name=command.run_name(settings),
         selection=replace(selection, paths=command.target.paths),

@@ -13,32 +13,32 @@ from jarvis_workers.service.sources import is_address
 REMARKS_MAX = 20
 
 
-def graph_request(asked: ProjectScan) -> GraphRequest:
+def graph_request(scan: ProjectScan) -> GraphRequest:
     """Return the requested graphs. Raises UsageError without a project on this machine, or without a result."""
-    root = Path(asked.path)
-    dot = default_dot(root) if asked.only_dot and asked.dot is None else asked.dot
-    subgraphs = asked.subgraphs_dir
-    if asked.only_subgraphs and subgraphs is None:
+    root = Path(scan.path)
+    dot = default_dot(root) if scan.only_dot and scan.dot is None else scan.dot
+    subgraphs = scan.subgraphs_dir
+    if scan.only_subgraphs and subgraphs is None:
         subgraphs = default_subgraphs(root)
-    request = GraphRequest(dot, subgraphs, asked.png)
-    if request and is_address(asked.path):
+    request = GraphRequest(dot, subgraphs, scan.png)
+    if request and is_address(scan.path):
         raise UsageError("--dot and --subgraphs-dir need a project on this machine; see jarvis runs export")
-    if request and asked.detach:
+    if request and scan.detach:
         raise UsageError("--dot and --subgraphs-dir need the result: leave out --detach, or see jarvis runs export")
     return request
 
 
-def is_without_scan(asked: ProjectScan) -> bool:
-    return asked.only_dot or asked.only_subgraphs
+def is_without_scan(request: ProjectScan) -> bool:
+    return request.only_dot or request.only_subgraphs
 
 
-def deliver_graphs(asked: ProjectScan, request: GraphRequest, say: Callable[[str], None] = write_line) -> int:
+def deliver_graphs(scan: ProjectScan, request: GraphRequest, say: Callable[[str], None] = write_line) -> int:
     """Write the graphs, and print which have no picture; return the exit code."""
-    written = write_graphs(Path(asked.path), request)
+    written = write_graphs(Path(scan.path), request)
     for remark in written.remarks[:REMARKS_MAX]:
         say(remark)
     if len(written.remarks) > REMARKS_MAX:
         say(f"and {len(written.remarks) - REMARKS_MAX:,} more")
-    if not asked.quiet:
-        say(f"{len(written.paths):,} files of graphs; the first is {written.paths[0]}")
+    if not scan.quiet:
+        say(f"{len(written.paths):,} graph files; the first is {written.paths[0]}")
     return exits.DONE

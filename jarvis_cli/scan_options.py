@@ -178,8 +178,8 @@ def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
 
 def _flags_of_rules(options: ScanOptions) -> dict[str, object]:
     """Return the rule settings given by flags. Raises UsageError for an empty value, such as an unset variable."""
-    given = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
-    for flag, names in given.items():
+    values = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
+    for flag, names in values.items():
         if names and not all(name.strip(" ,") for name in names):
             raise UsageError(f"{flag} is empty; list the rules with: jarvis sec rules")
     # Rules named explicitly are enabled even if the settings disable them.

@@ -15,11 +15,11 @@ def scope_notice(flags: Mapping[str, object], directory: Path) -> str | None:
 
     if not any(os.access(directory / name, os.F_OK) for name in (YAML_FILE, TOML_FILE)):
         return None
-    found = [origin for origin in origins(flags, directory=directory) if _is_of_scope(origin.setting)]
+    result = [origin for origin in origins(flags, directory=directory) if _is_of_scope(origin.setting)]
     parts = [
         f"{source} sets {', '.join(names)}"
         for source in (YAML_FILE, TOML_PLACE)
-        if (names := [origin.setting for origin in found if origin.source == source])
+        if (names := [origin.setting for origin in result if origin.source == source])
     ]
     return f"settings in this directory change the scope of the scan: {'; '.join(parts)}" if parts else None
 

@@ -77,13 +77,15 @@ MaxFindings = Annotated[
 Votes = Annotated[int, _option("--votes", min=1, max=9, metavar="NUMBER", help="Votes per high-severity finding.")]
 SecondGroup = Annotated[
     str | None,
-    _option("--second-group", metavar="GROUP", help="Model group of all votes but the first.", autocompletion=groups),
+    _option(
+        "--second-group", metavar="GROUP", help="Model group for all votes except the first.", autocompletion=groups
+    ),
 ]
 SecondLook = Annotated[
     bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
 Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
-DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; no model is asked.")]
+DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
 
 
 @app.command(epilog=EXAMPLES, short_help="Scan with rules and data-flow analysis; no model.")
@@ -92,10 +94,10 @@ def fast(ctx: typer.Context, options: ScanOptions) -> int:
     """Scan with rules and data-flow analysis. No model is asked; nothing leaves this machine."""
     if options.is_plain and (code := _scan_small(ctx, options)) is not None:
         return code
-    settings, command, asked = _read(ctx, options)
+    settings, command, delivery = _read(ctx, options)
     from jarvis_cli.scan import scan_tree  # noqa: PLC0415
 
-    return scan_tree(settings, command, asked, detach=options.detach, quiet=options.quiet)
+    return scan_tree(settings, command, delivery, detach=options.detach, quiet=options.quiet)
 
 
 def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
@@ -105,11 +107,16 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
     from jarvis_cli.small_tree_scan import scan_small_tree  # noqa: PLC0415
     from jarvis_workers.service.labels import parse_labels  # noqa: PLC0415
 
-    asked = _delivery(ctx, options)
+    delivery = _delivery(ctx, options)
     if scope_notice(flags, Path.cwd()):
         return None
     return scan_small_tree(
-        settings, _target(options), _globs(options), language_of(options.lang), asked, parse_labels(options.label or ())
+        settings,
+        _target(options),
+        _globs(options),
+        language_of(options.lang),
+        delivery,
+        parse_labels(options.label or ()),
     )
 
 
@@ -129,7 +136,7 @@ def agent(
     dry_run: DryRun = False,
 ) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
-    settings, command, asked = _read(ctx, options, {"agent.budget": budget})
+    settings, command, delivery = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
@@ -150,7 +157,7 @@ def agent(
     if dry_run:
         _check_dry(options, budget)
         return sec_agent.print_estimate(settings, command, agents, as_json=options.as_json, quiet=options.quiet)
-    return sec_agent.scan_and_judge(settings, command, agents, asked, detach=options.detach, quiet=options.quiet)
+    return sec_agent.scan_and_judge(settings, command, agents, delivery, detach=options.detach, quiet=options.quiet)
 
 
 @app.command(examples="jarvis sec schema > report.schema.json")
@@ -168,10 +175,12 @@ app.add_typer(rules_app, name="rules")
 
 def _check_dry(options: ScanOptions, budget: str | None) -> None:
     """Raise UsageError for options of a report or a run, as a dry run produces neither."""
-    asked = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
-    given = [name for name, value in asked.items() if value is not None] + ["--detach"] * options.detach
-    if given:
-        raise UsageError(f"{given[0]} cannot be combined with --dry-run, which writes no report and records no run")
+    flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
+    flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
+    if flag_names:
+        raise UsageError(
+            f"{flag_names[0]} cannot be combined with --dry-run, which writes no report and records no run"
+        )
 
 
 def _read(
@@ -189,20 +198,20 @@ def _read(
     from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.options import SecOptions  # noqa: PLC0415
 
-    asked = _delivery(ctx, options)
+    delivery = _delivery(ctx, options)
     tree = tree_of(_target(options).root) if options.project_rules else None
-    chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
+    rules = rules_for(settings, flags, joined(options.exclude_rules), tree)
     triage = triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language_of(options.lang))
-    given = ScanInput(scan_options, rules=chosen, triage=triage)
+    scan_input = ScanInput(scan_options, rules=rules, triage=triage)
     labels = parse_labels(options.label or ())
     name = check_name(options.name) if options.name is not None else None
     command = ScanCommand(
-        _target(options), _globs(options), given, options.baseline, options.since, labels=labels, name=name
+        _target(options), _globs(options), scan_input, options.baseline, options.since, labels=labels, name=name
     )
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
-    return settings, command, asked
+    return settings, command, delivery
 
 
 def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":

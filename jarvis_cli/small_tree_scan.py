@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from jarvis_cli.language import Spoken
+from jarvis_cli.language import LanguageCode
 from jarvis_cli.report_paths import relative_to
 from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
@@ -33,8 +33,8 @@ def scan_small_tree(
     settings: Settings,
     target: ScanTarget,
     globs: tuple[tuple[str, ...], tuple[str, ...]],
-    language: Spoken,
-    asked: Delivery,
+    language: LanguageCode,
+    delivery: Delivery,
     labels: Mapping[str, str],
 ) -> int | None:
     """Scan and report, and return the exit code; None if the tree is not small, or in any special case."""
@@ -48,26 +48,26 @@ def scan_small_tree(
     try:
         with open_source(target.root) as source:
             selection = selection_of(settings, *globs, origin=source.origin)
-            given = ScanInput(scan_options_of(settings, SecOptions, lang=language))
-            request = request_for(settings, source, "sec.fast", small_executor(), given, labels=labels)
+            scan_input = ScanInput(scan_options_of(settings, SecOptions, lang=language))
+            request = request_for(settings, source, "sec.fast", small_executor(), scan_input, labels=labels)
             request = replace(request, selection=replace(selection, paths=target.paths))
             done = scan_small(settings, request)
     except UsageError:
         return None  # the regular path meets the same error and reports it
-    return None if done is None else _deliver(settings, done, asked, Quiet() if asked.quiet else Verbose())
+    return None if done is None else _deliver(settings, done, delivery, Quiet() if delivery.quiet else Verbose())
 
 
-def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Display) -> int:
+def _deliver(settings: Settings, done: SmallScan, delivery: Delivery, screen: Display) -> int:
     """Do the same as `deliver`, for a run that is not in the store."""
     run, blobs = done.run, blobs_of(settings)
-    body, facts = enrich_body(blobs, run, done.body, asked.form), done.facts | language_facts(run)
+    body, facts = enrich_body(blobs, run, done.body, delivery.form), done.facts | language_facts(run)
     report = (
-        report_text(body, facts, asked, shown_prefix(run))
-        if asked.form == "text"
-        else FORMATS[asked.form](body, relative_to(facts, run, asked.relative_to))
+        report_text(body, facts, delivery, shown_prefix(run))
+        if delivery.form == "text"
+        else FORMATS[delivery.form](body, relative_to(facts, run, delivery.relative_to))
     )
     try:
-        write_report(report, asked.output)
+        write_report(report, delivery.output)
     except UsageError:
         screen.tell(f"run {run.id} is {run.state}; print its report again with: jarvis runs report {run.id}")
         raise
@@ -79,4 +79,4 @@ def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Displ
                 write_files(run, directory, rows)
         except UsageError as problem:
             screen.tell(str(problem))
-    return conclude(run, done.body, asked, screen)
+    return conclude(run, done.body, delivery, screen)

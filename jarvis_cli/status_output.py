@@ -14,7 +14,7 @@ class Display(Protocol):
     def packing(self, files: int, size: int) -> None: ...
     def show(self, run: Run, stages: list[StageProgress]) -> None: ...
     def tell(self, says: str) -> None: ...
-    def found(self, says: str) -> None: ...
+    def finding(self, says: str) -> None: ...
     def conclude(self, says: str, *, well: bool) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -47,7 +47,7 @@ class Quiet:
     def tell(self, says: str) -> None:
         write_line(says)
 
-    def found(self, says: str) -> None:
+    def finding(self, says: str) -> None:
         """Print nothing."""
 
     def conclude(self, says: str, *, well: bool) -> None:
@@ -59,7 +59,7 @@ class Quiet:
 class Verbose(Quiet):
     """Prints the outcome as well, and the results found so far."""
 
-    def found(self, says: str) -> None:
+    def finding(self, says: str) -> None:
         self.tell(says)
 
     def conclude(self, says: str, *, well: bool) -> None:

@@ -28,16 +28,16 @@ def deliver_symbols(store: Store, blobs: Blobs, run: Run, screen: Display, *, qu
     return _conclude(run, body, screen)
 
 
-def deliver_report(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+def deliver_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
     """Write the report and the files of a run that has ended or is paused; return the exit code."""
-    write_symbol_report(store, blobs, run, asked)
+    write_symbol_report(store, blobs, run, delivery)
     scan_results.export_symbols(store, blobs, run, say=screen.tell)
     return conclude(store, blobs, run, screen)
 
 
-def write_symbol_report(store: Store, blobs: Blobs, run: Run, asked: Delivery) -> int:
+def write_symbol_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
     """Write the report of a run in a format; return the exit code. Raises UsageError."""
-    write_report(scan_results.render(store, blobs, run, asked.form), asked.output)
+    write_report(scan_results.render(store, blobs, run, delivery.form), delivery.output)
     return exit_code(run) if run.ended else exits.INCOMPLETE
 
 

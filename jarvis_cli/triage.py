@@ -36,7 +36,7 @@ reason and are set aside in later runs. Verdicts are stored by fingerprint: file
 RunId = Annotated[str | None, typer.Argument(metavar="[RUN]", help='A run\'s id, its beginning, or "last".')]
 All = Annotated[bool, typer.Option("--all", help="Include findings that are judged already.")]
 List = Annotated[bool, typer.Option("--list", help="List findings and verdicts.")]
-AsJson = Annotated[bool, typer.Option("--json", help="The list as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the list as JSON.")]
 Mark = Annotated[
     list[str] | None,
     typer.Option(
@@ -54,7 +54,7 @@ Severity = Annotated[
     list[str] | None, typer.Option("--severity", metavar="LEVEL", help="Only of these severities: high, medium, low.")
 ]
 File = Annotated[
-    list[str] | None, typer.Option("--file", metavar="GLOB", help="Only in files that a glob matches: 'tests/**'.")
+    list[str] | None, typer.Option("--file", metavar="GLOB", help="Only in files that match a glob: 'tests/**'.")
 ]
 Category = Annotated[
     list[str] | None, typer.Option("--category", metavar="NAME", help="Only findings in these categories.")
@@ -105,26 +105,26 @@ def triage(
     from jarvis_cli import triage_actions  # noqa: PLC0415
     from jarvis_workers.service.triage.filter import read_filter  # noqa: PLC0415
 
-    chosen = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
+    criteria = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
     marks = list(_marks(mark or [], reason or []))
     with triage_actions.open_context(run) as place:
         commands: dict[str, Callable[[], int]] = {
             "--import": lambda: triage_actions.import_file(place, import_ or ""),
             "--export": lambda: triage_actions.export_file(place, export or ""),
             "--undo": lambda: triage_actions.undo(place),
-            "--mark": lambda: _mark(place, chosen, marks, everything=everything, yes=yes),
+            "--mark": lambda: _mark(place, criteria, marks, everything=everything, yes=yes),
             "--forget": lambda: triage_actions.forget(place, forget or ()),
-            "--list": lambda: triage_actions.show(place, chosen, as_json=as_json),
-            "": lambda: triage_actions.run_session(place, chosen, everything=everything),
+            "--list": lambda: triage_actions.show(place, criteria, as_json=as_json),
+            "": lambda: triage_actions.run_session(place, criteria, everything=everything),
         }
         return commands[given[0] if given else ""]()
 
 
-def _check(given: Sequence[str], filters: Sequence[str], reason: object, *, as_json: bool, yes: bool) -> None:
+def _check(commands: Sequence[str], filters: Sequence[str], reason: object, *, as_json: bool, yes: bool) -> None:
     """Raise UsageError for options that exclude each other."""
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} cannot be combined; give one at a time")
-    command = given[0] if given else None
+    if len(commands) > 1:
+        raise UsageError(f"{commands[0]} and {commands[1]} cannot be combined; give one at a time")
+    command = commands[0] if commands else None
     if reason and command != "--mark":
         raise UsageError("--reason requires --mark")
     if yes and command != "--mark":
@@ -141,18 +141,18 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _mark(place: "TriageContext", chosen: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
+def _mark(place: "TriageContext", criteria: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
     from jarvis_cli import triage_actions  # noqa: PLC0415
 
     unnamed = [one for one in marks if not one.named]
     if not unnamed:
-        if chosen:
-            raise UsageError("--mark ID=STATE names the finding itself; with filters give --mark STATE")
+        if criteria:
+            raise UsageError("--mark ID=STATE cannot be combined with filters; use --mark STATE")
         return triage_actions.mark(place, marks)
     if len(marks) > 1:
         raise UsageError("--mark STATE judges all matching findings; give it once")
     ask = not yes and sys.stdin.isatty() and sys.stderr.isatty()
-    return triage_actions.mark_all(place, chosen, unnamed[0], judged=everything, ask=ask)
+    return triage_actions.mark_all(place, criteria, unnamed[0], judged=everything, ask=ask)
 
 
 def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:

@@ -80,55 +80,55 @@ def open_context(run: str | None) -> Iterator[TriageContext]:
 def triage_of_options(named: str | None, *, nobody: bool, learned: bool) -> Triage:
     """Return the verdicts that a scan uses; `named` is a file of verdicts. Raises UsageError."""
     if nobody and named is not None:
-        raise UsageError("--triage and --no-triage: give one of the two")
+        raise UsageError("--triage and --no-triage cannot be combined")
     more = () if named is None else _read_file(named)
     return Triage(stored=not nobody, more=more, named=None if named is None else plain(named), learns=learned)
 
 
 def import_file(place: TriageContext, named: str) -> int:
     """Import the verdicts of a file, unless the store has later ones."""
-    said = _read_file(named)
-    news = records.merge_judgements(place.store, said, _operation(f"import {plain(named)}"))
+    judgements = _read_file(named)
+    news = records.merge_judgements(place.store, judgements, _operation(f"import {plain(named)}"))
     undo = f"; {bulk_triage.UNDO}" if news else ""
-    return _report_done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new{undo}")
+    return _report_done(f"{plain(named)}: {counted(len(judgements), 'judgement')}, {news:,} of them new{undo}")
 
 
 def export_file(place: TriageContext, named: str) -> int:
     """Export the verdicts on the findings of the run, or all verdicts."""
-    said = list(stored_judgements(place.store).values())
+    judgements = list(stored_judgements(place.store).values())
     if place.named is not None:
-        known = of_run(place.store, place.named, "", {}).known
-        said = [one for one in said if one.fingerprint in known]
+        fingerprints = of_run(place.store, place.named, "", {}).counts
+        judgements = [one for one in judgements if one.fingerprint in fingerprints]
     output = None if named == STDOUT else Path(named)
-    if output and (lost := would_lose(output, said)):
+    if output and (lost := would_lose(output, judgements)):
         what = f"contains {counted(lost, 'judgement')} that would be missing from the new file"
         raise UsageError(f"--export {plain(named)}: {what}; import it with --import, or remove it")
     if output is None:
-        write_report(triage_text(said), None)
+        write_report(triage_text(judgements), None)
         return exits.DONE
     if not output.resolve().parent.is_dir():
         raise UsageError(f"--export {plain(named)}: its directory does not exist; create it, or choose another file")
     try:
-        write_whole(output.resolve(), triage_text(said))
+        write_whole(output.resolve(), triage_text(judgements))
     except OSError as error:
         raise UsageError(f"--export {plain(named)}: cannot be written: {error.strerror}") from error
-    return _report_done(f"{counted(len(said), 'judgement')} written to {plain(named)}")
+    return _report_done(f"{counted(len(judgements), 'judgement')} written to {plain(named)}")
 
 
 def mark(place: TriageContext, marks: Sequence[Mark]) -> int:
     """Save verdicts on findings given by name: all of them or none."""
     findings = place.sheet().findings
-    said = [queue.judgement(queue.find_finding(findings, one.named), one.state, one.reason) for one in marks]
-    what = f"{counted(len(said), 'finding')} judged"
-    records.judge(place.store, said, _operation(what))
+    judgements = [queue.judgement(queue.find_finding(findings, one.named), one.state, one.reason) for one in marks]
+    what = f"{counted(len(judgements), 'finding')} judged"
+    records.judge(place.store, judgements, _operation(what))
     return _report_done(f"{what}; {bulk_triage.UNDO}")
 
 
-def mark_all(place: TriageContext, chosen: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
+def mark_all(place: TriageContext, criteria: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
     """Save a verdict on all findings that match a filter."""
     findings = _listed(place)
-    chosen = _from_here(place, chosen)
-    return bulk_triage.mark_all(place.store, findings, chosen, one.state, one.reason, judged=judged, ask=ask)
+    criteria = _from_here(place, criteria)
+    return bulk_triage.mark_all(place.store, findings, criteria, one.state, one.reason, judged=judged, ask=ask)
 
 
 def undo(place: TriageContext) -> int:
@@ -144,26 +144,28 @@ def forget(place: TriageContext, names: Sequence[str]) -> int:
     return _report_done(f"{what}; {bulk_triage.UNDO}")
 
 
-def show(place: TriageContext, chosen: Filter, *, as_json: bool) -> int:
+def show(place: TriageContext, criteria: Filter, *, as_json: bool) -> int:
     """List the findings that match a filter."""
-    known = stored_judgements(place.store)
-    findings = matching(_listed(place), known, _from_here(place, chosen), judged=True)
+    judgements = stored_judgements(place.store)
+    findings = matching(_listed(place), judgements, _from_here(place, criteria), judged=True)
     if as_json:
-        typer.echo(json.dumps([_row(issue, known.get(issue.fingerprint)) for issue in findings], indent=2))
+        typer.echo(json.dumps([_row(issue, judgements.get(issue.fingerprint)) for issue in findings], indent=2))
     elif not findings:
-        typer.echo(f"no finding matches {chosen}" if chosen else "the run has no findings", err=True)
+        typer.echo(f"no finding matches {criteria}" if criteria else "the run has no findings", err=True)
     else:
-        typer.echo(listing(findings, known))
-        typer.echo(_counts(findings, known), err=True)
+        typer.echo(listing(findings, judgements))
+        typer.echo(_counts(findings, judgements), err=True)
     return exits.DONE
 
 
-def run_session(place: TriageContext, chosen: Filter, *, everything: bool) -> int:
+def run_session(place: TriageContext, criteria: Filter, *, everything: bool) -> int:
     """Start a session over the findings that match a filter; over judged ones only with `everything`."""
-    known = stored_judgements(place.store)
-    open_ones = list(queue.one_each(matching(_listed(place), known, _from_here(place, chosen), judged=everything)))
+    judgements = stored_judgements(place.store)
+    open_ones = list(
+        queue.one_each(matching(_listed(place), judgements, _from_here(place, criteria), judged=everything))
+    )
     if not open_ones:
-        matched = f" that matches {chosen}" if chosen else ""
+        matched = f" that matches {criteria}" if criteria else ""
         return _report_done(f"no findings are left to judge in run {place.run.id}{matched}; see it again with: --all")
     findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
     excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
@@ -171,34 +173,34 @@ def run_session(place: TriageContext, chosen: Filter, *, everything: bool) -> in
     def draw(shown: ShowFinding) -> str:
         number = f"{shown.place + 1} of {len(findings)}"
         issue, lines = findings[shown.place], twins[shown.place]
-        return card(issue, excerpts.at(shown.place, shown.around), twins=lines, said=shown.verdict, place=number)
+        return card(issue, excerpts.at(shown.place, shown.around), twins=lines, judgement=shown.verdict, place=number)
 
     def edit(at: EditFinding) -> str:
         return _open_in_editor(place.run, findings[at.place])
 
-    said: dict[str, Judgement] = {}
+    session_judgements: dict[str, Judgement] = {}
     try:
-        for judgement in _drive(judge_findings(findings, known), draw, edit):
+        for judgement in _drive(judge_findings(findings, judgements), draw, edit):
             records.judge(place.store, [judgement])
-            said[judgement.fingerprint] = judgement
+            session_judgements[judgement.fingerprint] = judgement
     except KeyboardInterrupt:
-        typer.echo(f"\n{_session_summary(place.run, said, len(findings))}", err=True)
+        typer.echo(f"\n{_session_summary(place.run, session_judgements, len(findings))}", err=True)
         raise
-    return _report_done(_session_summary(place.run, said, len(findings)))
+    return _report_done(_session_summary(place.run, session_judgements, len(findings)))
 
 
-def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
+def _counts(findings: Sequence[Issue], judgements: Mapping[str, Judgement]) -> str:
     """Return a line with the numbers of findings and verdicts."""
-    judged = (known.get(one.fingerprint) for one in findings)
-    states = Counter(OPEN if said is None else WORDS[said.verdict] for said in judged)
+    judged = (judgements.get(one.fingerprint) for one in findings)
+    states = Counter(OPEN if verdict is None else WORDS[verdict.verdict] for verdict in judged)
     return (
         f"{counted(len(findings), 'finding')}: {', '.join(f'{number:,} {state}' for state, number in states.items())}"
     )
 
 
-def _from_here(place: TriageContext, chosen: Filter) -> Filter:
+def _from_here(place: TriageContext, criteria: Filter) -> Filter:
     """Let --file match paths as the text report shows them from this directory."""
-    return replace(chosen, prefix=shown_prefix(place.run))
+    return replace(criteria, prefix=shown_prefix(place.run))
 
 
 def _listed(place: TriageContext) -> list[Issue]:
@@ -238,20 +240,20 @@ def _read_answer(terminal: int, step: ShowFinding | AskQuestion, draw: Callable[
 
 def _read_file(named: str) -> tuple[Judgement, ...]:
     """Read a file of verdicts. Raises UsageError for invalid entries, after printing them."""
-    said = read_triage(Path(named))
-    for problem in said.problems[:PROBLEMS_SHOWN]:
+    document = read_triage(Path(named))
+    for problem in document.problems[:PROBLEMS_SHOWN]:
         typer.echo(problem, err=True)
-    if said.problems:
-        what = f"{len(said.problems):,} of its entries are invalid, so none was imported"
+    if document.problems:
+        what = f"{len(document.problems):,} of its entries are invalid, so none was imported"
         raise UsageError(f"{plain(named)}: {what}; fix or remove the entries named above")
-    return said.judgements
+    return document.judgements
 
 
-def _row(issue: Issue, said: Judgement | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"verdict": None}
-    if said is not None:
-        told = said.model_dump(include={"reason", "by", "at"}) | {"verdict": said.verdict.plain_value}
-    return {name: getattr(issue, name) for name in LISTED} | told
+def _row(issue: Issue, verdict: Judgement | None) -> dict[str, Any]:
+    fields: dict[str, Any] = {"verdict": None}
+    if verdict is not None:
+        fields = verdict.model_dump(include={"reason", "by", "at"}) | {"verdict": verdict.verdict.plain_value}
+    return {name: getattr(issue, name) for name in LISTED} | fields
 
 
 def _open_in_editor(run: Run, issue: Issue) -> str:
@@ -273,13 +275,13 @@ def _operation(change: str) -> Named:
     return Named(change, queue.current_user())
 
 
-def _session_summary(run: Run, said: dict[str, Judgement], findings: int) -> str:
-    counts = Counter(one.verdict for one in said.values())
+def _session_summary(run: Run, judgements: dict[str, Judgement], findings: int) -> str:
+    counts = Counter(one.verdict for one in judgements.values())
     more = (TriageState.WONTFIX, TriageState.LATER)
-    told = f"{counts[TriageState.TRUE]:,} judged true, {counts[TriageState.FALSE]:,} false"
-    told += "".join(f", {counts[state]:,} {WORDS[state]}" for state in more if counts[state])
-    left = findings - len(said)
-    return told + (f"; {left:,} left, continue with: jarvis sec triage {run.id}" if left else "; none is left")
+    text = f"{counts[TriageState.TRUE]:,} judged true, {counts[TriageState.FALSE]:,} false"
+    text += "".join(f", {counts[state]:,} {WORDS[state]}" for state in more if counts[state])
+    left = findings - len(judgements)
+    return text + (f"; {left:,} left, continue with: jarvis sec triage {run.id}" if left else "; none is left")
 
 
 def _report_done(says: str) -> int:

@@ -68,20 +68,20 @@ Step = ShowFinding | AskQuestion | SaveVerdict | EditFinding
 Session = Generator[Step, str, None]
 
 
-def judge_findings(findings: Sequence[Issue], known: MutableMapping[str, Judgement]) -> Session:
-    """Run a session over the findings; `known` has the verdicts by fingerprint, and is updated."""
+def judge_findings(findings: Sequence[Issue], judgements: MutableMapping[str, Judgement]) -> Session:
+    """Run a session over the findings; `judgements` has the verdicts by fingerprint, and is updated."""
     place = 0
     while 0 <= place < len(findings):
-        place += yield from _judge_one(findings, place, known)
+        place += yield from _judge_one(findings, place, judgements)
 
 
 def _judge_one(
-    findings: Sequence[Issue], place: int, known: MutableMapping[str, Judgement]
+    findings: Sequence[Issue], place: int, judgements: MutableMapping[str, Judgement]
 ) -> Generator[Step, str, int]:
     """Show one finding until a key leaves it; return the step to the next finding, such as 1 or -1."""
     issue, hint, note, level = findings[place], "", "", 0
     while True:
-        before = known.get(issue.fingerprint)
+        before = judgements.get(issue.fingerprint)
         key = yield ShowFinding(place, before, hint, AROUND[level])
         hint = ""
         if key in QUIT:
@@ -91,13 +91,12 @@ def _judge_one(
         if key == "b" and place:
             return -1
         if key in MORE or key in LESS:
-            wanted = level + (1 if key in MORE else -1)
-            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "no more code can be shown")
+            level, hint = _around(level, more=key in MORE)
         elif key in STATES or key == "n":
             if key == "n":
                 note = yield AskQuestion("note: ")
             state = STATES.get(key) or (before.verdict if before else None)
-            hint = (yield from _judged(issue, state, note, known)) if state else "note saved: now give the verdict"
+            hint = (yield from _judged(issue, state, note, judgements)) if state else "note saved: now give the verdict"
             if not hint:
                 return 0 if key == "n" else 1
             note = note if state is None else ""
@@ -107,16 +106,24 @@ def _judge_one(
             hint = {"b": "this is the first finding", "?": HELP}.get(key, f"the keys are: {KEYS}")
 
 
+def _around(level: int, *, more: bool) -> tuple[int, str]:
+    """Return the index in AROUND after showing more or less code, and a hint if there is no such step."""
+    changed = level + (1 if more else -1)
+    return (
+        (changed, "") if 0 <= changed < len(AROUND) else (level, f"no {'more' if more else 'less'} code can be shown")
+    )
+
+
 def _judged(
-    issue: Issue, state: TriageState, note: str, known: MutableMapping[str, Judgement]
+    issue: Issue, state: TriageState, note: str, judgements: MutableMapping[str, Judgement]
 ) -> Generator[Step, str, str]:
     """Save a verdict, after asking for a reason if one is required; return an error message, "" on success."""
     try:
         reason = note or ((yield AskQuestion(_question(state))) if state.needs_reason else "")
-        known[issue.fingerprint] = said = judgement(issue, state, reason)
+        judgements[issue.fingerprint] = verdict = judgement(issue, state, reason)
     except UsageError as problem:
         return str(problem)
-    yield SaveVerdict(said)
+    yield SaveVerdict(verdict)
     return ""
 
 

@@ -23,9 +23,9 @@ def versions() -> Iterator[str]:
     yield f"patterns  {engine}"
     yield f"sqlite    {sqlite3.sqlite_version}, schema {_schema()}"
     yield f"platform  {platform.system()} {platform.release()} {platform.machine()}"
-    found = [extra for extra, modules in MODULES.items() if all(map(is_installed, modules))]
-    missing = [extra for extra in MODULES if extra not in found]
-    yield f"extras    {', '.join(found) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
+    result = [extra for extra, modules in MODULES.items() if all(map(is_installed, modules))]
+    missing = [extra for extra in MODULES if extra not in result]
+    yield f"extras    {', '.join(result) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
 
 
 def _schema() -> str:

@@ -1,4 +1,4 @@
-"""`jarvis web`: serve the web page, and make users and tokens for it."""
+"""`jarvis web`: serve the web interface, and make users and tokens for it."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from jarvis_cli.app import App
 from jarvis_workers.errors import UsageError
 
-app = App(invoke_without_command=True, help="Serve runs, findings and triage as a web page.")
+app = App(invoke_without_command=True, help="Serve a web interface to runs, findings and triage.")
 
 EXAMPLES = """\
 \b
@@ -33,13 +33,13 @@ RoleName = Annotated[
 def web(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0: any free one.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0 for any free port.")] = 8765,
     read_only: Annotated[bool, typer.Option("--read-only", help="Read-only: reject all changes.")] = False,
     allow_remote_token: Annotated[
         bool, typer.Option("--allow-remote-token", help="Listen on non-loopback addresses with a single shared token.")
     ] = False,
 ) -> int:
-    """Serve runs, findings and triage as a web page; runs until it is interrupted."""
+    """Serve a web interface to runs, findings and triage until interrupted."""
     if ctx.invoked_subcommand is not None:
         return 0
     from jarvis_workers.extras import require  # noqa: PLC0415

@@ -56,8 +56,8 @@ def start(
     settings = load_settings(directory=Path.cwd())
     with ExitStack() as resources:
         directory = resources.enter_context(_metrics(metrics_host, metrics_port)) if metrics_port is not None else None
-        chosen = () if queues is None else ",".join(queues).split(",")
-        plans = service.plan_pools(settings, chosen, concurrency, directory)
+        names = () if queues is None else ",".join(queues).split(",")
+        plans = service.plan_pools(settings, names, concurrency, directory)
         store = resources.enter_context(wiring.store_of(settings, service.PARENT_CONNECTIONS))
         service.work(settings, store, resources.enter_context(remote.notifier_of(settings)), plans)
     return 0

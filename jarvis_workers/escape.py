@@ -20,8 +20,8 @@ LINK_STARTS = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|@")
 
 def prose(text: str) -> str:
     """Escape the text for a sentence or a cell."""
-    marked = MARKS.sub(r"\\\g<0>", re.sub("[&<>]", lambda found: ENTITIES[found[0]], visible(text)))
-    return LINK_STARTS.sub(lambda found: f"&#{ord(found[0])};", marked).strip()
+    marked = MARKS.sub(r"\\\g<0>", re.sub("[&<>]", lambda match: ENTITIES[match[0]], visible(text)))
+    return LINK_STARTS.sub(lambda match: f"&#{ord(match[0])};", marked).strip()
 
 
 def code(text: str) -> str:
@@ -62,10 +62,10 @@ def visible(text: str) -> str:
     return UNSEEN.sub(_written_out, text.replace("\t", " "))
 
 
-def _written_out(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    if found[0] in "\n\r":
-        return {"\n": "\\n", "\r": "\\r"}[found[0]]
+def _written_out(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    if match[0] in "\n\r":
+        return {"\n": "\\n", "\r": "\\r"}[match[0]]
     if number > 0xFFFF:
         return f"\\U{number:08x}"
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"

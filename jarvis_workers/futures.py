@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def settle(future: Future[T], do: Callable[..., T], *given: Any) -> Future[T]:
+def settle(future: Future[T], do: Callable[..., T], *args: Any) -> Future[T]:
     """Set a future to the result or the exception of a call; return the future."""
     try:
-        result = do(*given)
+        result = do(*args)
     except BaseException as error:  # noqa: BLE001  (raised where the future is waited for)
         future.set_exception(error)
     else:

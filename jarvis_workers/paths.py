@@ -5,6 +5,7 @@ always valid UTF-8 and reversible: in a name that literally contains `\\xNN`, th
 """
 
 import re
+from collections.abc import Sequence
 
 _UNSAFE = re.compile(rb"(?:\A|/)\.{0,2}(?:/|\Z)|\0")
 _LOOKS_ESCAPED = re.compile(rb"\\(?=x[0-9a-f]{2})")
@@ -18,12 +19,18 @@ def shown(path: bytes) -> str:
 
 def from_shown(text: str) -> bytes:
     """Return the path whose display form is this text; the inverse of `shown`."""
-    return _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode("utf-8", "backslashreplace"))
+    return _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), text.encode("utf-8", "backslashreplace"))
 
 
 def plain(text: str) -> str:
     """Return text that is safe on a terminal: characters that are not printable become `\\xNN` or `\\uNNNN`."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def listing(names: Sequence[str], most: int) -> str:
+    """Return the first names separated by commas, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def as_text(path: bytes) -> str:

@@ -17,7 +17,7 @@ def redact(address: str) -> str:
 
 def redact_server_text(text: str, key: str = "") -> str:
     """Redact API keys in a server's message: the key sent to it, and strings that look like a key."""
-    return _KEYS.sub(lambda found: (found[1] or "") + HIDDEN, without(text, key))
+    return _KEYS.sub(lambda match: (match[1] or "") + HIDDEN, without(text, key))
 
 
 def without(text: str, secret: str) -> str:

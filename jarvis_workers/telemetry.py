@@ -109,13 +109,13 @@ class Lines(logging.Handler):
 def line(at: float, level: str, event: str, facts: Mapping[str, Any]) -> bytes:
     """Return the line for an event at time `at`, in seconds since 1970; fields that do not fit are omitted."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
-    told = f"{moment}.{int(at * 1000) % 1000:03d}Z {level} {event}".encode()
+    text = f"{moment}.{int(at * 1000) % 1000:03d}Z {level} {event}".encode()
     for name, value in facts.items():
-        room = min(VALUE_BYTES, LINE_BYTES - len(told) - len(name) - len(' ="…"\n'.encode()))
+        room = min(VALUE_BYTES, LINE_BYTES - len(text) - len(name) - len(' ="…"\n'.encode()))
         if room <= 0:
             break
-        told += f" {name}={_shown(value, room)}".encode()
-    return told + b"\n"
+        text += f" {name}={_shown(value, room)}".encode()
+    return text + b"\n"
 
 
 def _tell(level: int, event: str, facts: Mapping[str, Any]) -> None:
@@ -146,13 +146,13 @@ def _shown(value: Any, room: int) -> str:
 
 def _cut(text: str, room: int) -> str:
     """Return the longest escaped prefix of a text that fits into `room` bytes, with a mark if it is cut."""
-    kept: list[str] = []
+    characters: list[str] = []
     for piece in map(_escaped, _PIECES.findall(text)):
         room -= len(piece.encode())
         if room < 0:
-            return "".join(kept) + CUT
-        kept.append(piece)
-    return "".join(kept)
+            return "".join(characters) + CUT
+        characters.append(piece)
+    return "".join(characters)
 
 
 def _escaped(piece: str) -> str:

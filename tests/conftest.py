@@ -5,6 +5,7 @@ A server starts when the first test needs it, once per process.  Each store is a
 
 import os
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -25,6 +26,10 @@ _numbers = count(1)
 hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("full", max_examples=100, deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("quick")
+
+# A job that a shell starts in the background ignores SIGINT, and so would every command that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,16 @@ from jarvis_workers.store.revisions import REVISIONS
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PAGE = (ROOT / PROJECT["readme"]).read_text()
+FOLDERS = {".ci", "deploy", "docs", "helm", "jarvis_cli", "jarvis_workers", "tests"}
+FILES = r"\.\w[\w.-]*|[A-Z]+(\.md)?|pyproject\.toml|(action|docker-compose)\.yml|requirements(-\w+)?\.lock"
+
+
+def test_the_repository_has_no_stray_files() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+    names = [name for name in listed.decode(errors="replace").split("\0") if name]
+    stray = {name for name in names if "/" not in name and not re.fullmatch(FILES, name)}
+    assert stray | {top for name in names for top in name.split("/")[:-1][:1]} - FOLDERS == set()
+    assert [name for name in names if not name.isascii() or not name.isprintable()] == []
 
 
 @pytest.fixture(scope="module")

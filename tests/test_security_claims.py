@@ -20,7 +20,7 @@ ACTORS = {
     "Another user of the machine",
     "Broker or Redis attacker",
     "Network",
-    "User of the web page",
+    "User of the web interface",
     "Compromised dependency",
 }
 

@@ -57,9 +57,9 @@ async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
 async def _answer_async(want: Want, world: AgentWorld) -> Answer:
     if isinstance(want, Tell) and world.bus.has_listeners(want.event):
         # Listeners are user-defined code, which may block.
-        return (await in_thread(_known, want, world))[1]
-    known, answer = _known(want, world)
-    if known:
+        return (await in_thread(_recorded, want, world))[1]
+    is_answered, answer = _recorded(want, world)
+    if is_answered:
         return answer
     record = world.transcript
     if record and _begins(want, record):
@@ -91,14 +91,14 @@ def _do(want: Want, world: AgentWorld) -> ToolOutcome | bool:
     return _run(want, world.tools)
 
 
-def _known(want: Want, world: AgentWorld) -> tuple[bool, Answer]:
+def _recorded(want: Want, world: AgentWorld) -> tuple[bool, Answer]:
     """Return whether an effect needs no further action, and its result in that case."""
     if isinstance(want, Tell | Note):
         if world.transcript is None or not world.transcript.is_replaying:
             _pass_on(want, world)
         return True, None
-    found = world.transcript.find(want) if world.transcript else None
-    return found is not None, found
+    offset = world.transcript.find(want) if world.transcript else None
+    return offset is not None, offset
 
 
 def _pass_on(want: Tell | Note, world: AgentWorld) -> None:

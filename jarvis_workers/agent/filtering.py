@@ -27,10 +27,10 @@ def filter_tools(agent: Agent, task: str) -> Conversation[None]:
     asks = (Message("user", prompt),)
     aside = replace(agent.request(), messages=asks, tools=(), schema=None, turn=0, estimated=0)
     reply = yield from agent.ask(prompt, aside)
-    chosen = _chosen(reply.content, [tool.name for tool in offered])
-    if chosen:
-        agent.restrict(chosen)
-    yield agent.tell(events.TOOL_FILTERED, task=task, selected_tools=chosen, total_tools=total, threshold=threshold)
+    selection = _chosen(reply.content, [tool.name for tool in offered])
+    if selection:
+        agent.restrict(selection)
+    yield agent.tell(events.TOOL_FILTERED, task=task, selected_tools=selection, total_tools=total, threshold=threshold)
 
 
 def _chosen(answer: str, names: list[str]) -> list[str]:

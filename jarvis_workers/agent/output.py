@@ -19,8 +19,8 @@ def shorten(text: str, most_tokens: int = MOST_TOKENS) -> str:
     lines = text.split("\n")
     left_out = len(lines) - FIRST_LINES - LAST_LINES
     if left_out > 0:
-        told = f"[… {left_out} lines omitted …]"
-        lines = [*lines[:FIRST_LINES], told, *lines[-LAST_LINES:]]
+        notice = f"[… {left_out} lines omitted …]"
+        lines = [*lines[:FIRST_LINES], notice, *lines[-LAST_LINES:]]
     shortened = "\n".join(_cut(line, LONG_LINE) for line in lines)
     if estimate(shortened) <= most_tokens:
         return shortened

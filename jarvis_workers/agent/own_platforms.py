@@ -60,31 +60,31 @@ class Adapted:
             raise ModelUnavailable(f"platform {self.name} did not answer within {request.seconds:.3g} s") from error
 
     def _chat(self, request: ModelRequest) -> str:
-        said = [message for message in request.messages if message.role != "system"]
+        messages = [message for message in request.messages if message.role != "system"]
         platform = self._kind()
         platform.set_model_name(self.model)
         for message in request.messages:
             if message.role == "system":
                 platform.set_system_prompt(message.content)
-        answer = getattr(platform, "chat_until_success", platform.chat)(_retold(said))
+        answer = getattr(platform, "chat_until_success", platform.chat)(_retold(messages))
         return answer if isinstance(answer, str) else "".join(map(str, answer))
 
 
-def _retold(said: list[Message]) -> str:
-    if len(said) == 1:
-        return said[0].content
-    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
+def _retold(messages: list[Message]) -> str:
+    if len(messages) == 1:
+        return messages[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages)
 
 
 def _platforms(path: Path, module: ModuleType) -> Iterator[type[Any]]:
-    for found in vars(module).values():
-        if not isinstance(found, type) or found.__module__ != module.__name__ or not hasattr(found, "chat"):
+    for value in vars(module).values():
+        if not isinstance(value, type) or value.__module__ != module.__name__ or not hasattr(value, "chat"):
             continue
-        missing = [name for name in NEEDED if not callable(getattr(found, name, None))]
+        missing = [name for name in NEEDED if not callable(getattr(value, name, None))]
         if missing:
             warning("custom platform ignored", path=str(path), missing=", ".join(missing), optional=", ".join(ALSO))
         else:
-            yield found
+            yield value
 
 
 def _maker(name: str, kind: type[Any]) -> Maker:

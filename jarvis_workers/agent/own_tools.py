@@ -16,7 +16,7 @@ from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.tool import BadCall, Tool, ToolOutcome
 
 VERSIONS = ("1.0", "2.0")
-WANTED = ("name", "description", "parameters", "execute")
+TOOL_MEMBERS = ("name", "description", "parameters", "execute")
 TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -30,20 +30,20 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
 def own_tools(directories: Iterable[Path], agent: Callable[[], object]) -> Iterator[Tool]:
     """Yield the tools that the files of the directories define; `agent` returns the agent that calls them."""
     for path, module in load_files(directories):
-        classes = [found for found in vars(module).values() if _is_tool(found, module)]
+        classes = [tool_class for tool_class in vars(module).values() if _is_tool(tool_class, module)]
         if not classes:
-            warning("plugin has no tool", path=str(path), expected=", ".join(WANTED))
-        for found in classes:
-            tool = _adapt(path, found, agent)
+            warning("plugin has no tool", path=str(path), expected=", ".join(TOOL_MEMBERS))
+        for tool_class in classes:
+            tool = _adapt(path, tool_class, agent)
             if tool:
                 yield tool
 
 
-def _is_tool(found: object, module: ModuleType) -> bool:
+def _is_tool(value: object, module: ModuleType) -> bool:
     return (
-        isinstance(found, type)
-        and found.__module__ == module.__name__
-        and all(map(found.__dict__.__contains__, WANTED))
+        isinstance(value, type)
+        and value.__module__ == module.__name__
+        and all(map(value.__dict__.__contains__, TOOL_MEMBERS))
     )
 
 
@@ -53,19 +53,21 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
         return None
     version = str(getattr(instance, "protocol_version", VERSIONS[0]))
     if version not in VERSIONS or not isinstance(instance.name, str) or not isinstance(instance.parameters, dict):
-        known = ", ".join(VERSIONS)
-        warning("custom tool ignored", path=str(path), version=version, expected=f"a name, parameters, version {known}")
+        versions = ", ".join(VERSIONS)
+        warning(
+            "custom tool ignored", path=str(path), version=version, expected=f"a name, parameters, version {versions}"
+        )
         return None
 
     def run(arguments: Mapping[str, Any]) -> ToolOutcome:
         try:
             if version == "2.0":
-                found = call_foreign(instance.execute, instance.name, dict(arguments), agent())
+                result = call_foreign(instance.execute, instance.name, dict(arguments), agent())
             else:
-                found = call_foreign(instance.execute, instance.name, {**arguments, "agent": agent()})
+                result = call_foreign(instance.execute, instance.name, {**arguments, "agent": agent()})
         except ForeignError as error:
             return ToolOutcome("error", stderr=str(error))
-        return _outcome(found)
+        return _outcome(result)
 
     return Tool(
         instance.name,
@@ -78,11 +80,11 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
     )
 
 
-def _outcome(found: object) -> ToolOutcome:
-    if not isinstance(found, Mapping):
-        return ToolOutcome(stdout=str(found))
-    said, complained = (str(found.get(name) or "") for name in ("stdout", "stderr"))
-    return ToolOutcome("done" if found.get("success") else "failed", said, complained)
+def _outcome(value: object) -> ToolOutcome:
+    if not isinstance(value, Mapping):
+        return ToolOutcome(stdout=str(value))
+    stdout, complained = (str(value.get(name) or "") for name in ("stdout", "stderr"))
+    return ToolOutcome("done" if value.get("success") else "failed", stdout, complained)
 
 
 def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
@@ -96,8 +98,8 @@ def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]
         for name, value in arguments.items():
             if properties and name not in properties:
                 raise BadCall(f"{tool}: unknown argument {name!r}; available: {', '.join(properties)}")
-            wanted = TYPES.get(str((properties.get(name) or {}).get("type")))
-            if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
+            expected = TYPES.get(str((properties.get(name) or {}).get("type")))
+            if expected and (not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool)):
                 raise BadCall(f"{tool}: {name} should be of type {properties[name]['type']}")
         return arguments
 

@@ -22,10 +22,10 @@ class ForeignError(Exception):
     """User-defined code raised an exception, which is chained as the cause."""
 
 
-def call_foreign(function: Callable[..., Any], what: str, *given: Any, **named: Any) -> Any:
+def call_foreign(function: Callable[..., Any], what: str, *args: Any, **named: Any) -> Any:
     """Call user-defined code; `what` is its name in messages. Raises ForeignError for any exception of the code."""
     try:
-        return function(*given, **named)
+        return function(*args, **named)
     except (Exception, SystemExit) as error:
         raise ForeignError(f"{what} failed: {type(error).__name__}: {error}") from error
 

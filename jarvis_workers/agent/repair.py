@@ -48,9 +48,9 @@ def bodies(answer: str, tag: str) -> list[str]:
     text = THOUGHTS.sub("", answer)
     if OPEN_THOUGHT.search(text):
         raise Unreadable("it ends before its reasoning block is closed")
-    found = _between(text, tag) or _between(html.unescape(text), tag)
-    if found:
-        return found
+    texts = _between(text, tag) or _between(html.unescape(text), tag)
+    if texts:
+        return texts
     whole = text.strip()
     fenced = WHOLE_FENCE.match(whole)
     inner = fenced[2] if fenced else whole
@@ -131,12 +131,12 @@ def _quoted(text: str, words: frozenset[str]) -> str:
 
 
 def _quote(line: str, following: str, words: frozenset[str]) -> str:
-    found = KEY_LINE.match(line)
-    if not found or plain_key(found["key"]) not in words or found["value"].startswith(MARKED):
+    match = KEY_LINE.match(line)
+    if not match or plain_key(match["key"]) not in words or match["value"].startswith(MARKED):
         return line
-    indent = len(found["lead"])
+    indent = len(match["lead"])
     goes_on = following.strip() and len(following) - len(following.lstrip()) > indent and not KEY_LINE.match(following)
-    return line if goes_on else f"{found['lead']}{found['key']}: {json.dumps(found['value'], ensure_ascii=False)}"
+    return line if goes_on else f"{match['lead']}{match['key']}: {json.dumps(match['value'], ensure_ascii=False)}"
 
 
 def plain_key(key: object) -> str:
@@ -149,20 +149,20 @@ def _json(text: str) -> Any:
 
 
 def _each_once(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    found = {plain_key(name): value for name, value in pairs}
-    if len(found) != len(pairs):
+    result = {plain_key(name): value for name, value in pairs}
+    if len(result) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return result
 
 
 def _yaml(text: str) -> Any:
     """Parse one YAML document of lists, mappings and text; raises ValueError for duplicate keys and aliases."""
     events = iter(yaml.parse(text, Loader=PARSER))
     documents = [_value(events, event, DEEPEST) for event in events if not isinstance(event, AROUND)]
-    found = [document for document in documents if document]
-    if len(found) != 1 or isinstance(found[0], str):
+    result = [document for document in documents if document]
+    if len(result) != 1 or isinstance(result[0], str):
         raise ValueError("not a single list or mapping")
-    return found[0]
+    return result[0]
 
 
 def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:

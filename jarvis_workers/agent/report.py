@@ -49,8 +49,8 @@ class ReportForm:
         """The strict JSON schema of the report: an object (lists are wrapped), all fields required, no others."""
         own = dict(self._own_schema)
         definitions = own.pop("$defs", None)
-        found = own if own.get("type") == "object" else _object(own)
-        strict: Mapping[str, Any] = _strict(found | ({"$defs": definitions} if definitions else {}))
+        result = own if own.get("type") == "object" else _object(own)
+        strict: Mapping[str, Any] = _strict(result | ({"$defs": definitions} if definitions else {}))
         return strict
 
     def tool(self) -> Tool:
@@ -76,12 +76,12 @@ class ReportForm:
     def read_text(self, answer: str) -> Any:
         """Parse and return the report in the text of an answer; raises BadReport."""
         try:
-            found = [self._read_body(body) for body in bodies(answer, self.tag)]
+            result = [self._read_body(body) for body in bodies(answer, self.tag)]
         except Unreadable as error:
             raise BadReport(str(error)) from error
-        if any(other != found[0] for other in found[1:]):
-            raise BadReport(f"there are {len(found)} different reports; give one")
-        return found[0]
+        if any(other != result[0] for other in result[1:]):
+            raise BadReport(f"there are {len(result)} different reports; give one")
+        return result[0]
 
     def _read_body(self, body: str) -> Any:
         problem = BadReport("the report is neither YAML nor JSON")
@@ -128,8 +128,8 @@ def _strict(part: Any) -> Any:
         return [_strict(inner) for inner in part]
     if not isinstance(part, Mapping):
         return part
-    found = {name: _strict(inner) for name, inner in part.items() if name not in ("title", "default")}
+    strict = {name: _strict(inner) for name, inner in part.items() if name not in ("title", "default")}
     if isinstance(part.get("properties"), Mapping):
-        found["properties"] = {name: _strict(inner) for name, inner in part["properties"].items()}
-        found |= {"required": list(part["properties"]), "additionalProperties": False}
-    return found
+        strict["properties"] = {name: _strict(inner) for name, inner in part["properties"].items()}
+        strict |= {"required": list(part["properties"]), "additionalProperties": False}
+    return strict

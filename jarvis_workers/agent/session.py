@@ -11,7 +11,7 @@ from jarvis_workers.platforms.tokens import estimate_message, estimate_tools
 from jarvis_workers.ratelimit.token_calibration import Calibration
 
 # The system prompt, the task, an answer and its result.
-SOMETHING_SAID = 4
+MESSAGES_BEFORE_COMPACTION = 4
 # The length of unusable answers after shortening, in tokens.
 REFUSED_TOKENS = 2_000
 
@@ -68,7 +68,7 @@ class Session:
 
     def is_full(self, limits: AgentLimits, context: int) -> bool:
         """Return whether the history must be compacted; never before the first answer and its result."""
-        if len(self.messages) < SOMETHING_SAID:
+        if len(self.messages) < MESSAGES_BEFORE_COMPACTION:
             return False
         return (
             self.tokens > limits.compact_at * context

@@ -46,11 +46,11 @@ def _read_block(answer: str, start: str, end: str) -> ToolCall:
     if len(body) > BODY_MAX:
         raise BadCall(f"the call is {len(body)} characters long, limit {BODY_MAX}")
     try:
-        found = read_arguments(body.strip())
+        call = read_arguments(body.strip())
     except BadCall as error:
         raise BadCall(f'write only {{"name": …, "arguments": {{…}}}} between the tags: {error}') from error
-    name, arguments = found.get("name"), found.get("arguments", {})
-    if set(found) - {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
+    name, arguments = call.get("name"), call.get("arguments", {})
+    if set(call) - {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
         raise BadCall('write only {"name": "…", "arguments": {…}} between the tags')
     return ToolCall("text", name, json.dumps(arguments, ensure_ascii=False))
 

@@ -16,7 +16,7 @@ from jarvis_workers.futures import settle
 T = TypeVar("T")
 
 
-async def in_thread(do: Callable[..., T], *given: Any) -> T:
+async def in_thread(do: Callable[..., T], *args: Any) -> T:
     """Call `do` in a new thread and return its result or raise its exception.
 
     After a cancellation the call continues, and its outcome is dropped.
@@ -30,6 +30,6 @@ async def in_thread(do: Callable[..., T], *given: Any) -> T:
 
     future.add_done_callback(wake)
     name = getattr(do, "__name__", "tool")
-    threading.Thread(target=settle, args=(future, do, *given), name=name, daemon=True).start()
+    threading.Thread(target=settle, args=(future, do, *args), name=name, daemon=True).start()
     await ended.wait()
     return future.result()

@@ -46,23 +46,23 @@ class Transcript:
 
     def __init__(self, log: Log, about: Mapping[str, Any]) -> None:
         self._log = log
-        self._known = deque(self._read())
+        self._records = deque(self._read())
         start = {"kind": "start", **about}
-        if not self._known:
+        if not self._records:
             self._write(start)
-        elif (recorded := self._known.popleft()) != json.loads(json.dumps(start)):
+        elif (recorded := self._records.popleft()) != json.loads(json.dumps(start)):
             raise UsageError(f"the transcript belongs to another conversation: {_difference(recorded, start)}")
 
     @property
     def is_replaying(self) -> bool:
         """Whether recorded inputs are still to be replayed."""
-        return bool(self._known)
+        return bool(self._records)
 
     def find(self, want: Want) -> Answer | None:
         """Return the recorded result of an effect, None after the last record; raises UsageError for a mismatch."""
-        if not self._known:
+        if not self._records:
             return None
-        record = self._known.popleft()
+        record = self._records.popleft()
         if isinstance(want, Ask):
             self._expect(record, "answer", question(want.request))
             return reply_from(record["reply"])
@@ -72,10 +72,10 @@ class Transcript:
         assert isinstance(want, RunTool)
         if record["kind"] == "call":
             self._expect(record, "call", want.name)
-            if not self._known:
+            if not self._records:
                 self.add_result(want, unknown := ToolOutcome("error", stderr=UNKNOWN))
                 return unknown
-            record = self._known.popleft()
+            record = self._records.popleft()
         self._expect(record, "result", want.name)
         return ToolOutcome(**record["outcome"])
 
@@ -137,8 +137,8 @@ def read_line(line: bytes) -> dict[str, Any] | None:
     claimed, _, text = line.partition(b" ")
     if claimed != _hash(text):
         return None
-    found = json.loads(text)
-    return found if isinstance(found, dict) else None
+    document = json.loads(text)
+    return document if isinstance(document, dict) else None
 
 
 def _hash(text: bytes) -> bytes:

@@ -110,4 +110,4 @@ def _join(lines: list[str]) -> tuple[list[int], str]:
 
 def _mask(line: str, rule: str) -> str:
     number = NUMBER.match(line)
-    return f"{number[0] if number else ''}[line masked: it reads like an order to a model ({rule})]"
+    return f"{number[0] if number else ''}[line masked: it looks like an instruction to a model ({rule})]"

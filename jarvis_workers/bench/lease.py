@@ -17,11 +17,11 @@ MOST = 64
 
 
 @contextmanager
-def leased_directory(directory: Path, wanted: str) -> Iterator[Path]:
-    """Yield a directory that no other process uses, one whose `state` file is `wanted` if there is one."""
+def leased_directory(directory: Path, state: str) -> Iterator[Path]:
+    """Yield a directory that no other process uses, one whose `state` file is `state` if there is one."""
     base = Path(os.path.realpath(directory), BENCHES)
     base.mkdir(parents=True, exist_ok=True)
-    numbers = sorted(range(MOST), key=lambda number: (_state(base / str(number)) != wanted, number))
+    numbers = sorted(range(MOST), key=lambda number: (_state(base / str(number)) != state, number))
     for number in numbers:
         with (base / f"{number}.lock").open("ab") as lock:
             try:
@@ -32,7 +32,7 @@ def leased_directory(directory: Path, wanted: str) -> Iterator[Path]:
             place.mkdir(mode=0o700, exist_ok=True)
             yield place
             return
-    raise StepFailed(f"{base}: all {MOST} benches are in use")
+    raise StepFailed(f"{base}: all {MOST} build directories are in use")
 
 
 def _state(place: Path) -> str | None:

@@ -1,43 +1,44 @@
 """A bench: a project that is built with slots, its tests, and a crate, in a directory of the sandbox.
 
-Everything that runs here is untrusted: builds, tests, and the functions in Rust.  What a bench holds is identified by
-`state`, a hash of all that its programs were built from; a bench with another state is emptied and built anew.
+Everything that runs here is untrusted: builds, tests, and the functions in Rust.  The content of a bench is identified
+by `state`, a hash of all that its programs were built from; a bench with another state is emptied and rebuilt.
 """
 
 import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.bench.compiler_wrappers import FLAGS, PACKAGE, WRAPPERS, BuildKind, write_wrappers
 from jarvis_workers.bench.lease import leased_directory
-from jarvis_workers.bench.tree_state import COPY_ALL, TreeState, read_tree, restore_script
+from jarvis_workers.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
-from jarvis_workers.sandbox.launcher import PACKAGES, Starter
-from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits, Tier
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
 
 PROJECT, PRISTINE, TARGET, CRATE = "project", "pristine", "target", "crate"
-WRAPPERS, ARCHIVE, STATE = "bin", "archive", "state"
+ARCHIVE, STATE = "archive", "state"
 LOG = "slots.log"
-COMPILERS = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|gcc|clang|c99|c89)(-[0-9.]+)?")
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
 # Lazily bound: the library names C functions of the whole project, of which a program may have a part.
 RUST_FLAGS = "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed"
-PACKAGE = PACKAGES / "jarvis_workers"
 OUTPUT_BYTES = 64_000_000
 LOG_BYTES = 64_000_000
 TAIL = 300
+LIMIT = "ended by its limit"
+# A variable of the environment has at most 128 KiB (MAX_ARG_STRLEN of Linux).
+NAMES_LENGTH = 100_000
 ROOT_MODULE = "src/lib.rs"
 # Cargo compares times, which clocks and restored files can make wrong; the value of a variable it compares as well.
 CONTENT = "JARVIS_CRATE_CONTENT"
@@ -76,6 +77,7 @@ class ProjectBuild(NamedTuple):
     build: str | None
     tool_chains: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    kind: BuildKind = "slots"
 
     @property
     def state(self) -> str:
@@ -86,7 +88,8 @@ class ProjectBuild(NamedTuple):
             str(self.build),
             *self.tool_chains,
             *self.tests,
-            _own_code(),
+            FLAGS[self.kind],
+            "" if self.kind == "coverage" else _own_code(),
         ]
         return sha256("\0".join(words).encode()).hexdigest()
 
@@ -120,7 +123,7 @@ def open_bench(
             scratch.remove(str(place))
             place.mkdir(mode=0o700)
         path = ":".join([PATH, *(f"{chain}/bin" for chain in build.tool_chains)])
-        wrappers = _write_wrappers(place, path)
+        wrappers = write_wrappers(place, path, build.kind)
         (place / WORK).mkdir(mode=0o700, exist_ok=True)
         if fresh:
             _unpack(place, build.archive, starter, limits, tier)
@@ -140,76 +143,92 @@ class ProjectBench:
     """A bench that is leased; see `open_bench`."""
 
     def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str) -> None:
-        self._place, self._box, self._limits, self._path = place, box, limits, path
+        self.place, self._box, self.limits, self._path = place, box, limits, path
         self._content = ""
         self._tree: TreeState | None = None
 
     @property
     def library(self) -> Path:
-        """The library of the crate, where programs load it from."""
-        return self._place / WORK / TARGET / "debug" / "libbench.so"
+        """The path from which programs load the library of the crate."""
+        return self.place / WORK / TARGET / "debug" / "libbench.so"
 
     @property
     def shapes(self) -> Path:
-        """The file of the crate that says where functions return their results."""
-        return self._place / CRATE / SHAPES
+        """The file of the crate that lists in which registers functions return their results."""
+        return self.place / CRATE / SHAPES
+
+    def name_list(self, purpose: str, names: Sequence[str]) -> str:
+        """Return names as a variable of the slot runtime: separated by commas, or "@FILE" for many."""
+        text = ",".join(names)
+        if len(text) <= NAMES_LENGTH:
+            return text
+        return f"@{self.write_text(f'{purpose}.names', chr(10).join(names))}"
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a file that programs can read, not write; return its path."""
+        path = self.place / WRAPPERS / name
+        _write_if_changed(path, text.encode())
+        return path
 
     def build(self, build: ProjectBuild) -> None:
-        """Configure and build the programs with slots. Raises StepFailed with the last lines of one that fails."""
+        """Configure and build the programs with slots. Raises StepFailed with the last lines of a failed command."""
         for name, command in (("configure", build.configure), ("build", build.build)):
             if command is None:
                 continue
-            done = self.run(command, {}, self._limits.build_seconds)
+            done = self.run(command, {}, self.limits.build_seconds)
             if done.failure:
                 tail = done.output.decode(errors="backslashreplace").splitlines()[-3:]
                 raise StepFailed(f"--{name} {shlex.quote(command)}: {done.failure}: {' | '.join(tail)[-TAIL:]}")
 
     def preserve(self, tests: Sequence[str]) -> None:
-        """Run the tests once in C, and copy the tree, which is the one that all later tests start with."""
+        """Run the tests once in C, then copy the tree: all later tests start with this copy."""
         for command in tests:
-            self.run(command, {}, self._limits.test_seconds)
-        self._in_work(f"cp -a --reflink=auto {PROJECT} {PRISTINE}", [])
+            self.run(command, {}, self.limits.test_seconds)
+        self.in_work(f"{COPY} {PROJECT} {PRISTINE}", [])
 
-    def _restore(self) -> None:
-        tree = self._place / WORK / PROJECT
+    def restore(self) -> None:
+        """Make the tree of the project what it was after the build."""
+        tree = self.place / WORK / PROJECT
         now = read_tree(tree)
         if self._tree is None:
-            self._in_work(COPY_ALL, [])
+            self.in_work(COPY_ALL, [])
         elif made := restore_script(self._tree, now):
-            self._in_work(*made)
+            self.in_work(*made)
         else:
             return
         self._tree = read_tree(tree)
 
-    def _in_work(self, script: str, words: Sequence[str]) -> None:
+    def in_work(self, script: str, words: Sequence[str]) -> bytes:
+        """Run a shell script beside the project and the target directory, and return its output. Raises StepFailed."""
         command = ["sh", "-c", script, "sh", *words]
-        done = self._run(self._place / WORK, {"PATH": PATH}, command, self._limits.build_seconds, None)
+        done = self._run(self.place / WORK, {"PATH": PATH}, command, self.limits.build_seconds, None)
         if done.failure:
-            raise StepFailed(f"the tree of a bench cannot be copied: {done.failure}: {done.output[-TAIL:]!r}")
+            raise StepFailed(f"the source tree cannot be copied: {done.failure}: {done.output[-TAIL:]!r}")
+        return done.output
 
-    def test(self, command: str, environment: Mapping[str, str]) -> CommandResult:
+    def test(self, command: str, environment: Mapping[str, str], seconds: float = inf) -> CommandResult:
         """Run a test command of the project, in the tree after its build, with variables of the runtime of slots."""
-        self._restore()
-        return self.run(command, environment, self._limits.test_seconds)
+        self.restore()
+        return self.run(command, environment, min(seconds, self.limits.test_seconds))
 
     def run(self, command: str, environment: Mapping[str, str], seconds: float) -> CommandResult:
-        """Run a command in the project, with the compilers that put in slots."""
-        log = self._place / HOME / LOG
+        """Run a command in the project, with the compilers that insert slots."""
+        log = self.place / HOME / LOG
         log.unlink(missing_ok=True)
         words = ["sh", "-c", command] if SHELL_OPERATORS.search(command) else shlex.split(command)
         variables = {
-            "PATH": f"{self._place}/{WRAPPERS}:{self._path}",
+            "PATH": f"{self.place}/{WRAPPERS}:{self._path}",
             "CC": "cc",
-            "JARVIS_C2RUST_ROOT": f"{self._place}/{WORK}/{PROJECT}",
-            "JARVIS_C2RUST_CACHE": f"{self._place}/{HOME}/cache",
+            "JARVIS_C2RUST_ROOT": f"{self.place}/{WORK}/{PROJECT}",
+            "JARVIS_C2RUST_CACHE": f"{self.place}/{HOME}/cache",
             "JARVIS_C2RUST_LOG": str(log),
             **environment,
         }
-        return self._run(self._place / WORK / PROJECT, variables, words, seconds, log)
+        return self._run(self.place / WORK / PROJECT, variables, words, seconds, log)
 
     def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
-        """Make the crate consist of these files, not writable in the sandbox; cargo sees by content what changed."""
-        crate = self._place / CRATE
+        """Replace the files of the crate, read-only in the sandbox; files with the same content keep their times."""
+        crate = self.place / CRATE
         digest = sha256()
         for path in crate.rglob("*"):
             if not path.is_dir() and str(path.relative_to(crate)) not in contents:
@@ -222,9 +241,9 @@ class ProjectBench:
 
     def build_library(self) -> tuple[bool, tuple[CargoMessage, ...]]:
         """Build the library of the crate for the gates; return whether it was built, and the messages."""
-        fallback = f"{self._place}/{WORK}/{TARGET}/libfallback.so"
+        fallback = f"{self.place}/{WORK}/{TARGET}/libfallback.so"
         command = ["cc", "-shared", "-fPIC", "-w", "-o", fallback, FALLBACK]
-        done = self._run(self._place / CRATE, {"PATH": self._path}, command, self._limits.build_seconds, None)
+        done = self._run(self.place / CRATE, {"PATH": self._path}, command, self.limits.build_seconds, None)
         if done.failure:
             return False, (CargoMessage("error", "", f"{FALLBACK}: {done.failure}: {done.output[-TAIL:]!r}"),)
         return self.cargo("build", flags=f"{RUST_FLAGS} -C link-arg={fallback}")[:2]
@@ -233,8 +252,8 @@ class ProjectBench:
         """Run a command of cargo; return whether it succeeded, its messages, and the CPU seconds."""
         variables = {
             "PATH": self._path,
-            "CARGO_HOME": f"{self._place}/{HOME}/cargo",
-            "CARGO_TARGET_DIR": f"{self._place}/{WORK}/{TARGET}",
+            "CARGO_HOME": f"{self.place}/{HOME}/cargo",
+            "CARGO_TARGET_DIR": f"{self.place}/{WORK}/{TARGET}",
             "RUSTFLAGS": flags,
             "CARGO_TERM_COLOR": "never",
             CONTENT: self._content,
@@ -242,7 +261,7 @@ class ProjectBench:
         }
         cargo = ["cargo", *words, "--offline", "--message-format=json"]
         command = ["sh", "-c", 'rm -f "$0" && exec "$@"', str(self.library), *cargo]
-        done = self._run(self._place / CRATE, variables, command, self._limits.build_seconds, None)
+        done = self._run(self.place / CRATE, variables, command, self.limits.build_seconds, None)
         messages = tuple(read_messages(done.output))
         if done.failure and not any(message.level == "error" for message in messages):
             messages = (*messages, CargoMessage("error", "", f"cargo: {done.failure}: {done.output[-TAIL:]!r}"))
@@ -254,21 +273,25 @@ class ProjectBench:
         assignments = [f"{name}={value}" for name, value in variables.items()]
         script = 'cd "$1" && shift && exec env "$@" 2>&1'
         argv = ["sh", "-c", script, "sh", str(directory), *assignments, *words]
-        outcome = self._box.run(argv, limits=self._limits.of(seconds))
+        outcome = self._box.run(argv, limits=self.limits.of(seconds))
+        if outcome.reason in (FREE_DISK, FREE_MEMORY):
+            raise StepFailed(
+                f"too little {outcome.reason.replace('free ', '')} is free on this machine to build and test"
+            )
         output = outcome.stdout + outcome.stderr
         return CommandResult(outcome.code, _failure(outcome), outcome.cpu_seconds, output, _read_log(log))
 
 
 def _failure(outcome: CommandOutcome) -> str:
     if outcome.reason:
-        return f"ended by its limit of {outcome.reason}"
+        return f"{LIMIT} of {outcome.reason}"
     if outcome.signal is not None:
         return f"ended by signal {outcome.signal}"
     return f"exit code {outcome.code}" if outcome.code else ""
 
 
 def _read_log(log: Path | None) -> bytes:
-    """Return the log of the runtime, which a test may have replaced by anything."""
+    """Return the log of the runtime, which a test may have overwritten with arbitrary data."""
     if log is None:
         return b""
     try:
@@ -280,7 +303,7 @@ def _read_log(log: Path | None) -> bytes:
 
 
 def _write_if_changed(path: Path, content: bytes) -> None:
-    """Write a file of the crate if its content changes: cargo compares times."""
+    """Write a file of the crate if its content changes, since cargo compares times."""
     try:
         if path.read_bytes() == content and not path.is_symlink():
             return
@@ -305,23 +328,8 @@ def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, 
     shutil.rmtree(source)
 
 
-def _write_wrappers(place: Path, path: str) -> Path:
-    """Write a wrapper for each C compiler in a PATH, and return their directory."""
-    wrappers = place / WRAPPERS
-    wrappers.mkdir(mode=0o755, exist_ok=True)
-    script = wrappers / "slot_cc.py"
-    script.write_bytes(files(__package__).joinpath("slot_cc.py").read_bytes())
-    python = [os.path.realpath(sys.executable), "-I", "-S", str(script), str(PACKAGE)]
-    for folder in path.split(":"):
-        for name in sorted(os.listdir(folder)) if Path(folder).is_dir() else ():  # noqa: PTH208
-            if COMPILERS.fullmatch(name) and not (wrappers / name).exists():
-                (wrappers / name).write_text(f'#!/bin/sh\nexec {shlex.join([*python, f"{folder}/{name}"])} "$@"\n')
-                (wrappers / name).chmod(0o755)
-    return wrappers
-
-
 def _own_code() -> str:
-    """Return the hash of the code that decides what the programs look like."""
+    """Return the hash of the code that determines how the programs are built."""
     names = ("bench/slot_compiler.py", "c2rust/slots.py", "c2rust/slot_code.py", "c2rust/slot_build.py")
     paths = [PACKAGE / name for name in (*names, "c2rust/assembly.py")]
     paths += sorted((PACKAGE / "toolchain").glob("*.c"))

@@ -1,6 +1,6 @@
-"""A compiler in PATH that puts slots into what it compiles, for builds in the sandbox.
+"""A compiler in PATH that inserts slots into the functions that it compiles, for builds in the sandbox.
 
-This file is copied beside the build and called as `slot_cc.py PACKAGE COMPILER ARGUMENT…`.  The directory of the
+This file is copied next to the build and called as `slot_cc.py PACKAGE COMPILER ARGUMENT…`.  The directory of the
 package can be read there, but not the one above it, so the package is loaded by its path.
 """
 

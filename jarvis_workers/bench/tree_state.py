@@ -1,4 +1,4 @@
-"""The state of a tree after its build, to which it returns before each test, so that tests do not see earlier ones."""
+"""The state of a tree after its build, which is restored before each test, so that tests do not see earlier ones."""
 
 import os
 import stat
@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 MOST_CHANGES = 200
-COPY_ALL = "chmod -R u+rwX project; rm -rf project && cp -a --reflink=auto pristine project"
+# Without the owner: in a user namespace of a container it may not be mapped.
+COPY = "cp -dR --preserve=mode,timestamps,links --reflink=auto"
+COPY_ALL = f"chmod -R u+rwX project; rm -rf project && {COPY} pristine project"
 # Arguments: how many paths to remove, those paths, and the paths to copy.
-REMOVE_THEN_COPY = """n=$1; shift
+REMOVE_THEN_COPY = f"""n=$1; shift
 while [ $n -gt 0 ]; do rm -rf "project/$1" || exit; shift; n=$((n - 1)); done
 cd pristine || exit
-[ $# = 0 ] || cp -a --reflink=auto --parents -t ../project -- "$@"
+[ $# = 0 ] || {COPY} --parents -t ../project -- "$@"
 """
 
 
 class EntryState(NamedTuple):
-    """What changes with the content of a file (times in nanoseconds); for directories only the mode counts."""
+    """The attributes that change with the content of a file (times in nanoseconds); of directories only the mode."""
 
     mode: int
     size: int = 0
@@ -36,7 +38,7 @@ def read_tree(root: Path) -> TreeState:
 def restore_script(before: TreeState, now: TreeState) -> tuple[str, list[str]] | None:
     """Return a shell script and its arguments that restore a tree, None if it is unchanged.
 
-    The script runs beside the tree `project` and its copy `pristine`.
+    The script runs in the parent directory of the tree `project` and its copy `pristine`.
     """
     gone = [name for name in now if before.get(name) != now[name]]
     back = [name for name in before if before[name] != now.get(name)]

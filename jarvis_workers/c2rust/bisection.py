@@ -1,4 +1,4 @@
-"""Find the functions that a set must lose so that it passes, by runs over subsets in a fixed order."""
+"""Bisection: find the functions to remove from a set so that it passes, by runs over subsets in a fixed order."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The arguments of a compiler that matter for parsing, and the sources it compiles.
+"""The arguments of a compiler call that affect parsing, and the sources that it compiles.
 
 An allow-list: clang rejects arguments that only gcc has (`-fno-ipa-cp`), and some of its own load code (`-fplugin`).
 """
@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from jarvis_workers.source.clang.parser_arguments import MEANINGFUL
 
 # Places a path: absolute from the directory of the command, or relative to the root of the project.
 Place = Callable[[str], str]
@@ -50,16 +52,6 @@ PROCESSORS = re.compile(
     r"x86-64(?:-v[234])?|i[3456]86|pentium\w*|core2|nehalem|westmere|sandybridge|ivybridge|haswell|broadwell|skylake"
     r"|skylake-avx512|icelake-(?:client|server)|znver[1234]|k8|amdfam10|bonnell|silvermont|armv[789][\w.+-]*"
 )
-PLAIN = re.compile(
-    r"""-ansi|-undef|-trigraphs|-pthread|-nostdinc(\+\+)?|-nostdlibinc|-O([0-3sg]|fast)?|-m(32|64|x32|16)
-    |-f(no-)?(signed-char|unsigned-char|signed-bitfields|unsigned-bitfields|short-enums|short-wchar|builtin
-        |builtin-[a-z_0-9]+|ms-extensions|gnu89-inline|freestanding|hosted|blocks|openmp|wrapv|char8_t|exceptions|rtti
-        |PIC|pic|PIE|pie|math-errno|fast-math|asm|lax-vector-conversions|dollars-in-identifiers|strict-aliasing)
-    |-fpack-struct(=\d+)?
-    |-m(no-)?(sse[\d.]*|sse4[\da.]*|ssse3|avx|avx2|avx512(f|cd|bw|dq|vl|vbmi|ifma|vnni|bitalg|vpopcntdq)|aes|pclmul|bmi2?
-        |fma4?|f16c|popcnt|lzcnt|sha|mmx|3dnow|rdrnd|rdseed|adx|xsave\w*|crc32|gfni|vaes|vpclmulqdq|movbe|ms-bitfields)""",
-    re.VERBOSE,
-)
 NO_COMPILATION = frozenset(("-E", "-M", "-MM", "-###", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine"))
 # Two compilations that differ in these alone read the same source: position-independent and not, optimised and not.
 CODE_GENERATION = re.compile(r"-O.*|-f(no-)?(PIC|pic|PIE|pie|strict-aliasing|math-errno|wrapv)|-DPIC(=.*)?|-DNPIC")
@@ -77,7 +69,7 @@ class CompiledSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompilerCall:
-    """A compiler call: its sources, the arguments for parsing, and whether it compiles anything at all."""
+    """A compiler call: its sources, the arguments for parsing, and whether it compiles anything."""
 
     sources: tuple[CompiledSource, ...]
     arguments: tuple[str, ...]
@@ -154,7 +146,7 @@ class _ArgumentReader:
             self.arguments += [f"-std={standard}"] if STANDARDS.fullmatch(standard) else []
         elif name in ("-march", "-mcpu"):
             self.arguments += [word] if PROCESSORS.fullmatch(value) else []
-        elif PLAIN.fullmatch(word):
+        elif MEANINGFUL.fullmatch(word):
             self.arguments.append(word)
 
     def _valued(self, option: str, value: str) -> None:

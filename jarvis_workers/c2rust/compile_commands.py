@@ -14,7 +14,7 @@ from jarvis_workers.c2rust.command_words import expand_responses, split_words
 from jarvis_workers.c2rust.compile_arguments import CompiledSource, language_of, parsing_key, read_call
 from jarvis_workers.c2rust.path_map import MissingSource, PathMap, ProjectTree, absolute, placing
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import from_text, listing, plain
 from jarvis_workers.source.clang.unit import CompileCommand
 
 UNITS_PER_FILE = 8
@@ -115,15 +115,15 @@ def _words(entry: dict[str, Any], place: str) -> list[str]:
 
 
 def _checked(words: list[str], place: str) -> list[str]:
-    """Return the words; raises UsageError for those that no program can be given."""
+    """Return the words; raises UsageError for words that cannot be arguments of a program."""
     if not _is_encodable("".join(words)):
-        raise UsageError(f"{place}: an argument contains NUL, or half of a surrogate pair")
+        raise UsageError(f"{place}: an argument contains NUL or an unpaired surrogate")
     return words
 
 
 def _is_encodable(text: str) -> bool:
     try:
-        return b"\0" not in _bytes(text)
+        return b"\0" not in from_text(text)
     except UnicodeEncodeError:
         return False
 
@@ -185,7 +185,7 @@ class _Collector:
         else:
             default = language_of(CompiledSource(relative, None))
             full = arguments if language == default else ("-x", language, *arguments)
-            command = CompileCommand(_bytes(relative), _bytes(self._paths.directory(directory)), full)
+            command = CompileCommand(from_text(relative), from_text(self._paths.directory(directory)), full)
             units = self._units[relative]
             if len(units) < UNITS_PER_FILE or parsing_key(full) in units:
                 units.setdefault(parsing_key(full), command)
@@ -204,11 +204,5 @@ class _Collector:
 
 
 def exclusion_warning(reason: str, names: set[str]) -> str:
-    """Return a line about sources that are no units."""
-    first = ", ".join(plain(name) for name in sorted(names)[:NAMES_IN_WARNING])
-    more = f" and {len(names) - NAMES_IN_WARNING} more" if len(names) > NAMES_IN_WARNING else ""
-    return f"{reason}: {first}{more}"
-
-
-def _bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
+    """Return a line about sources that are not units."""
+    return f"{reason}: {listing([plain(name) for name in sorted(names)], NAMES_IN_WARNING)}"

@@ -1,4 +1,4 @@
-"""The result of moving functions to Rust: state, proof and gates of each, as values."""
+"""The result of a conversion: the state, proof and gates of each function."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,11 +11,13 @@ from pydantic import TypeAdapter
 FunctionState = Literal["mechanical", "forwarded"]
 Proof = Literal["none", "built", "reached", "compared"]
 PROOFS: tuple[Proof, ...] = ("none", "built", "reached", "compared")
+# The gate of the whole crate without which there are no others.
+BUILD = "cargo build"
 Cause = Literal["", "refused", "not_checked", "different"]
 
 
 class GateOutcome(NamedTuple):
-    """The outcome of a gate; `detail` is one line, "" if there is nothing to add; `seconds` are of CPU."""
+    """The outcome of a gate; `detail` is one line, "" if there is nothing to add; `seconds` is CPU time."""
 
     gate: str
     passed: bool
@@ -27,8 +29,9 @@ class GateOutcome(NamedTuple):
 class FunctionResult:
     """A function of the project.
 
-    `file` is in its form for display; lines count from 1.  A forwarded function has the `reason`, and its `cause`: the
+    `file` is in display form; lines count from 1.  A forwarded function has the `reason`, and its `cause`: the
     translator refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different").
+    The tests run `lines_run` of its executable `lines` in C; both are 0 where they could not be counted.
     """
 
     name: str
@@ -45,6 +48,8 @@ class FunctionResult:
     gates: tuple[GateOutcome, ...] = ()
     calls: int = 0
     slot: str = ""
+    lines: int = 0
+    lines_run: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +93,20 @@ def decode_conversion(text: bytes) -> Conversion:
     return _ADAPTER.validate_json(text)
 
 
+def is_unproven(function: FunctionResult) -> bool:
+    """Return whether a function stays in C although the translator supports it."""
+    return function.cause in ("not_checked", "different")
+
+
 def failures(conversion: Conversion) -> list[str]:
-    """Return what must not be overlooked: a crate that does not build, tests that fail; one line each."""
-    lines = [f"the crate DOES NOT BUILD: {gate.detail or gate.gate}" for gate in conversion.crate if not gate.passed]
+    """Return the failures to report first: a crate that does not build, tests that fail; one line each."""
+    failed = [(gate.gate, gate.detail) for gate in conversion.crate if not gate.passed]
+    lines = [f"the crate DOES NOT BUILD: {text}" if gate == BUILD else f"{gate} FAILS: {text}" for gate, text in failed]
     return lines + [f"{suite.command}: FAILS with Rust" for suite in conversion.suites if not suite.passed]
 
 
 def proof_of(gates: Sequence[GateOutcome]) -> Proof:
-    """Return what the gates that a body passed prove of it."""
+    """Return the proof level of a body from the gates that it passed."""
     passed = {outcome.gate for outcome in gates if outcome.passed}
     if "check" not in passed:
         return "none"
@@ -104,9 +115,9 @@ def proof_of(gates: Sequence[GateOutcome]) -> Proof:
     return "reached" if {"reached", "suite"} <= passed else "built"
 
 
-def suffices(proof: Proof, wanted: Proof) -> bool:
-    """Return whether a proof is at least the wanted one."""
-    return PROOFS.index(proof) >= PROOFS.index(wanted)
+def suffices(proof: Proof, required: Proof) -> bool:
+    """Return whether a proof is at least as strong as the required one."""
+    return PROOFS.index(proof) >= PROOFS.index(required)
 
 
 def state_counts(functions: Iterable[FunctionResult]) -> Counter[str]:

@@ -1,14 +1,16 @@
 """Assemble crates from the bodies of functions: for the gates, and for the user.
 
-Both are functions of their arguments alone.  In the crate for the gates each function has a file of its own, and calls
+Both depend only on their arguments.  In the crate for the gates each function has a file of its own, and calls
 everything else through the slots of the C programs, also what is Rust; in the user's crate a module holds the functions
 of a C file, in its order, and calls of Rust functions are direct.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from jarvis_workers.c2rust.rust import rust_template, rust_text
 
 Files = dict[str, str]
 
@@ -30,6 +32,7 @@ FALLBACK = "fallback.c"
 # The file for comparing calls, see `shapes.py`.
 SHAPES = "shapes.txt"
 SLOT_PREFIX = "jvr_"
+ROOT_MODULE, TESTS = "src/lib.rs", "golden_tests"
 
 
 class CrateItem(NamedTuple):
@@ -44,6 +47,18 @@ class CrateItem(NamedTuple):
     module: str
     text: str
     exported: str = ""
+
+
+class Program(NamedTuple):
+    """A program of the crate: its name, its C file, and the symbol of the `main` of that file.
+
+    `definitions` are the symbols that several programs define, each with the one that this program links.
+    """
+
+    name: str
+    file: str
+    symbol: str
+    definitions: tuple[tuple[str, str], ...] = ()
 
 
 def bench_crate(
@@ -63,7 +78,7 @@ def bench_crate(
         "Cargo.toml": _manifest("bench", 'crate-type = ["cdylib"]', f"[profile.dev]\nopt-level = 1\n{PROFILE}"),
         "src/types.rs": types,
         "src/c.rs": _extern_block(declarations),
-        FALLBACK: _fallback(symbols),
+        FALLBACK: _fallback(symbols, {one.slot for one in functions}),
         SHAPES: shapes,
     }
     modules = []
@@ -75,11 +90,15 @@ def bench_crate(
     return files
 
 
-def _fallback(symbols: Iterable[str]) -> str:
-    """Return C that defines each symbol as a trap: addresses are bound when the library is loaded, unlike calls."""
+def _fallback(symbols: Iterable[str], bodies: Collection[str]) -> str:
+    """Return C that defines each symbol: addresses are bound when the library is loaded, unlike calls.
+
+    One with a body in Rust jumps to it, since compilers write no code for functions that they must inline
+    (`always_inline`); all others are traps.
+    """
     names = sorted({symbol for symbol in symbols if re.fullmatch(r"[A-Za-z_][\w.$]*", symbol, re.ASCII)})
-    lines = [f'__asm__(".globl {name}\\n.set {name}, jv_fallback");' for name in names]
-    return "\n".join(["void jv_fallback(void) { __builtin_trap(); }", *lines, ""])
+    lines = [f'{"JUMP" if name in bodies else "TRAP"}("{name}")\n' for name in names]
+    return rust_text("fallback.c") + "".join(lines)
 
 
 def function_of(file: str) -> str | None:
@@ -89,11 +108,18 @@ def function_of(file: str) -> str | None:
 
 
 def user_crate(
-    name: str, types: str, declarations: Iterable[str], items: Sequence[CrateItem], documents: Mapping[str, str]
+    name: str,
+    types: str,
+    declarations: Iterable[str],
+    items: Sequence[CrateItem],
+    documents: Mapping[str, str],
+    programs: Iterable[Program] = (),
+    tests: str = "",
 ) -> Files:
     """Return the files of the crate for a user, without its remainder in C.
 
     `declarations` are those of what is not in Rust; `documents` are the introductory lines of modules, by module.
+    `tests` is the text of the module with tests, if there are any.
     """
     modules = defaultdict[str, list[CrateItem]](list)
     for item in items:
@@ -105,12 +131,18 @@ def user_crate(
         "src/types.rs": "//! The types of the C library, with their C layout.\n\n" + types,
         "src/c.rs": "//! The functions that a module may call: those of the other modules, and those in C.\n\n"
         f"{exports}\n{_extern_block(declarations)}",
-        "src/lib.rs": LINTS + "\n" + "".join(f"pub mod {module};\n" for module in sorted({*modules, "c", "types"})),
+        ROOT_MODULE: LINTS + "\n" + "".join(f"pub mod {module};\n" for module in sorted({*modules, "c", "types"})),
     }
     for module, own in modules.items():
         text = "\n".join(export(item) for item in own)
         files[f"src/{module}.rs"] = f"{documents.get(module, '')}\n{IMPORTS}\n{text}"
-    return files
+    if tests:
+        files[ROOT_MODULE] += f"\n#[cfg(test)]\nmod {TESTS};\n"
+        files[f"src/{TESTS}.rs"] = tests
+    return files | {
+        f"src/bin/{one.name}.rs": rust_template("program.rs", file=one.file, symbol=one.symbol, library=name)
+        for one in programs
+    }
 
 
 def export(item: CrateItem) -> str:

@@ -1,33 +1,48 @@
 """The crate for the user: accepted functions in Rust, and the C that remains."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.crate import CrateItem, user_crate
-from jarvis_workers.c2rust.project import Project, ProjectItem
+from jarvis_workers.c2rust.crate import CrateItem, Program, user_crate
+from jarvis_workers.c2rust.golden_tests import module_of
+from jarvis_workers.c2rust.project import SEVERAL_PROGRAMS, Project, ProjectItem, is_main
 from jarvis_workers.c2rust.remainder import DIRECTORY, aliases, build_script, cut_functions
-from jarvis_workers.c2rust.slots import unit_name
+from jarvis_workers.c2rust.rust_names import KEYWORDS
+from jarvis_workers.c2rust.slots import MAIN, unit_name
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.unit import CompileCommand
 
-MAIN = "main"
+INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)", re.MULTILINE)
+NO_NAMES: Mapping[str, Collection[str]] = MappingProxyType({})
+# Names of cargo, which a program cannot have.
+RESERVED_PROGRAMS = KEYWORDS | {"build", "core", "deps", "examples", "incremental", "std", "test"}
+
+
+NO_TESTS: Mapping[str, str] = MappingProxyType({})
 
 
 class CrateText(NamedTuple):
-    """What the crate is made of, beside the functions: types, and declarations by Rust name."""
+    """The parts of the crate other than functions: types, declarations by Rust name, and tests by slot."""
 
     name: str
     types: str
     declarations: Mapping[str, str]
     globals: Mapping[str, CrateItem]
+    tests: Mapping[str, str] = NO_TESTS
 
 
 class Delivery(NamedTuple):
     """The files of a crate, the C files among them that are compiled, and functions that could not be cut out of C."""
 
     files: dict[str, bytes]
-    remainder: tuple[str, ...]
-    uncut: tuple[str, ...]
+    programs: tuple[Program, ...]
+    remainder: tuple[str, ...] = ()
+    uncut: tuple[str, ...] = ()
 
 
 def deliver(
@@ -37,64 +52,131 @@ def deliver(
     commands: Sequence[CompileCommand],
     read: Callable[[bytes], bytes],
     includes: Mapping[bytes, Collection[bytes]],
+    without: Collection[str] = (),
+    built: Mapping[str, Collection[str]] = NO_NAMES,
 ) -> Delivery:
     """Return the crate whose Rust functions are `bodies`, by slot.
 
-    `read` returns a source of the project; `includes` are the project's files that a unit includes.
+    `commands` are those of `units_of`.  `read` returns a source of the project; `includes` are the project's files that
+    a unit includes; `without` are names of programs to leave out, `built` those of `programs_of`.
     """
-    kept = kept_files(project, bodies, crate.globals)
-    variables = {item.slot: item for item in project.globals if unit_of(item) not in kept}
+    programs = tuple(one for one in programs_of(project, built) if one.name not in without)
+    c_files = remaining_files(project, bodies, crate.globals)
+    variables = {item.slot: item for item in project.globals if unit_of(item) not in c_files}
     functions = {item.slot: item for item in project.functions}
-    items = [_exported(bodies[slot], functions[slot], kept) for slot in bodies]
-    items += [_exported(crate.globals[slot], item, kept) for slot, item in variables.items()]
+    items = [_exported(bodies[slot], functions[slot], c_files) for slot in bodies]
+    items += [_exported(crate.globals[slot], item, c_files) for slot, item in variables.items()]
     own = {item.name for item in items}
     declarations = [text for name, text in sorted(crate.declarations.items()) if name not in own]
     documents = {item.module: f"//! {item.file}\n" for item in project.items}
+    tests = module_of(crate.tests[slot] for slot in bodies if slot in crate.tests)
     files = {
         name: text.encode()
-        for name, text in user_crate(crate.name, crate.types, declarations, items, documents).items()
+        for name, text in user_crate(crate.name, crate.types, declarations, items, documents, programs, tests).items()
     }
-    if not kept:
-        return Delivery(files, (), ())
-    units = [command for command in _one_each(commands) if as_text(command.file) in kept]
+    unit_files = {unit.file for unit in project.units}
+    units = [one for one in commands if as_text(one.file) in c_files or one.file not in unit_files]
+    if not units:
+        return Delivery(files, programs)
     sources, uncut = _sources(project, bodies, units, read, includes)
     files |= {f"{DIRECTORY}/{name}": content for name, content in sources.items()}
-    files["build.rs"] = build_script([_apart(unit, project) for unit in units], ("m",)).encode()
-    return Delivery(files, tuple(as_text(unit.file) for unit in units), uncut)
+    apart = [_apart(unit, project) for unit in units]
+    whole, members = ([one for one in apart if (one.file in unit_files) is is_read] for is_read in (True, False))
+    files["build.rs"] = build_script(whole, ("m",), programs, members, sorted(sources)).encode()
+    return Delivery(files, programs, tuple(dict.fromkeys(as_text(unit.file) for unit in units)), uncut)
+
+
+def c_interface(project: Project) -> list[str]:
+    """Return the symbols with external linkage that the crate has as the C library has them."""
+    items = (one for one in project.items if not one.definition.internal and one.refusal != SEVERAL_PROGRAMS)
+    return [one.slot for one in items if not is_main(one.definition)]
+
+
+def programs_of(project: Project, built: Mapping[str, Collection[str]] = NO_NAMES) -> Iterator[Program]:
+    """Yield the programs of a project, one for each file with a `main`.
+
+    `built` are the names that the build gave them, by slot; the shortest one is chosen.
+    """
+    mains = {unit_of(item): item for item in project.functions if is_main(item.definition)}
+    names = {file: _program_name(file, built.get(item.slot, ())) for file, item in mains.items()}
+    for is_path in (False, True):
+        count = Counter(names.values())
+        others = {file: _program_name(unit_name(file) if is_path else file, ()) for file in names}
+        names = {file: name if count[name] == 1 else others[file] for file, name in names.items()}
+    for file, item in sorted(mains.items()):
+        yield Program(names[file], file, item.slot, tuple(sorted(_own_names(project, file).items())))
+
+
+def _program_name(file: str, built: Collection[str]) -> str:
+    name = min(built, key=lambda one: (len(one), one), default=PurePosixPath(file).stem)
+    plain = re.sub(r"[^\w-]", "_", name, flags=re.ASCII)
+    return plain if plain[:1].isalpha() and plain not in RESERVED_PROGRAMS else f"program_{plain}"
+
+
+def _own_names(project: Project, file: str) -> dict[str, str]:
+    """Return the symbols of a unit that other programs define, too, each with its own name in the crate."""
+    shared = (one for one in project.items if one.refusal == SEVERAL_PROGRAMS and unit_of(one) == file)
+    return {one.slot: f"{unit_name(file)}__{one.slot}" for one in shared}
 
 
 def unit_of(item: ProjectItem) -> str:
     return as_text(item.unit.file)
 
 
-def kept_files(project: Project, bodies: Collection[str], variables: Collection[str]) -> frozenset[str]:
-    """Return the units with a function that stays C, or with a global that has no Rust."""
+def remaining_files(project: Project, bodies: Collection[str], variables: Collection[str]) -> frozenset[str]:
+    """Return the units with a function that stays C, or with a global that has no Rust translation."""
     functions = (unit_of(item) for item in project.functions if item.slot not in bodies)
     return frozenset(functions) | {unit_of(item) for item in project.globals if item.slot not in variables}
 
 
-def _exported(item: CrateItem, of: ProjectItem, kept: Collection[str]) -> CrateItem:
+def _exported(item: CrateItem, of: ProjectItem, c_files: Collection[str]) -> CrateItem:
     """Return an item with its exported name set if C code must be able to link to it.
 
-    That is any symbol with external linkage except `main`, and a static of a file that keeps C code.
+    That is any symbol with external linkage, and a static of a file that keeps C code.
     """
-    is_seen = unit_of(of) in kept if of.definition.internal else of.slot != MAIN
+    is_seen = unit_of(of) in c_files or not of.definition.internal
     return item._replace(exported=of.slot if is_seen else "")
 
 
 def _apart(command: CompileCommand, project: Project) -> CompileCommand:
     """Return a command that renames symbols defined by several programs, because the crate links all of them."""
-    own = (item for item in project.items if item.unit.file == command.file and not item.definition.internal)
-    names = sorted({item.slot for item in own if item.refusal or item.slot == MAIN})
-    unit = unit_name(as_text(command.file))
-    return command._replace(arguments=(*command.arguments, *(f"-D{name}={unit}__{name}" for name in names)))
+    names = _own_names(project, as_text(command.file))
+    mains = (one for one in project.functions if one.unit.file == command.file and is_main(one.definition))
+    names |= {one.definition.name: one.slot for one in mains}
+    if all(unit.file != command.file for unit in project.units):
+        names[MAIN] = f"{unit_name(as_text(command.file))}__{MAIN}"
+    return command._replace(arguments=(*command.arguments, *(f"-D{name}={own}" for name, own in sorted(names.items()))))
 
 
-def _one_each(commands: Iterable[CompileCommand]) -> list[CompileCommand]:
-    first: dict[bytes, CompileCommand] = {}
-    for command in commands:
-        first.setdefault(command.file, command)
-    return [first[file] for file in sorted(first)]
+def units_of(commands: Sequence[CompileCommand], read: Mapping[int, UnitDefinitions]) -> list[CompileCommand]:
+    """Return the compile commands of the crate by file: one of those that define the same symbols.
+
+    `read` are the units by the index of their command.  C files of which no unit was read are there, too.
+    """
+    files = {commands[index].file for index in read}
+    first: dict[tuple[bytes, frozenset[str]], CompileCommand] = {}
+    for index, command in enumerate(commands):
+        if index in read:
+            symbols = frozenset(one.key for one in read[index].definitions if not one.internal)
+            first.setdefault((command.file, symbols), command)
+        elif command.file not in files and command.file.endswith(b".c"):
+            first.setdefault((command.file, frozenset()), command)
+    return sorted(first.values(), key=lambda one: one.file)
+
+
+def included_files(file: bytes, names: Collection[bytes], read: Callable[[bytes], bytes]) -> set[bytes]:
+    """Return the files among `names` that a C file may include, by the ends of their paths, also through others."""
+    by_base = defaultdict[bytes, list[bytes]](list)
+    for name in names:
+        by_base[name.rpartition(b"/")[2]].append(name)
+    found, unread = set[bytes](), [file]
+    while unread:
+        for path in INCLUDE.findall(read(unread.pop())):
+            end = re.sub(rb"^(\.{0,2}/)+", b"", path)
+            ends = {one for one in by_base[end.rpartition(b"/")[2]] if (b"/" + one).endswith(b"/" + end)}
+            unread += (new := ends - found - {file})
+            found |= new
+    return found
 
 
 def _sources(
@@ -104,20 +186,23 @@ def _sources(
     read: Callable[[bytes], bytes],
     includes: Mapping[bytes, Collection[bytes]],
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Return the C files by name, with what is Rust cut out, and the functions that could not be."""
-    wanted = {unit.file for unit in units} | {file for unit in units for file in includes.get(unit.file, ())}
+    """Return the C files by name, without the functions that are Rust, and the functions that cannot be cut out."""
+    files = {unit.file for unit in units} | {file for unit in units for file in includes.get(unit.file, ())}
     sources, uncut = dict[str, bytes](), list[str]()
-    for file in sorted(wanted):
+    for file in sorted(files):
         name = as_text(file)
-        here = [item for item in project.functions if item.file == name and item.slot in bodies and _is_cut(item)]
-        cut = cut_functions(read(file), here)
+        own = [item for item in project.functions if item.file == name]
+        texts = Counter(item.definition.extent for item in own)
+        here = [item for item in own if item.slot in bodies and _is_cut(item)]
+        uncut += [item.slot for item in here if texts[item.definition.extent] > 1]
+        cut = cut_functions(read(file), [item for item in here if texts[item.definition.extent] == 1])
         left = [item for item in project.items if unit_of(item) == name and item.slot not in bodies]
         is_unit = any(unit.file == file for unit in units)
-        sources[name] = cut.content + (b"\n" + aliases(left) if is_unit else b"")
+        sources[name] = cut.content + (aliases(left) if is_unit else b"")
         uncut += cut.uncut
     return sources, tuple(uncut)
 
 
 def _is_cut(item: ProjectItem) -> bool:
-    """Return whether C must lose a function; static ones of headers stay, as each unit has its own."""
+    """Return whether a function must be removed from C; static ones of headers stay, as each unit has its own."""
     return not item.definition.internal or from_text(item.file) == item.unit.file

@@ -33,13 +33,8 @@ def dot_lines(
     yield "}\n"
 
 
-def subgraph(graph: SymbolGraph, root: int) -> SymbolGraph:
-    """Return the functions that a function reaches by calls and addresses taken, itself included, and their edges."""
-    return next(subgraphs(graph, [root]))
-
-
 def subgraphs(graph: SymbolGraph, roots: Iterable[int]) -> Iterator[SymbolGraph]:
-    """Yield the `subgraph` of each root; the edges of the graph are indexed once."""
+    """Yield the functions that each root reaches by calls and addresses taken, itself included, and their edges."""
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if edge.kind in ("call", "address") and graph.by_id[edge.callee].category == "function":

@@ -1,4 +1,4 @@
-"""Decide what runs of a project's tests say of functions in Rust; `SuiteRunner` executes them."""
+"""Judge functions in Rust by runs of the project's tests; `SuiteRunner` executes them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +18,11 @@ from jarvis_workers.c2rust.shadow_fields import FunctionTypes, is_padding, name_
 from jarvis_workers.c2rust.shadow_log import MemoryDifference, read_shadow_log
 
 NOT_REACHED = "no test reaches it"
+TRAP_PASSED = "tests call it, but pass when the call aborts"
+# The gates that compare calls with C.
+COMPARING = ("inputs", "shadow")
+# Fewer calls with generated arguments prove nothing.
+LEAST_INPUTS = 20
 NONE: Mapping[str, int] = MappingProxyType({})
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
@@ -43,8 +48,37 @@ class SuiteRunner(Protocol):
         """Run the tests with these functions in Rust, ended at a call of a trapped one."""
 
 
+class InputRun(NamedTuple):
+    """Calls of a function in Rust with generated arguments: how many were made, returned, and were compared with C.
+
+    `failure` is the first that did not return, `log` has the lines about calls that differ, `unshadowed` why calls
+    could not be compared.
+    """
+
+    made: int
+    returned: int
+    compared: int
+    failure: str = ""
+    log: str = ""
+    unshadowed: str = ""
+    seconds: float = 0.0
+
+    def outcomes(self) -> list[GateOutcome]:
+        """Return the outcome of the gate, none if the calls neither prove nor refute the function."""
+        if self.log:
+            return [GateOutcome("inputs", passed=False, detail="a call differs from C", seconds=self.seconds)]
+        if self.returned < self.made and not self.unshadowed:
+            return [GateOutcome("inputs", passed=False, detail=self.failure, seconds=self.seconds)]
+        if self.compared < LEAST_INPUTS:
+            return []
+        return [GateOutcome("inputs", True, f"{self.compared} calls with generated arguments", self.seconds)]
+
+
+NO_INPUTS = InputRun(0, 0, 0)
+
+
 class GateReport(NamedTuple):
-    """What the gates said of a function: outcomes in their order, the calls compared, and the log of differences."""
+    """The results of the gates of a function: outcomes in order, calls compared, and the log of differences."""
 
     slot: str
     gates: tuple[GateOutcome, ...]
@@ -52,17 +86,20 @@ class GateReport(NamedTuple):
     log: str = ""
 
 
-def check_function(runs: SuiteRunner, slot: str, *, called: bool, shadow: bool) -> GateReport:
+def check_function(
+    runs: SuiteRunner, slot: str, *, called: bool, shadow: bool, inputs: InputRun = NO_INPUTS
+) -> GateReport:
     """Run the gates of a body that compiles; `called` if some test calls it, `shadow` if calls can be compared."""
-    gates = [GateOutcome("check", passed=True)]
+    gates = [GateOutcome("check", passed=True), *inputs.outcomes()]
     if not called:
-        return GateReport(slot, (*gates, GateOutcome("reached", passed=False, detail=NOT_REACHED)))
+        gates.append(GateOutcome("reached", passed=False, detail=NOT_REACHED))
+        return GateReport(slot, tuple(gates), inputs.compared, inputs.log)
     trapped = runs.run(trap=[slot])
-    gates.append(GateOutcome("reached", not trapped.passed, NOT_REACHED if trapped.passed else "", trapped.seconds))
+    gates.append(GateOutcome("reached", not trapped.passed, TRAP_PASSED if trapped.passed else "", trapped.seconds))
     suite = runs.run([slot])
     gates.append(GateOutcome("suite", suite.passed, suite.failure, suite.seconds))
     if not (shadow and suite.passed):
-        return GateReport(slot, tuple(gates))
+        return GateReport(slot, tuple(gates), inputs.compared, inputs.log)
     doubled = runs.run([slot], shadow=[slot])
     calls = doubled.compared.get(slot, 0)
     if doubled.log:
@@ -71,32 +108,35 @@ def check_function(runs: SuiteRunner, slot: str, *, called: bool, shadow: bool) 
         gates.append(
             GateOutcome("shadow", passed=True, detail=doubled.unshadowed.get(slot, ""), seconds=doubled.seconds)
         )
-    return GateReport(slot, tuple(gates), calls, doubled.log)
+    return GateReport(slot, tuple(gates), calls + inputs.compared, inputs.log + doubled.log)
 
 
 def judge_differences(report: GateReport, types: FunctionTypes) -> GateReport:
-    """Return a report whose differences are named by their fields; those of padding alone do not count."""
+    """Return a report that names the fields that differ; differences in padding only do not count."""
     found = read_shadow_log(report.log.encode(), [report.slot]).differences
     if not found:
         return report
-    first = next((one for one in found if not is_padding(one, types)), None)
+    as_called_first = sorted(found, key=lambda one: one.variation != "")
+    first = next((one for one in as_called_first if not is_padding(one, types)), None)
     detail = difference_text(first, types) if first else ""
     gates = tuple(
-        gate._replace(passed=first is None, detail=detail) if gate.gate == "shadow" else gate for gate in report.gates
+        gate._replace(passed=first is None, detail=detail) if gate.gate in COMPARING and not gate.passed else gate
+        for gate in report.gates
     )
     return report._replace(gates=gates)
 
 
 def difference_text(one: MemoryDifference, types: FunctionTypes) -> str:
     """Return a difference in one line."""
+    call = f"call {one.call}" + (f", {one.variation}" if one.variation else "")
     if field := name_field(one, types):
-        return f"{field.field}: C {field.c}, Rust {field.rust} (call {one.call})"
+        return f"{field.field}: C {field.c}, Rust {field.rust} ({call})"
     place = f"{one.region.kind} {one.region.start}" + "".join(f" +{offset}" for offset in one.region.offsets)
-    return f"{place}: C {one.c.hex()}, Rust {one.rust.hex()} (call {one.call})"
+    return f"{place}: C {one.c.hex()}, Rust {one.rust.hex()} ({call})"
 
 
-def verdict(function: FunctionResult, checked: GateReport | None, wanted: Proof) -> FunctionResult:
-    """Return a function with the proof of its gates, mechanical if this is at least the wanted one."""
+def verdict(function: FunctionResult, checked: GateReport | None, required: Proof) -> FunctionResult:
+    """Return a function with the proof of its gates; it is mechanical if this proof is strong enough."""
     if checked is None:
         return function
     gates, proof = checked.gates, proof_of(checked.gates)
@@ -104,7 +144,7 @@ def verdict(function: FunctionResult, checked: GateReport | None, wanted: Proof)
     state, cause, reason = function.state, function.cause, function.reason
     if failed is not None:
         cause, reason = "different", f"{failed.gate}: {failed.detail}"
-    elif suffices(proof, wanted):
+    elif suffices(proof, required):
         state, cause, reason = "mechanical", "", ""
     else:
         cause, reason = "not_checked", next((one.detail for one in gates if one.detail), f"only {proof}")
@@ -117,7 +157,7 @@ def union_culprits(runs: SuiteRunner, slots: Sequence[str]) -> list[str]:
 
 
 def take_back(function: FunctionResult, culprits: Collection[str], cause: Cause, reason: str) -> FunctionResult:
-    """Return a function that is C again if it is among the culprits."""
+    """Return the function, back in C if it is among the culprits."""
     if function.slot not in culprits:
         return function
     return replace(function, state="forwarded", cause=cause, reason=reason)

@@ -8,16 +8,17 @@ unit, as by a compiler, else to the strong one, as by a linker, else to the firs
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, TypeVar
 
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
 from jarvis_workers.paths import shown
-from jarvis_workers.source.clang.unit import ReferenceKind, Unit, UnitSymbol
+from jarvis_workers.source.clang.unit import ReferenceKind, SymbolDefinition, Unit, UnitSymbol
 
 # A fact of a symbol that its file defines more than once, such as under different conditions.
 SEVERAL_DEFINITIONS = "several_definitions"
 WEAK = "weak"
+DEFINITION_FIELDS = tuple(one.name for one in fields(SymbolDefinition))
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -160,22 +161,11 @@ def _key(target: _DefinitionPlace | str) -> str:
 
 
 def _symbol(number: int, reading: _Reading, calls: tuple[str, ...], defined: bool) -> Symbol:
-    found = reading.symbol
+    found = {name: getattr(reading.symbol, name) for name in DEFINITION_FIELDS}
     several = {SEVERAL_DEFINITIONS} if reading.several and defined else set()
     return Symbol(
+        **found | {"facts": tuple(sorted({*reading.symbol.facts, *several}))},
         id=number,
-        key=found.key,
-        category=found.category,
-        kind=found.kind,
-        name=found.name,
-        qualified_name=found.qualified_name,
-        extent=found.extent,
-        language=found.language,
-        signature=found.signature,
-        return_type=found.return_type,
-        parameters=found.parameters,
-        source_hash=found.source_hash,
-        facts=tuple(sorted({*found.facts, *several})),
         calls=calls,
         complete=defined and not reading.rank.errors,
         arguments_hash=reading.rank.arguments_hash,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.compile_arguments import CompiledSource, language_of
 from jarvis_workers.c2rust.path_map import absolute
+from jarvis_workers.paths import from_text
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
 
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
@@ -40,7 +41,7 @@ def guess_commands(
     sources = sorted(name for name in files if language_of(CompiledSource(name, None)))
     options = {place: _near_first(place, directories) for place in {posixpath.dirname(source) for source in sources}}
     return tuple(
-        CompileCommand(_bytes(source), b".", (*options[posixpath.dirname(source)], *arguments)) for source in sources
+        CompileCommand(from_text(source), b".", (*options[posixpath.dirname(source)], *arguments)) for source in sources
     )
 
 
@@ -72,7 +73,3 @@ def _near_first(place: str, directories: list[str]) -> list[str]:
         return len(parts) + len(parents) - 2 * shared, directory
 
     return [f"-I{posixpath.join(ROOT, place) if place else ROOT}" for place in sorted(directories, key=distance)]
-
-
-def _bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")

@@ -95,7 +95,7 @@ def _step_rank(ids: tuple[int, ...], ranks: Mapping[int, _StepRank]) -> _StepRan
 
 
 def _callees_by_name(functions: Mapping[int, Symbol]) -> dict[int, list[int]]:
-    """Return the functions that each one calls by name, those of its own file first."""
+    """Return the functions that each one calls by name, functions of its own file first."""
     named: defaultdict[str, list[Symbol]] = defaultdict(list)
     for symbol in functions.values():
         named[symbol.name].append(symbol)

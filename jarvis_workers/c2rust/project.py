@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.function_copies import copy_refusals, is_unit_variable
 from jarvis_workers.c2rust.rust_names import KEYWORDS, identifier
-from jarvis_workers.c2rust.slots import unit_name
+from jarvis_workers.c2rust.slots import MAIN, unit_name
 from jarvis_workers.paths import as_text
 from jarvis_workers.source.clang.c_types import CDeclaration, CDefinition, UnitDefinitions
 
 SEVERAL_PROGRAMS = "defined in several files, of which a program links one"
 # Modules of the crate itself, and words that cannot name a module.
-RESERVED_MODULES = frozenset(("c", "types", "lib", "main", "mod", "core", "std", "crate", "self", "super", "test"))
+RESERVED_MODULES = frozenset(
+    ("c", "types", "lib", "main", "mod", "core", "std", "crate", "self", "super", "test", "golden_tests")
+)
 
 
 class ProjectItem(NamedTuple):
@@ -43,7 +46,7 @@ class ProjectItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """All units of a project. `items` are ordered by file and line; `declared` are used but not defined, by key."""
+    """The definitions of a project. `items` are ordered by file and line; `declared` are used but not defined."""
 
     units: tuple[UnitDefinitions, ...]
     items: tuple[ProjectItem, ...]
@@ -58,22 +61,30 @@ class Project:
     def globals(self) -> tuple[ProjectItem, ...]:
         return tuple(item for item in self.items if not item.is_function)
 
+    def names_in(self, unit: UnitDefinitions) -> Mapping[str, str]:
+        """Return the Rust names of functions and globals by key, as a unit refers to them."""
+        own = {one.key: slot_name(one, unit) for one in unit.definitions if _has_own_name(one, unit)}
+        return {**self.names, **own} if own else self.names
+
 
 def read_project(units: Iterable[UnitDefinitions]) -> Project:
     """Return the project of some units, whose order has no influence.
 
-    A definition that several units contain, as of a header, is taken from the first of them by file name.
+    A definition that several units contain, as of a header, is taken from the first of them by file name; a static
+    variable that can change is an item for each unit.
     """
     ordered = tuple(sorted(units, key=lambda unit: unit.file))
-    found: dict[tuple[str, bytes], tuple[CDefinition, UnitDefinitions]] = {}
+    found: dict[tuple[str, bytes, bytes], tuple[CDefinition, UnitDefinitions]] = {}
     declared: dict[str, CDeclaration] = {}
     for unit in ordered:
         for definition in unit.definitions:
-            found.setdefault((definition.key, definition.extent.file), (definition, unit))
+            own = unit.file if is_unit_variable(definition, unit) else b""
+            found.setdefault((definition.key, definition.extent.file, own), (definition, unit))
         for one in unit.declared:
             declared.setdefault(one.key, one)
     definitions = sorted(found.values(), key=lambda one: (*one[0].extent[:3], one[0].key))
-    files = Counter(definition.key for definition, _ in definitions)
+    files = Counter(definition.key for definition, _ in definitions if not definition.internal)
+    copies = copy_refusals(ordered)
     names = _unique_names(definitions, declared.values())
     modules = module_names(as_text(definition.extent.file) for definition, _ in definitions)
     items = tuple(
@@ -81,9 +92,11 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
             definition,
             unit,
             slot_name(definition, unit),
-            names[definition.key],
+            slot_name(definition, unit) if _has_own_name(definition, unit) else names[definition.key],
             modules[as_text(definition.extent.file)],
-            SEVERAL_PROGRAMS if files[definition.key] > 1 else "",
+            SEVERAL_PROGRAMS
+            if files[definition.key] > 1 and not is_main(definition)
+            else copies.get(definition.key, ""),
         )
         for definition, unit in definitions
     )
@@ -92,12 +105,21 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
     return Project(ordered, items, declared, names)
 
 
+def is_main(definition: CDefinition) -> bool:
+    """Return whether a definition is where a program begins."""
+    return definition.name == MAIN and not definition.internal and definition.type.kind == "function"
+
+
+def _has_own_name(definition: CDefinition, unit: UnitDefinitions) -> bool:
+    return is_main(definition) or is_unit_variable(definition, unit)
+
+
 def slot_name(definition: CDefinition, unit: UnitDefinitions) -> str:
     """Return the name of a function's slot, and of a global in the programs: see `c2rust/slots.py`.
 
     Compilers do not say where a variable is defined, so that a static one of a header has the name of its unit.
     """
-    if not definition.internal:
+    if not definition.internal and not is_main(definition):
         return definition.name
     file = definition.extent.file if definition.type.kind == "function" else unit.file
     return f"{unit_name(as_text(file))}__{definition.name}"

@@ -41,15 +41,16 @@ class SymbolDetails:
     external_calls: tuple[str, ...]
 
 
-def select_symbols(graph: SymbolGraph, wanted: SymbolFilter) -> Iterator[Symbol]:
+def select_symbols(graph: SymbolGraph, symbol_filter: SymbolFilter) -> Iterator[Symbol]:
     """Yield the symbols that match, in the order of the graph."""
     for symbol in graph.symbols:
         if (
-            wanted.category in (None, symbol.category)
+            symbol_filter.category in (None, symbol.category)
             and (
-                not wanted.name or any(fnmatchcase(name, wanted.name) for name in (symbol.name, symbol.qualified_name))
+                not symbol_filter.name
+                or any(fnmatchcase(name, symbol_filter.name) for name in (symbol.name, symbol.qualified_name))
             )
-            and (not wanted.file or fnmatchcase(shown(symbol.extent.file), wanted.file))
+            and (not symbol_filter.file or fnmatchcase(shown(symbol.extent.file), symbol_filter.file))
         ):
             yield symbol
 

@@ -1,4 +1,4 @@
-"""Names of records in Rust: those of C, made unique over the project."""
+"""Rust names of records: the C names, made unique in the project."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which records of the units of a project are the same type.
+"""Determine which records of the units of a project are the same type.
 
 A record has the same key in all units, but not always the same definition: macros change it, files have their own ones
 of one name, and most units may know it as incomplete.  Two are the same variant if their layouts are equal and their
@@ -60,7 +60,7 @@ def _fields(record: Record, variants: Variants) -> Iterator[tuple[object, ...]]:
 
 
 def _shape(type_: CType, variants: Variants) -> tuple[object, ...]:
-    """Return what makes a type another one: of a record its variant, and not whether this unit knows its size."""
+    """Return the identity of a type: of a record its variant, whether or not this unit knows its size."""
     if type_.kind == "record":
         return type_.key, variants.get(type_.key, 0)
     target = None if type_.target is None else _shape(type_.target, variants)

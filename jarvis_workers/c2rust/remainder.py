@@ -1,4 +1,4 @@
-"""The C that remains beside a crate: sources without the functions that are Rust, and the build script.
+"""The C code that remains next to a crate: sources without the functions that are Rust, and the build script.
 
 A function is cut by its extent.  One with external linkage becomes a prototype; a static one forwards to its Rust
 function under the name of its slot, so that its callers and its address stay as they are.  A static function or
@@ -9,47 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.crate import Program
 from jarvis_workers.c2rust.project import ProjectItem
+from jarvis_workers.c2rust.rust import rust_template
 from jarvis_workers.paths import as_text
-from jarvis_workers.source.clang.unit import ROOT, CompileCommand, Extent
+from jarvis_workers.source.clang.unit import CompileCommand, Extent
 from jarvis_workers.source.lex import mask
 
 CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 DIRECTORY = "c"
-BUILD_SCRIPT = """//! Compile the remaining C files of the library.
-
-use std::{{env, path::Path, process::Command}};
-
-const UNITS: &[(&str, &[&str])] = &[
-{units}];
-
-fn run(program: &str, arguments: &[String]) {{
-    let status = Command::new(program).args(arguments).status();
-    assert!(matches!(&status, Ok(code) if code.success()), "{{program}} {{arguments:?}}: {{status:?}}");
-}}
-
-fn main() {{
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("c");
-    let out = env::var("OUT_DIR").unwrap();
-    let cc = env::var("CC").unwrap_or("cc".into());
-    let mut archive = vec!["crs".to_string(), format!("{{out}}/libremainder.a")];
-    for (number, (file, flags)) in UNITS.iter().enumerate() {{
-        let object = format!("{{out}}/{{number}}.o");
-        let mut words: Vec<String> = flags.iter().map(|one| one.replace("{root}", root.to_str().unwrap())).collect();
-        words.extend(["-O2", "-w", "-fPIC", "-c", "-o", &object].map(String::from));
-        words.push(root.join(file).to_str().unwrap().to_string());
-        run(&cc, &words);
-        archive.push(object);
-    }}
-    run(&env::var("AR").unwrap_or("ar".into()), &archive);
-    println!("cargo:rerun-if-changed=c");
-    println!("cargo:rustc-link-search=native={{out}}");
-    println!("cargo:rustc-link-lib=static:+whole-archive=remainder");
-    for library in [{libraries}] {{
-        println!("cargo:rustc-link-lib={{library}}");
-    }}
-}}
-"""
 
 
 class CutFile(NamedTuple):
@@ -80,17 +48,34 @@ def cut_functions(content: bytes, functions: Iterable[ProjectItem]) -> CutFile:
 def aliases(items: Iterable[ProjectItem]) -> bytes:
     """Return the lines that give static functions and variables of a unit the names that Rust uses."""
     return b"".join(
-        f'extern __typeof__({one.definition.name}) {one.slot} __attribute__((weak, alias("{one.definition.name}")));\n'
+        f'\nextern __typeof__({one.definition.name}) {one.slot} __attribute__((weak, alias("{one.definition.name}")));'
         .encode()
         for one in items
         if one.definition.internal
     )  # fmt: skip
 
 
-def build_script(commands: Sequence[CompileCommand], libraries: Sequence[str]) -> str:
-    """Return build.rs for the units that remain; `libraries` are linked as `-l` names them."""
-    units = "".join(f"    ({_quoted(as_text(one.file))}, &[{_flags(one)}]),\n" for one in commands)
-    return BUILD_SCRIPT.format(units=units, root=ROOT, libraries=", ".join(map(_quoted, libraries)))
+def build_script(
+    commands: Sequence[CompileCommand],
+    libraries: Sequence[str],
+    programs: Iterable[Program] = (),
+    unread: Sequence[CompileCommand] = (),
+    files: Iterable[str] = (),
+) -> str:
+    """Return build.rs for the units that remain, made from `files`; `libraries` are linked as `-l` names them."""
+    lines = [", ".join(map(_quoted, (one.name, *pair))) for one in programs for pair in one.definitions]
+    return rust_template(
+        "build.rs",
+        units=_units(commands),
+        unread=_units(unread),
+        files="".join(f"    {_quoted(file)},\n" for file in files),
+        libraries=", ".join(map(_quoted, libraries)),
+        definitions="".join(f"    ({line}),\n" for line in lines),
+    )
+
+
+def _units(commands: Iterable[CompileCommand]) -> str:
+    return "".join(f"    ({_quoted(as_text(one.file))}, &[{_flags(one)}]),\n" for one in commands)
 
 
 def _flags(command: CompileCommand) -> str:
@@ -113,7 +98,7 @@ def _offsets(extent: Extent, starts: Sequence[int]) -> tuple[int, int]:
 
 
 def _body_start(masked: bytes, start: int, end: int) -> int | None:
-    """Return the offset of the brace that opens the body, None for a definition that is no plain text."""
+    """Return the offset of the brace that opens the body, None for a definition that a macro generates."""
     if masked[end - 1 : end] != b"}":
         return None
     depth = 0

@@ -12,45 +12,10 @@ from pathlib import PurePosixPath
 from jarvis_workers.c2rust.record_layout import BitField, RecordLayout, RustField, lay_out
 from jarvis_workers.c2rust.record_names import record_names
 from jarvis_workers.c2rust.record_variants import Variants, record_variants
+from jarvis_workers.c2rust.rust import rust_text
 from jarvis_workers.paths import shown
 from jarvis_workers.source.clang.c_types import CType, Record, TypeKind, UnitDefinitions
 
-PRELUDE = """pub use core::ffi::c_void;
-
-macro_rules! assert_layout {
-    ($name:ident, $size:expr, $align:expr $(, $field:ident @ $offset:expr)*) => {
-        const _: () = {
-            assert!(core::mem::size_of::<$name>() == $size);
-            assert!(core::mem::align_of::<$name>() == $align);
-            $(assert!(core::mem::offset_of!($name, $field) == $offset);)*
-        };
-    };
-}
-"""
-BIT_FIELDS = """
-#[cfg(target_endian = "big")]
-compile_error!("bit-fields are laid out for little-endian machines");
-
-/// Returns the bits of a bit-field, of which the first has the lowest value.
-fn get_bits(bytes: &[u8], first: usize, width: usize) -> u64 {
-    let mut bits = 0u128;
-    for index in (first / 8..(first + width + 7) / 8).rev() {
-        bits = bits << 8 | bytes[index] as u128;
-    }
-    (bits >> (first % 8)) as u64 & (u64::MAX >> (64 - width))
-}
-
-/// Replaces the bits of a bit-field by the lowest of a value.
-fn set_bits(bytes: &mut [u8], first: usize, width: usize, value: u64) {
-    let mask = ((u64::MAX >> (64 - width)) as u128) << (first % 8);
-    let bits = (value as u128) << (first % 8);
-    for index in first / 8..(first + width + 7) / 8 {
-        let shift = (index - first / 8) * 8;
-        let part = (mask >> shift) as u8;
-        bytes[index] = bytes[index] & !part | (bits >> shift) as u8 & part;
-    }
-}
-"""
 # Stands for a type that Rust lacks, such as long double, in records: its size and alignment.
 FOREIGN = re.compile(r"\bForeign(\d+)Align(\d+)\b")
 
@@ -80,13 +45,13 @@ class TypeNames:
         return layout.names[index] if layout else ""
 
     def bit_field(self, key: str, index: int) -> BitField | None:
-        """Return where the bits of a bit-field are, None if it is padding or no bit-field."""
+        """Return the position of a bit-field, None for padding and other fields."""
         layout = self.layouts.get((key, self.variants.get(key, 0)))
         found = [one for one in layout.bit_fields if one.name == layout.names[index]] if layout else []
         return found[0] if found else None
 
     def is_padded(self, key: str) -> bool:
-        """Return whether the Rust type has fields that C's has not: bytes of padding, or what aligns it."""
+        """Return whether the Rust type has fields that the C type lacks: padding, or a field for alignment."""
         layout = self.layouts.get((key, self.variants.get(key, 0)))
         return layout is not None and any(one.field is None for one in layout.fields)
 
@@ -191,8 +156,8 @@ def type_definitions(types: ProjectTypes) -> str:
     ordered = sorted(types.records, key=lambda one: types.names.names[one])
     text = "".join(f"\n{_definition(types, one)}" for one in ordered)
     foreign = "".join(_foreign(int(size), int(align)) for size, align in sorted(set(FOREIGN.findall(text))))
-    accessors = BIT_FIELDS if "get_bits(" in text else ""
-    return PRELUDE + accessors + foreign + text
+    accessors = "\n" + rust_text("bit_fields.rs") if "get_bits(" in text else ""
+    return rust_text("types.rs") + accessors + foreign + text
 
 
 def _foreign(size: int, align: int) -> str:

@@ -35,7 +35,7 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FunctionTypes:
-    """What the names of regions refer to: the type of the function, of globals, and all records."""
+    """The types that the names of regions refer to: the type of the function, of globals, and all records."""
 
     function: CType
     globals: Mapping[str, CType]
@@ -50,7 +50,7 @@ def is_padding(difference: MemoryDifference, types: FunctionTypes) -> bool:
 
 
 def name_field(difference: MemoryDifference, types: FunctionTypes) -> FieldDifference | None:
-    """Return the first field that differs, or None where no types lead to it, as behind `void *`."""
+    """Return the first field that differs, or None if no type describes it, as for the target of a `void *`."""
     for at in _differing(difference):
         place = _locate(difference, types, at)
         if place is None:
@@ -63,13 +63,13 @@ def name_field(difference: MemoryDifference, types: FunctionTypes) -> FieldDiffe
 
 
 def _differing(difference: MemoryDifference) -> list[int]:
-    if difference.region.kind in ("freed", "size", "blocks"):
+    if difference.region.kind in ("freed", "size", "blocks", "call", "ended"):
         return []
     return [at for at, pair in enumerate(zip(difference.c, difference.rust, strict=True)) if pair[0] != pair[1]]
 
 
 def _locate(difference: MemoryDifference, types: FunctionTypes, at: int) -> Location | None:
-    """Return where byte `at` of a difference is."""
+    """Return the location of byte `at` of a difference."""
     region, result = difference.region, types.function.target
     if region.kind == "result":
         return Location("result", result, at) if result and region.start in ("r0", "p0", "v0") else None

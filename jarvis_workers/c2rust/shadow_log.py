@@ -1,4 +1,4 @@
-"""Read what shadow has logged: calls compared, differences, and functions that cannot be compared.
+"""Parse the log of the shadow gate: calls compared, differences, and functions that cannot be compared.
 
 The log is written by processes that run foreign code: lines that do not have the form of an event are skipped, and
 numbers and sizes are bounded.
@@ -6,6 +6,7 @@ numbers and sizes are bounded.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 MOST_LINES = 200_000
@@ -13,11 +14,12 @@ MOST_LINE_BYTES = 4096
 MOST_DIFFERENCES = 512
 MOST_CALLS = 10**12
 REGION = re.compile(
-    r"(?P<kind>result) (?P<register>[rpv][0-3])|(?P<blocks>blocks)"
+    r"(?P<kind>result) (?P<register>[rpv][0-3])|(?P<blocks>blocks|ended)|call (?P<callee>[\w.$]{1,256} [0-5])"
     r"|(?P<place>heap|freed|size|stack|global) (?P<start>argument \d|result|block \d{1,20}|[\w.$?]{1,256})"
     r"\+(?P<path>\d{1,20}(>\d{1,20}){0,16})",
     re.ASCII,
 )
+VARIATION = re.compile(r"[\w +=>.-]{0,96}", re.ASCII)
 HEX = re.compile(r"([0-9a-f]{2}){1,8}", re.ASCII)
 ARGUMENTS = re.compile(r"[0-9a-f]{1,16}(,[0-9a-f]{1,16}){0,7}|-", re.ASCII)
 NUMBER = re.compile(r"\d{1,18}", re.ASCII)
@@ -32,7 +34,7 @@ class Compared(NamedTuple):
 
 
 class Unshadowed(NamedTuple):
-    """A function whose calls are not, or no longer, compared, and why."""
+    """A function whose calls are not compared, or no longer compared, and the reason."""
 
     name: str
     reason: str
@@ -46,8 +48,10 @@ class MemoryRegion(NamedTuple):
     | result | a register of the result | "r0", "v1" |
     | global, stack, heap | bytes in memory | see below |
     | freed | a block is freed in one of C and Rust only: C's and Rust's values say by which | |
-    | size | a block is smaller in Rust | |
+    | size | a block has another size in Rust | |
     | blocks | the numbers of new blocks differ | "" |
+    | call | a function is called with another argument | its name, and the number of the general register |
+    | ended | C returns, Rust ends the process: its signal or exit code, 0 for longjmp | "" |
 
     Memory is found from `start`, "argument N" (the memory that general register N points to), "result", the name of a
     global, "block SIZE" or "frame", by `offsets` in bytes: each but the first is from where the pointer at the offset
@@ -60,7 +64,10 @@ class MemoryRegion(NamedTuple):
 
 
 class MemoryDifference(NamedTuple):
-    """A call after which C and Rust differ: up to 8 bytes of each, and the general registers of the arguments."""
+    """A call after which C and Rust differ: up to 8 bytes of each, and the general registers of the arguments.
+
+    `variation` says what was changed before the call, "" for a call of the program as it is.
+    """
 
     name: str
     call: int
@@ -68,6 +75,7 @@ class MemoryDifference(NamedTuple):
     c: bytes
     rust: bytes
     arguments: tuple[int, ...]
+    variation: str = ""
 
 
 class ShadowLog(NamedTuple):
@@ -99,6 +107,20 @@ def read_shadow_log(log: bytes, names: Collection[str]) -> ShadowLog:
     )
 
 
+def read_variations(log: bytes, name: str) -> frozenset[tuple[int, str]]:
+    """Return the calls of a function, by number and variation, that returned in C alone."""
+    rows = (facts for event, _, _, slot, *facts in _rows(log) if (event, slot) == ("varied", name))
+    return frozenset((int(facts[0]), facts[1]) for facts in rows if len(facts) == 2 and NUMBER.fullmatch(facts[0]))
+
+
+def without_undefined(log: str, name: str, defined: AbstractSet[tuple[int, str]]) -> str:
+    """Return a log without the differences of a function in varied calls other than these."""
+    lines = log.splitlines(keepends=True)
+    found = [(line, read_shadow_log(line.encode(), [name]).differences) for line in lines]
+    keys = defined | {(one.call, "") for _, differences in found for one in differences}
+    return "".join(line for line, all_ in found if all((one.call, one.variation) in keys for one in all_))
+
+
 def _rows(log: bytes) -> Iterator[list[str]]:
     for line in log.split(b"\n", MOST_LINES)[:MOST_LINES]:
         row = line[:MOST_LINE_BYTES].decode(errors="replace").split("\t")
@@ -114,21 +136,25 @@ def _counts(facts: list[str]) -> tuple[int, int] | None:
 
 
 def _difference(name: str, facts: list[str]) -> MemoryDifference | None:
-    if len(facts) != 5 or not NUMBER.fullmatch(facts[0]) or not ARGUMENTS.fullmatch(facts[4]):
+    if len(facts) not in (5, 6) or not NUMBER.fullmatch(facts[0]) or not ARGUMENTS.fullmatch(facts[4]):
         return None
-    region, both = REGION.fullmatch(facts[1]), facts[2:4]
+    region, both, variation = REGION.fullmatch(facts[1]), facts[2:4], "".join(facts[5:])
     if not region or not all(HEX.fullmatch(text) for text in both) or len(both[0]) != len(both[1]):
+        return None
+    if not VARIATION.fullmatch(variation):
         return None
     arguments = tuple(int(word, 16) for word in facts[4].split(",") if word != "-")
     c, rust = (bytes.fromhex(text) for text in both)
-    return MemoryDifference(name, int(facts[0]), _region(region), c, rust, arguments)
+    return MemoryDifference(name, int(facts[0]), _region(region), c, rust, arguments, variation)
 
 
 def _region(match: re.Match[str]) -> MemoryRegion:
     if match["kind"]:
         return MemoryRegion("result", match["register"], ())
+    if match["callee"]:
+        return MemoryRegion("call", match["callee"], ())
     if match["blocks"]:
-        return MemoryRegion("blocks", "", ())
+        return MemoryRegion(match["blocks"], "", ())
     return MemoryRegion(match["place"], match["start"], tuple(int(offset) for offset in match["path"].split(">")))
 
 

@@ -1,16 +1,21 @@
-"""Where functions return their results: the file that tells shadow what of the registers to compare.
+"""The registers in which functions return their results: the file that tells shadow which bytes to compare.
 
-A line a function, with four fields between tabs: its name among slots; the pieces of the result as `r0:0f,v1:ff`, that
-is, register and mask of its bytes that count, "-" for none, "?" where it cannot be compared; the bytes of arguments on
-the stack, which a function may overwrite; and the number of general registers with arguments.  Registers are `r`
-(general), `v` (vector) and `p`, a general one with a pointer.  Conventions: System V ABI for x86-64, 3.2.3, and
-AAPCS64, 6.
+Each function has a line with up to seven tab-separated fields: its name among slots; the pieces of the result as
+`r0:0f,v1:ff`, that is, register and mask of its bytes that count, "-" for none, "?" where it cannot be compared; the
+bytes of arguments on the stack, which a function may overwrite; the number of general registers with arguments; and the
+masks of the bytes that count in these, 00 for parts of records, "-" without registers; integers that it mentions; and
+the members that it accesses as OFFSET:SIZE:STRIDE:COUNT, in bytes, COUNT elements of an array. The last two may be
+missing.
+Registers are `r` (general), `v` (vector) and `p`, a general one with a pointer.  Conventions: System V ABI for x86-64,
+3.2.3, and AAPCS64, 6.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jarvis_workers.source.clang.c_types import CType, Field, Record
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 
 Records = Mapping[str, Record]
 WORD = 8
@@ -19,6 +24,8 @@ VECTOR_REGISTERS = 8
 GENERAL_REGISTERS = {"x86_64": 6, "aarch64": 8}
 MOST_HOMOGENEOUS = 4
 MOST_LEAVES = 64
+MOST_MENTIONED = 256
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class CallShape(NamedTuple):
@@ -38,10 +45,46 @@ class Leaf(NamedTuple):
     width: int
 
 
-def shapes_text(functions: Mapping[str, CType], records: Records, machine: str) -> str:
-    """Return the file for functions by their names among slots; `machine` is x86_64 or aarch64."""
+def shapes_text(
+    functions: Mapping[str, CType], records: Records, machine: str, mentions: Mapping[str, str] = NONE
+) -> str:
+    """Return the file for functions by their names among slots; `machine` is x86_64 or aarch64, `mentions` are the
+    last fields of lines, see `mentioned`.
+    """
     shapes = ((name, function_shape(functions[name], records, machine)) for name in sorted(functions))
-    return "".join(f"{name}\t{shape.result}\t{shape.stack_bytes}\t{len(shape.parameters)}\n" for name, shape in shapes)
+    return "".join(_line(name, shape, functions[name].parameters, mentions.get(name, "")) for name, shape in shapes)
+
+
+def _line(name: str, shape: CallShape, parameters: Sequence[CType], mentions: str) -> str:
+    masks = ",".join(_mask(parameters[number]) if number >= 0 else "00" for number in shape.parameters) or "-"
+    return f"{name}\t{shape.result}\t{shape.stack_bytes}\t{len(shape.parameters)}\t{masks}{mentions}\n"
+
+
+def mentioned(constants: Sequence[int], tree: SyntaxNode, records: Records) -> str:
+    """Return the last two fields of the line of a function."""
+    numbers = ",".join(str(one) for one in constants[:MOST_MENTIONED] if -(1 << 63) <= one < 1 << 63)
+    members = sorted({place for node in walk(tree) if (place := _access(node, records))})[:MOST_MENTIONED]
+    return f"\t{numbers or '-'}\t{','.join(':'.join(map(str, place)) for place in members) or '-'}"
+
+
+def _access(node: SyntaxNode, records: Records) -> tuple[int, int, int, int] | None:
+    """Return offset, size, stride and count of a member, of an array of records those of the member in each."""
+    record = records.get(node.target) if node.kind == "member" else None
+    if record is None or not isinstance(node.value, int) or record.fields[node.value].bit_field:
+        return None
+    field, object_ = record.fields[node.value], node.children[0]
+    type_, count, offset = field.type, 1, field.offset // 8
+    element = type_.target if type_.kind == "array" and type_.target else type_
+    stride, count = max(0, element.size), type_.length if element is not type_ else 1
+    if node.operator == "." and object_ is not None:
+        inner = object_.children[0] if object_.kind == "subscript" else object_
+        if inner is not None and (base := _access(inner, records)):
+            return base[0] + offset, element.size, base[2], base[3] if inner is not object_ else 1
+    return (offset, min(element.size, 8), stride, count) if element.size > 0 else None
+
+
+def _mask(type_: CType) -> str:
+    return f"{(1 << type_.size) - 1:02x}" if type_.kind != "record" and 0 < type_.size <= WORD else "00"
 
 
 def function_shape(function: CType, records: Records, machine: str) -> CallShape:
@@ -53,6 +96,20 @@ def function_shape(function: CType, records: Records, machine: str) -> CallShape
         result = "?"
     hidden = [-1] if machine == "x86_64" and result == "-" and _is_large(function.target) else []
     return CallShape(result, *_arguments(function.parameters, records, machine, hidden))
+
+
+def argument_words(type_: CType, records: Records) -> str:
+    """Return where x86-64 passes the words of a record, "" if that is not clear.
+
+    "r" is a general register, "x" a vector register, "m" memory.
+    """
+    try:
+        if _in_memory(type_, records, "x86_64"):
+            return "m" * ((type_.size + WORD - 1) // WORD) if type_.align <= WORD else ""
+        words = "".join({"r": "r", "v": "x"}[piece[0]] for piece in _result(type_, records, "x86_64").split(","))
+    except (TypeError, KeyError):
+        return ""
+    return words if len(words) == (type_.size + WORD - 1) // WORD else ""
 
 
 def _is_large(type_: CType) -> bool:

@@ -5,8 +5,8 @@ address of `jvc_f`.  Calls, tables of function pointers and aliases mention `f` 
 `.size` of definitions change, never operands or strings.
 
 A library refers to a function or static variable by the name of its symbol, or by `unit__name` if it is local to its
-unit (`unit_name`).  The latter are weak aliases, since two objects may hold the same static function of a header;
-within its object, a slot always refers to the code of that object.
+unit (`unit_name`), or `main`, which each program has.  The latter are weak aliases, since two objects may hold the same
+static function of a header; within its object, a slot always refers to the code of that object.
 """
 
 import re
@@ -19,6 +19,7 @@ from jarvis_workers.c2rust.assembly import DIRECTIVE, LABEL, SYMBOL, Linkage, Pl
 from jarvis_workers.c2rust.slot_code import MACHINES, Machine, original_label, slot_code
 
 ORIGINAL = "jvc_"
+MAIN = "main"
 
 
 class Slot(NamedTuple):
@@ -36,7 +37,7 @@ class Slot(NamedTuple):
 
 
 class Unslotted(NamedTuple):
-    """A function without a slot, and why."""
+    """A function without a slot, and the reason."""
 
     symbol: str
     reason: str
@@ -86,7 +87,8 @@ def _reason(symbol: str, found: Survey) -> str:
 
 def _slot(symbol: str, place: Place, linkage: Linkage, source: str, root: str) -> Slot:
     file = _relative(place.file or source, root)
-    return Slot(_local_name(file, symbol) if linkage == "local" else symbol, symbol, linkage, file, place.line)
+    name = _local_name(file, symbol) if linkage == "local" or symbol == MAIN else symbol
+    return Slot(name, symbol, linkage, file, place.line)
 
 
 def _local_name(file: str, symbol: str) -> str:
@@ -138,7 +140,7 @@ def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine
 
     The line table does not contain variables: a variable gets a name for each file that contributes code to the unit.
     """
-    functions = [(slot.name, slot.symbol, "function") for slot in slots if slot.linkage == "local"]
+    functions = [(slot.name, slot.symbol, "function") for slot in slots if slot.name != slot.symbol]
     files = sorted({source, *(slot.file for slot in slots)})
     local = sorted(symbol for symbol in found.variables if "." not in symbol and found.linkage(symbol) == "local")
     variables = [(_local_name(file, symbol), symbol, "object") for symbol in local for file in files]

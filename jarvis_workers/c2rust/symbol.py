@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jarvis_workers.source.clang.unit import Category, CParameter, Extent, Language, ReferenceKind
+from jarvis_workers.source.clang.unit import ReferenceKind, SymbolDefinition
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A symbol of the project; most fields are those of its definition, see `UnitSymbol`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbol(SymbolDefinition):
+    """A symbol of the project.
 
     Ids count from 1 in the order of file, line, column and key.  `calls` are the names of all functions that it calls,
     also of those outside the project.  A symbol is not `complete` if a unit that it was read from had errors, or if no
@@ -17,18 +17,6 @@ class Symbol:
     """
 
     id: int
-    key: str
-    category: Category
-    kind: str
-    name: str
-    qualified_name: str
-    extent: Extent
-    language: Language
-    signature: str = ""
-    return_type: str = ""
-    parameters: tuple[CParameter, ...] = ()
-    source_hash: str = ""
-    facts: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     complete: bool = True
     arguments_hash: str = ""

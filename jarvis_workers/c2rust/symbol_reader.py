@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import from_shown, leaves_the_root, plain, shown
+from jarvis_workers.paths import from_shown, leaves_the_root, listing, plain, shown
 from jarvis_workers.source.clang.unit import Category, CParameter, Extent, Language, ReferenceKind
 
 # Written by the original's scanner, not needed here.
@@ -184,5 +184,4 @@ def _warnings(read: Sequence[SymbolLine], missing: set[str]) -> Iterator[str]:
 
 
 def _some(names: set[str]) -> str:
-    listed = ", ".join(plain(name) for name in sorted(names)[:_NAMES_SHOWN])
-    return f"{listed} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else listed
+    return listing([plain(name) for name in sorted(names)], _NAMES_SHOWN)

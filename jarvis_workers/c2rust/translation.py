@@ -1,25 +1,26 @@
-"""Translate a whole project mechanically: types, bodies, declarations, and what is refused, by name."""
+"""Translate a whole project mechanically: types, bodies, declarations, and refusals by function."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.input_values import function_constants
 from jarvis_workers.c2rust.mechanical.names import Names, RustBody, SymbolUse
 from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, Refusal
 from jarvis_workers.c2rust.mechanical.translate import declaration, translate_function, translate_global
 from jarvis_workers.c2rust.project import Project, ProjectItem
 from jarvis_workers.c2rust.rust_types import project_types, type_definitions
-from jarvis_workers.c2rust.shapes import shapes_text
+from jarvis_workers.c2rust.shapes import mentioned, shapes_text
 
 NOT_WANTED = "not among the functions to convert (--only)"
 SIGNATURE = re.compile(r'^pub unsafe extern "C" (fn [^{]*?)\s*\{', re.MULTILINE | re.DOTALL)
 
 
 class Translated(NamedTuple):
-    """A function or global with its Rust, or the reason why it has none."""
+    """A function or global with its Rust code, or the reason why there is none."""
 
     item: ProjectItem
     body: RustBody | None
@@ -50,22 +51,26 @@ class TranslatedProject:
         return tuple(one for one in self.items if one.item.is_function)
 
     def declarations(self) -> dict[str, str]:
-        """Return the declarations of everything that bodies mention, by Rust name."""
-        items = {one.item.definition.key: one.item for one in reversed(self.items)}
+        """Return the declarations of all symbols that bodies mention, by Rust name."""
+        items = {one.item.rust_name: one.item for one in reversed(self.items)}
         found: dict[str, str] = {}
         for one in self.items:
             names = self.names[one.item.unit.file]
             for use in one.body.uses if one.body else ():
                 name = names.symbol(use.key, use.name)
                 if use.kind != "record" and name not in found:
-                    found[name] = self._declared(name, use, names, items.get(use.key))
+                    found[name] = self._declared(name, use, names, items.get(name))
         return dict(sorted(found.items()))
 
     def shapes(self, slots: Collection[str], machine: str) -> str:
         """Return how some functions return their results on a machine, for comparing calls."""
         chosen = [one.item for one in self.functions if one.item.slot in slots]
         records = {key: record for item in chosen for key, record in item.unit.records.items()}
-        return shapes_text({item.slot: item.definition.type for item in chosen}, records, machine)
+        mentions = {
+            item.slot: mentioned(function_constants(item.definition.tree), item.definition.tree, item.unit.records)
+            for item in chosen
+        }
+        return shapes_text({item.slot: item.definition.type for item in chosen}, records, machine, mentions)
 
     def _declared(self, name: str, use: SymbolUse, names: Names, item: ProjectItem | None) -> str:
         if item is not None:
@@ -84,7 +89,11 @@ def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedP
     signatures |= {item.definition.key: item.definition.type for item in project.functions}
     outside = {project.names[key] for key, one in project.declared.items() if one.type.kind != "function"}
     variables = frozenset(item.rust_name for item in project.globals) | outside
-    names = {unit.file: Names(types.of(unit), project.names, signatures, variables) for unit in project.units}
+    owners = {item.definition.key: types.of(item.unit) for item in project.functions}
+    names = {
+        unit.file: Names(types.of(unit), project.names_in(unit), signatures, variables, owners)
+        for unit in project.units
+    }
     items = tuple(_translated(item, names[item.unit.file], only) for item in project.items)
     return TranslatedProject(project, items, type_definitions(types), names)
 
@@ -101,7 +110,3 @@ def _translated(item: ProjectItem, names: Names, only: Sequence[str]) -> Transla
 
 def _text(refusal: Refusal) -> str:
     return f"{REFUSALS[refusal.reason].meaning.rstrip('.')} (line {refusal.line}: {refusal.reason})"
-
-
-def by_slot(items: Iterable[Translated]) -> Mapping[str, Translated]:
-    return {one.item.slot: one for one in items}

@@ -70,7 +70,7 @@ class RunAllowance:
                 if grant.over:
                     self._is_loaded = False  # a resumed run may have a new budget
                     raise BudgetSpent(f"run {self.run_id} is not running, or has spent its budget")
-                if not grant.given:
+                if not grant.amount:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._changed.wait(), POLL_SECONDS)
 
@@ -123,8 +123,8 @@ class RunAllowance:
         wish = AllowanceRequest(self.budget.unit, committed, worst, worst * max(self.conversations, 1))
         grant = retry_store(lambda: self._request(job, wish), self._stop)
         with self._lock:
-            self._free += grant.given
-            self._until = began + grant.given / PARTS["s"]
+            self._free += grant.amount
+            self._until = began + grant.amount / PARTS["s"]
         return grant
 
     def _request(self, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:

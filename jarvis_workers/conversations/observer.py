@@ -132,9 +132,9 @@ class ObservedTools(Toolbox):
         """Run one of these tools."""
         began, start = time.time(), time.monotonic()
         outcome = super().run(name, arguments)
-        known = name if name in self.names else "unknown"
+        label = name if name in self.names else "unknown"
         seconds = time.monotonic() - start
-        self._observer.tool_called(ToolExecution(self._job, known, outcome.state, began, seconds))
+        self._observer.tool_called(ToolExecution(self._job, label, outcome.state, began, seconds))
         return outcome
 
 

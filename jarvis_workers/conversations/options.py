@@ -11,7 +11,7 @@ class ConversationOptions(RunOptions):
     """The model group, None for a run without conversations, and the limits of a conversation."""
 
     model_group: str | None = None
-    agent_limits: AgentLimits = field(default=AgentLimits(), metadata={"read": lambda said: AgentLimits(**said)})
+    agent_limits: AgentLimits = field(default=AgentLimits(), metadata={"read": lambda value: AgentLimits(**value)})
 
     @property
     def group(self) -> str:

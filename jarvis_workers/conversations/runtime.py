@@ -84,21 +84,21 @@ class AgentRuntime:
 
     def profile(self, group: str) -> Profile:
         """Return the profile of a group's model, the default one if the group is not configured here."""
-        chosen = self.setup.groups.get(group)
-        return chosen.quirks if chosen else Profile()
+        model_group = self.setup.groups.get(group)
+        return model_group.quirks if model_group else Profile()
 
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
         """Unpack a snapshot and return the directory of its files."""
         return await in_thread(unpack, blobs, snapshot_id, self.setup.unpacked)
 
     def _group(self, group: str) -> ModelGroup:
-        chosen = self.setup.groups.get(group)
-        if chosen is None:
-            known = ", ".join(self.setup.groups) or "none"
+        model_group = self.setup.groups.get(group)
+        if model_group is None:
+            available = ", ".join(self.setup.groups) or "none"
             raise StepFailed(
-                f'this machine has no model group "{group}"; available: {known}; see models in jarvis.yaml'
+                f'this machine has no model group "{group}"; available: {available}; see models in jarvis.yaml'
             )
-        return chosen
+        return model_group
 
     def _open_scripts(self, root: Path) -> SandboxedScripts | None:
         if self.tier == Tier.C:

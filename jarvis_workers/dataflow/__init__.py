@@ -69,18 +69,20 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     text, _ = mask(content, language)
     roots: set[int] = set()
 
-    def wanted(function: Function, body: bytes) -> bool:
+    def is_selected(function: Function, body: bytes) -> bool:
         if is_root(body):
             roots.add(function.body[0])
             return True
         return is_helper(body)
 
-    made = model(content, text, language, wanted, header=header, cpp=_is_cpp(path))
+    made = model(content, text, language, is_selected, header=header, cpp=_is_cpp(path))
     functions = made["functions"]
     _mark_roots(functions, text, sorted(roots))
     exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
-    exports.update((f"type {name}", known) for name, known in made["types"].items())
-    plain = {f"macro {name}": known for name, known in made["macros"].items() if header and _is_plain(known)}
+    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
+    plain = {
+        f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_plain(definition)
+    }
     if len(plain) <= MACROS_MAX:
         exports |= plain
     if not exports and not any(one["root"] for one in functions):
@@ -129,7 +131,9 @@ def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[
     for function in roots:
         follow(machine, machine.own(function))
     hits = []
-    for (pattern, line), (confidence, steps) in sorted(machine.found.items(), key=lambda one: (one[0][1], one[0][0])):
+    for (pattern, line), (confidence, steps) in sorted(
+        machine.findings.items(), key=lambda one: (one[0][1], one[0][0])
+    ):
         sure = round(max(LEAST, confidence + (TEST_FILE if test else 0.0)), 2)
         hits.append(FlowHit(pattern, line, sure, "", tuple(steps)))
     hits += [FlowHit(what, line, 1.0, "", ()) for (what, line), holds in sorted(machine.proved.items()) if holds]

@@ -54,37 +54,37 @@ def leaves(code: Any) -> Iterator[tuple[Any, ...]]:
 
 def calls_in(statement: ir.Statement) -> list[ir.Expression]:
     """Return the calls in a statement's own expressions, inner calls first."""
-    found: list[ir.Expression] = []
+    result: list[ir.Expression] = []
     parts = OWN_PARTS.get(type(statement))
     if parts is not None:
-        _calls(parts(statement), found)
-    return found
+        _calls(parts(statement), result)
+    return result
 
 
-def _calls(code: Any, found: list[ir.Expression]) -> None:
+def _calls(code: Any, calls: list[ir.Expression]) -> None:
     """Collect calls, except in operands that short-circuit evaluation may skip: these must not be followed early."""
     kind = type(code)
     if kind in HOLLOW:
         return
     if kind in CONDITIONAL:
-        _calls(code.condition if kind is ir.ConditionalExpr else code.left, found)
+        _calls(code.condition if kind is ir.ConditionalExpr else code.left, calls)
         return
     for part in code:
         if type(part) not in HOLLOW:
-            _calls(part, found)
+            _calls(part, calls)
     if kind in CALLS:
-        found.append(code)
+        calls.append(code)
 
 
 def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
     """Return the lvalues assigned in a piece of code, without duplicates."""
-    found: dict[ir.Expression, None] = {}
+    result: dict[ir.Expression, None] = {}
     for node in walk(code):
         if isinstance(node, ir.AssignExpr):
-            found.setdefault(node.target)
+            result.setdefault(node.target)
         elif isinstance(node, ir.UpdateExpr):
-            found.setdefault(node.operand)
-    return list(found)
+            result.setdefault(node.operand)
+    return list(result)
 
 
 def variables_in(code: tuple[Any, ...]) -> frozenset[str]:

@@ -55,13 +55,13 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
 
 def _expand(macro: FunctionMacro, e: CallExpr) -> Expression:
     """Return the body of a macro with its arguments substituted, on the line of its use."""
-    given = dict(zip(macro.params, e.args, strict=False))
+    options = dict(zip(macro.params, e.args, strict=False))
 
     def fill(part: Any) -> Any:
         if not isinstance(part, tuple):
             return part
-        if isinstance(part, NameExpr) and part.name in given:
-            return given[part.name]
+        if isinstance(part, NameExpr) and part.name in options:
+            return options[part.name]
         filled = replaced(part, [fill(one) for one in part])
         return filled._replace(line=e.line) if isinstance(filled, CallExpr) else filled
 

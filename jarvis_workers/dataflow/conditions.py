@@ -77,8 +77,8 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
-    known = _decided(one.compare, one.first, one.second)
-    if known is None:
+    outcome_known = _decided(one.compare, one.first, one.second)
+    if outcome_known is None:
         fact, sense, again = _fact(path, one.condition)
         outcome = path.facts.get(fact)
         if outcome is None:
@@ -86,9 +86,9 @@ def _split(path: PathState, one: Comparison, line: int | None) -> Split:
             _take(path, one, one.compare, line, (fact, sense) if again else None)
             _take(other, one, OPPOSITE[one.compare], line, (fact, not sense) if again else None)
             return [path], [other]
-        known = outcome == sense
-    narrow(path, one, one.compare if known else OPPOSITE[one.compare])
-    return ([path], []) if known else ([], [path])
+        outcome_known = outcome == sense
+    narrow(path, one, one.compare if outcome_known else OPPOSITE[one.compare])
+    return ([path], []) if outcome_known else ([], [path])
 
 
 def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact: tuple[str, bool] | None) -> None:
@@ -105,12 +105,12 @@ def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact
 def _fact(path: PathState, condition: ir.Expression) -> tuple[str, bool, bool]:
     """Return a condition's positive text, whether it was positive, and whether to remember its outcome."""
     machine = path.machine
-    known = machine.facts.get(id(condition))
-    if known is None:
+    fact = machine.facts.get(id(condition))
+    if fact is None:
         again = facts_of(path.frame.function).repeated_conditions
         text, sense = fact_of(condition)
-        known = machine.facts[id(condition)] = (text, sense, text in again and _is_pure(condition))
-    return known
+        fact = machine.facts[id(condition)] = (text, sense, text in again and _is_pure(condition))
+    return fact
 
 
 def _is_pure(condition: ir.Expression) -> bool:

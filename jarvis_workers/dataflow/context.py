@@ -50,7 +50,7 @@ class AnalysisContext(Definitions):
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         super().__init__(model, lookup)
-        self.found: dict[tuple[str, int], Finding] = {}
+        self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
         self.pruned = False
         self.steps = 0

@@ -72,8 +72,8 @@ class Definitions:
 
     def function_elsewhere(self, name: str) -> Callee | None:
         if name not in self._functions_elsewhere:
-            found = [(payload, path) for path, payload in self._lookup(name) if "body" in payload]
-            payload, path = found[0] if len(found) == 1 else (None, None)
+            result = [(payload, path) for path, payload in self._lookup(name) if "body" in payload]
+            payload, path = result[0] if len(result) == 1 else (None, None)
             self._functions_elsewhere[name] = (_function_elsewhere(payload), path) if payload is not None else None
         return self._functions_elsewhere[name]
 
@@ -82,8 +82,8 @@ class Definitions:
         if name not in self._macros:
             stored = self.macros.get(name)
             if stored is None:
-                found = [payload for _, payload in self._lookup(f"macro {name}")]
-                stored = found[0] if found and all(payload == found[0] for payload in found) else None
+                result = [payload for _, payload in self._lookup(f"macro {name}")]
+                stored = result[0] if result and all(payload == result[0] for payload in result) else None
             self._macros[name] = decode.macro(stored) if stored is not None else None
         return self._macros[name]
 
@@ -93,8 +93,8 @@ class Definitions:
         if own is not None:
             return own
         if kind not in self._types_elsewhere:
-            found = self._lookup(f"type {kind}") if kind else ()
-            self._types_elsewhere[kind] = decode.record(found[0][1]) if found else None
+            definitions = self._lookup(f"type {kind}") if kind else ()
+            self._types_elsewhere[kind] = decode.record(definitions[0][1]) if definitions else None
         return self._types_elsewhere[kind]
 
     def fields_of_owner(self, function: LoweredFunction) -> Mapping[str, RecordField]:

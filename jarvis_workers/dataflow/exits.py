@@ -39,22 +39,22 @@ def few(paths: list[PathState]) -> list[PathState]:
     """Remove ended and duplicate paths, then limit the number of paths."""
     if len(paths) == 1 and not paths[0].ended:
         return paths
-    kept: list[PathState] = []
+    states: list[PathState] = []
     for path in paths:
         if path.ended:
             continue
-        for other in kept:
+        for other in states:
             if other.same_as(path):
                 other.doubt = min(other.doubt, path.doubt)
                 break
         else:
-            kept.append(path)
-    if len(kept) <= 1:
-        return kept
-    most = PATHS if kept[0].machine.steps < NARROW_FROM else PATHS_WHEN_NARROW
-    if len(kept) <= most:
-        return kept
-    return _varied(sorted(_joined(kept), key=lambda one: -len(one.objects)), most)
+            states.append(path)
+    if len(states) <= 1:
+        return states
+    most = PATHS if states[0].machine.steps < NARROW_FROM else PATHS_WHEN_NARROW
+    if len(states) <= most:
+        return states
+    return _varied(sorted(_joined(states), key=lambda one: -len(one.objects)), most)
 
 
 def _varied(paths: list[PathState], most: int) -> list[PathState]:
@@ -73,8 +73,8 @@ def _varied(paths: list[PathState], most: int) -> list[PathState]:
 
 def _joined(paths: list[PathState]) -> list[PathState]:
     """Join paths that differ only in numeric ranges."""
-    kept: list[PathState] = []
+    result: list[PathState] = []
     for path in paths:
-        if not any(other.joins(path) for other in kept):
-            kept.append(path)
-    return kept
+        if not any(other.joins(path) for other in result):
+            result.append(path)
+    return result

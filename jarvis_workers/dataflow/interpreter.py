@@ -133,11 +133,11 @@ def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
             continue
         if type(call) is not ir.CallExpr:
             continue
-        found = callee(path, call)
+        target = callee(path, call)
         if not paths:
             break
-        if found is not None and _may_enter(found[0], paths[0]) and matters(paths[0], call, found[0]):
-            paths = few([after for one in paths for after in _enter(call, found, one)])
+        if target is not None and _may_enter(target[0], paths[0]) and matters(paths[0], call, target[0]):
+            paths = few([after for one in paths for after in _enter(call, target, one)])
     return paths
 
 
@@ -148,9 +148,9 @@ def _made(e: ir.NewExpr | ir.PlacementNewExpr, path: PathState) -> list[PathStat
     return construct(f"{e.type}::{e.type}", e.args, value, e.line, [path])
 
 
-def _enter(call: ir.CallExpr, found: Callee, path: PathState) -> list[PathState]:
-    values = arguments(path, call, found[0])
-    finished = _inside(found, call, values, object_of(path, call), path)
+def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState]:
+    values = arguments(path, call, target[0])
+    finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
         one.results[id(call)] = one.returned
         one.returned = ANY
@@ -164,9 +164,9 @@ def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
     return facts_of(function).is_small
 
 
-def _inside(found: Callee, call: ir.CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
+def _inside(target: Callee, call: ir.CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
     """Follow a call; the value it returns is in `returned` of each path."""
-    function, file = found
+    function, file = target
     machine, frame = path.machine, path.frame
     machine.frames += 1
     inner = Frame(function, machine.frames, frame)
@@ -212,13 +212,13 @@ def construct(
     """Follow a constructor or destructor that has a body."""
     if not paths:
         return paths
-    found = paths[0].machine.function(name)
-    if found is None or not _may_enter(found[0], paths[0]):
+    constructor = paths[0].machine.function(name)
+    if constructor is None or not _may_enter(constructor[0], paths[0]):
         return paths
     after: list[PathState] = []
     for path in paths:
         call = ir.CallExpr("c", ir.NameExpr("v", name), args, line)
-        done = _inside(found, call, arguments(path, call, found[0]), this, path)
+        done = _inside(constructor, call, arguments(path, call, constructor[0]), this, path)
         for one in done:
             one.returned = ANY
         after += done

@@ -66,7 +66,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
     for turn in range(turns):
         if not entering:
             return
-        known = entering[0].copy()
+        state = entering[0].copy()
         done = run(statement.body, entering)
         ends.out += done.left.get(BREAK, [])
         ends.take(done, BREAK, CONTINUE)
@@ -77,7 +77,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
         ends.out += out
         if turn == 0:
             for one in entering:
-                widen(one, loop.changed, known)
+                widen(one, loop.changed, state)
     if condition is not None:
         ends.out = few(ends.out)
 

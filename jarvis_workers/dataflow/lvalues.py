@@ -84,13 +84,13 @@ def _place_of_element(path: PathState, e: ir.IndexExpr) -> Place | None:
 
 def _field(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str:
     """Return the name of a field; all fields of a union share one."""
-    known = path.machine.fields.get(id(e))
-    if known is None:
+    suffix = path.machine.fields.get(id(e))
+    if suffix is None:
         kind = type_of(path, e.base)
         record = path.machine.type_named(kind.rstrip("*&")) if kind else None
-        known = "()" if record is not None and record.union else e.member
-        path.machine.fields[id(e)] = known
-    return known
+        suffix = "()" if record is not None and record.union else e.member
+        path.machine.fields[id(e)] = suffix
+    return suffix
 
 
 def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | None) -> Place | None:

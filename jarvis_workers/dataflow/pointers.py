@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
-GIVEN_NULL = 0.76
+NULL_ARGUMENT = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
 USED_AFTER_FREE = 0.9
 
@@ -30,7 +30,7 @@ def _sure_of_null(path: PathState, value: Value) -> float:
     """Return the confidence in a null dereference; it is lower if only a test of the pointer implies NULL."""
     why = value.why
     if why is None and path.frame.depth:
-        return GIVEN_NULL
+        return NULL_ARGUMENT
     if why is None or why.about is None or not why.note.endswith(("true", "false")):
         return NULL_USED
     return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER

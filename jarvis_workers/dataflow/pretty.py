@@ -7,18 +7,18 @@ from jarvis_workers.dataflow import ir
 
 LONGEST = 60
 DEEPEST = 6
-GONE = "…"
+OMITTED = "…"
 
 
 def text_of(expression: ir.Expression | None) -> str:
     """Return the source text of an expression, shortened."""
     text = _text_of(expression, DEEPEST)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + GONE
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + OMITTED
 
 
 def _text_of(e: ir.Expression | None, deep: int) -> str:
     form = FORMS.get(type(e)) if deep else None
-    return form(e, deep - 1) if form else GONE
+    return form(e, deep - 1) if form else OMITTED
 
 
 FORMS: dict[type, Callable[[Any, int], str]] = {

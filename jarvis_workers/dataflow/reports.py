@@ -33,9 +33,9 @@ def report(
     stations = [*_since(path.trail, since), (frame.file, line, text)]
     sure -= _doubted(path.doubt) + PER_CALL * frame.depth
     confidence = round(max(LEAST, min(MOST, sure)), 2)
-    kept = machine.found.get((pattern, at))
-    if kept is None or (confidence, -len(stations)) > (kept[0], -len(kept[1])):
-        machine.found[pattern, at] = (confidence, stations)
+    previous = machine.findings.get((pattern, at))
+    if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):
+        machine.findings[pattern, at] = (confidence, stations)
 
 
 def _doubted(branches: int) -> float:
@@ -46,16 +46,16 @@ def _doubted(branches: int) -> float:
 
 def _since(trail: PathEvent | None, since: PathEvent | None) -> list[tuple[str | None, int, str]]:
     """Return the last events of a trace, after the event `since`."""
-    found: list[tuple[str | None, int, str]] = []
+    result: list[tuple[str | None, int, str]] = []
     at = trail
-    while at is not None and at is not since and len(found) < STATIONS:
-        found.append((at.file, at.line, _event_text(at)))
+    while at is not None and at is not since and len(result) < STATIONS:
+        result.append((at.file, at.line, _event_text(at)))
         at = at.before
     if since is not None:
         if at is not since:
-            found = [one for one in found if one[1] >= since.line or one[0] != since.file]
-        found.append((since.file, since.line, _event_text(since)))
-    return found[::-1]
+            result = [one for one in result if one[1] >= since.line or one[0] != since.file]
+        result.append((since.file, since.line, _event_text(since)))
+    return result[::-1]
 
 
 def _event_text(step: PathEvent) -> str:

@@ -70,14 +70,14 @@ def size_of(kind: str, types: Mapping[str, RecordType], deep: int = 4) -> int:
     size = SIZES.get(kind)
     if size is not None:
         return size
-    known = types.get(kind)
-    return _size_of_struct(known, types, deep) if known is not None and deep else OTHER
+    length = types.get(kind)
+    return _size_of_struct(length, types, deep) if length is not None and deep else OTHER
 
 
-def _size_of_struct(known: RecordType, types: Mapping[str, RecordType], deep: int) -> int:
+def _size_of_struct(record: RecordType, types: Mapping[str, RecordType], deep: int) -> int:
     """Return the size of a struct whose fields are all known, rounded up to 4 bytes."""
     sizes = []
-    for kind, dims in known.fields.values():
+    for kind, dims in record.fields.values():
         count = 1
         for dim in dims:
             if not isinstance(dim, NumberExpr):
@@ -87,9 +87,9 @@ def _size_of_struct(known: RecordType, types: Mapping[str, RecordType], deep: in
         if size % OTHER == 0:
             return OTHER
         sizes.append(size * count)
-    if not sizes or known.bases:
+    if not sizes or record.bases:
         return OTHER
-    return (max(sizes) if known.union else -(-sum(sizes) // 4) * 4) or OTHER
+    return (max(sizes) if record.union else -(-sum(sizes) // 4) * 4) or OTHER
 
 
 def is_signed(kind: str) -> bool:

@@ -113,25 +113,25 @@ def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
     """Execute a switch; control falls through from one group of cases into the next."""
     subject, groups = statement.subject, statement.groups
     value = evaluate(path, subject)
-    known = is_exact(value.range)
+    is_constant = is_exact(value.range)
     ends = Ends([])
     running: list[PathState] = []
-    taken = defaulted = False
+    matched = defaulted = False
     for number, (cases, body) in enumerate(groups):
         default = None in cases
         defaulted = defaulted or default
         entry: list[PathState] = []
-        if not known:
+        if not is_constant:
             entry = [_take_case(path.copy(), subject, case, statement.line) for case in cases[:1]]
         elif _holds(path, cases, value) or (default and number == len(groups) - 1):
-            entry = [] if taken else [path.copy()]
-            taken = True
+            entry = [] if matched else [path.copy()]
+            matched = True
         done = run(body, few(running + entry))
         running = done.out
         ends.out += done.left.get(BREAK, [])
         ends.take(done, BREAK)
     ends.out += running
-    if not taken and (known or not (defaulted or _is_exhaustive(path, groups, value))):
+    if not matched and (is_constant or not (defaulted or _is_exhaustive(path, groups, value))):
         ends.out.append(path)
     return ends
 
@@ -141,8 +141,8 @@ def _is_exhaustive(path: PathState, groups: tuple[ir.CaseGroup, ...], value: Val
     low, high = value.range
     if low is None or high is None or high - low >= CASES_MAX:
         return False
-    given = {evaluate(path.copy(), case).range for group in groups for case in group.labels if case is not None}
-    return all((number, number) in given for number in range(low, high + 1))
+    options = {evaluate(path.copy(), case).range for group in groups for case in group.labels if case is not None}
+    return all((number, number) in options for number in range(low, high + 1))
 
 
 def _holds(path: PathState, cases: tuple[ir.Expression | None, ...], value: Value) -> bool:

@@ -34,7 +34,7 @@ FILLS = re.compile(
     re.VERBOSE,
 )
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
-GIVEN = re.compile(rb"\s*[;+]")
+STATEMENT_END = re.compile(rb"\s*[;+]")
 ADDRESS = re.compile(rb"=\s*&\s*\w+\s*;|\bstatic\b")
 FREES = re.compile(rb"(?:ree|REE)\s*\(|\bdelete\b")
 RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"estroy", b"ispose", b"unref")
@@ -97,7 +97,7 @@ def _is_reached(body: bytes, name: bytes, end: int) -> bool:
         end = at + len(name)
         if INDEXED.match(body, end):
             return True
-        if GIVEN.match(body, end) and _before(body, at).endswith((b"=", b"return")):
+        if STATEMENT_END.match(body, end) and _before(body, at).endswith((b"=", b"return")):
             return True
         at = _next(body, name, end)
     return False

@@ -20,9 +20,9 @@ def _variable(path: PathState, e: NameExpr) -> Value:
         return frame.this
     local = frame.types.get(name)
     if local is None:
-        known = _constant(path, e)
-        if known is not None:
-            return known
+        constant = _constant(path, e)
+        if constant is not None:
+            return constant
     place = place_of_variable(path, name)
     if local is not None and local.is_array and place[1] == "" and place[0] in path.objects:
         return point_to(place[0])

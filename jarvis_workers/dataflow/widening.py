@@ -101,13 +101,13 @@ def loosen(path: PathState, places: list[Expression]) -> None:
             path.cells[place] = ANY if now.unset else now._replace(at=(now.at[0], None))
 
 
-def widen(path: PathState, places: list[Expression], known: PathState) -> None:
-    """Widen the places that the first iteration of a loop has changed since `known`."""
+def widen(path: PathState, places: list[Expression], state: PathState) -> None:
+    """Widen the places that the first iteration of a loop has changed since `state`."""
     for e in places:
         place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
             continue
-        now, before = path.cells[place], known.cells.get(place)
+        now, before = path.cells[place], state.cells.get(place)
         if before is None or before == now:
             continue
         if not now.target:

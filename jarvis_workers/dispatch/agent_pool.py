@@ -54,11 +54,11 @@ class Agents:
         self.store, resources, self.notify = world
         self.blobs = resources.blobs
         self.runtime, self.observer = runtime, runtime.setup.observer
-        self._told, self._ended = threading.Event(), threading.Event()
+        self._stop, self._ended = threading.Event(), threading.Event()
         self.process = f"{worker_id}/{os.getpid()}"
         holder = Holder(worker_id, self.process, lease_seconds)
         self._loop = ConversationLoop(deadline_seconds)
-        self._writer = JobWriter(self.store, holder, self._loop.cancel, self._told)
+        self._writer = JobWriter(self.store, holder, self._loop.cancel, self._stop)
         self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
         self._threads = [vital(self._loop.run), vital(self._writer.run), vital(self._end_in_time)]
 
@@ -84,37 +84,37 @@ class Agents:
 
     def call_off(self) -> None:
         """Cancel all conversations and reject new ones. Safe in a signal handler."""
-        self._told.set()
+        self._stop.set()
 
     def close(self) -> None:
         """Write the pending requests and end the threads."""
         self._writer.close()
         self._loop.stop()
         self._ended.set()
-        self._told.set()
+        self._stop.set()
         for thread in self._threads:
             thread.join(LAST_SECONDS)
 
     def _end_in_time(self) -> None:
         """After `call_off`, cancel all conversations; end the process if it has not stopped after LAST_SECONDS."""
-        self._told.wait()
+        self._stop.wait()
         if self._ended.is_set():
             return
         self.store.deadline.shorten(LAST_SECONDS)
         self._loop.cancel_all()
         if not self._ended.wait(LAST_SECONDS):
-            held = self._writer.held
+            claims = self._writer.claims
             with suppress(StoreError):
                 with self.store.write() as session:
-                    back = jobs.release(session, held)
-                for job in held:
+                    back = jobs.release(session, claims)
+                for job in claims:
                     job_log.released(job, accepted=job.id in back)
             os._exit(0)
 
     def reach(self, change: Callable[[Store], T]) -> T:
         """Run a store operation; a semaphore limits concurrent ones, so that none times out in the connection pool."""
         with self._at_the_store:
-            return retry_store(lambda: change(self.store), self._told)
+            return retry_store(lambda: change(self.store), self._stop)
 
 
 def make_room() -> None:

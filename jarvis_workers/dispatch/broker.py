@@ -133,8 +133,8 @@ class Notifier:
             # In reverse, so that urgent messages keep their order at the front.
             for one in reversed(notifications):
                 if one.urgent:
-                    said = self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
-                    self._to_the_front(keys=[queue_key(one.queue)], args=[said, MOST_BETWEEN])
+                    was_sent = self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
+                    self._to_the_front(keys=[queue_key(one.queue)], args=[was_sent, MOST_BETWEEN])
 
     def _put(self, producer: Any, one: Notification, sent_at: float) -> str:
         """Send a message and return its id; an urgent one has the `sent_at` of the message that it overtakes."""
@@ -176,9 +176,9 @@ class Notifier:
         try:
             yield
         except (redis.RedisError, OperationalError, OSError) as error:
-            said = str(error).strip().splitlines()
+            lines = str(error).strip().splitlines()
             raise BrokerUnavailable(
-                f"{self._where}: {said[0] if said else type(error).__name__}; {_advice(error)} JARVIS_BROKER_URL"
+                f"{self._where}: {lines[0] if lines else type(error).__name__}; {_advice(error)} JARVIS_BROKER_URL"
             ) from error
 
 

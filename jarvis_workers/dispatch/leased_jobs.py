@@ -29,18 +29,18 @@ class LeasedJobs:
     job whose lease is lost.
     """
 
-    def __init__(self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event) -> None:
+    def __init__(self, store: Store, holder: Holder, lose: Callable[[Claimed], None], stop: threading.Event) -> None:
         self.store, self.holder = store, holder
         self._lose = lose
-        self._told = told
-        self._held: set[Claimed] = set()
+        self._stop = stop
+        self._claims: set[Claimed] = set()
         self._in_doubt = False
         self._spent = time.process_time()
 
     @property
-    def held(self) -> list[Claimed]:
+    def claims(self) -> list[Claimed]:
         """The jobs whose leases are renewed."""
-        return list(self._held)
+        return list(self._claims)
 
     def next_renewal(self) -> float:
         """Return the monotonic time at which leases that are renewed now must be renewed again."""
@@ -48,30 +48,30 @@ class LeasedJobs:
 
     def forget(self, key: Any) -> None:
         """Stop renewing the lease of a job; keys that are not jobs are ignored."""
-        self._held.discard(key)
+        self._claims.discard(key)
 
     def claim(self, ids: Sequence[int]) -> Mapping[int, Claimed]:
         """Claim jobs; return the claimed ones by id."""
-        if self._told.is_set():
+        if self._stop.is_set():
             return {}
         try:
-            taken = self._take(ids)
+            claims = self._take(ids)
         except StoreUnavailable:
             self._in_doubt = True
             raise
         self._in_doubt = False
-        mine = {job.id for job in taken}
-        for earlier in [job for job in self._held if job.id in mine]:
+        mine = {job.id for job in claims}
+        for earlier in [job for job in self._claims if job.id in mine]:
             self._lose(earlier)
-            self._held.discard(earlier)
-        self._held |= set(taken)
-        return {job.id: job for job in taken}
+            self._claims.discard(earlier)
+        self._claims |= set(claims)
+        return {job.id: job for job in claims}
 
     def _take(self, ids: Sequence[int]) -> list[Claimed]:
         holder = self.holder
         with self.store.write() as session:
             if self._in_doubt:
-                jobs.release_strays(session, holder.worker_id, {job.id for job in self._held})
+                jobs.release_strays(session, holder.worker_id, {job.id for job in self._claims})
             return dispatching.claim_notified(
                 session,
                 ids,
@@ -89,34 +89,34 @@ class LeasedJobs:
         with self.store.write() as session:
             accepted = jobs.commit_many(session, counted)
         self._spent = total
-        self._held -= {one.job for one in finished}
+        self._claims -= {one.job for one in finished}
         return {one.job: one.job.id in accepted for one in finished}
 
     def fail(self, failed: Sequence[tuple[Claimed, str]]) -> Mapping[Claimed, bool]:
         """Record failed attempts."""
         with self.store.write() as session:
             recorded = {job: jobs.fail_attempt(session, job, reason) for job, reason in failed}
-        self._held -= set(recorded)
+        self._claims -= set(recorded)
         return recorded
 
     def release(self, released: Sequence[Claimed]) -> Mapping[Claimed, bool]:
         """Release jobs without a crash count."""
         with self.store.write() as session:
             back = jobs.release(session, released)
-        self._held -= set(released)
+        self._claims -= set(released)
         return {job: job.id in back for job in released}
 
     def renew(self) -> None:
         """Extend all leases; jobs whose leases expired, or whose runs are no longer running, are lost."""
-        held = self.held
+        claims = self.claims
         try:
-            kept = retry_store(lambda: self._extend(held), self._told) if held else set()
+            renewed = retry_store(lambda: self._extend(claims), self._stop) if claims else set()
         except StoreError:
-            kept = set()
-        for job in held:
-            if job.id not in kept:
+            renewed = set()
+        for job in claims:
+            if job.id not in renewed:
                 self._lose(job)
 
-    def _extend(self, held: Sequence[Claimed]) -> set[int]:
+    def _extend(self, claims: Sequence[Claimed]) -> set[int]:
         with self.store.write() as session:
-            return jobs.renew(session, held, self.holder.lease_seconds)
+            return jobs.renew(session, claims, self.holder.lease_seconds)

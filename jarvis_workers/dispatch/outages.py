@@ -17,7 +17,7 @@ class Outages:
         self.away: set[type[Exception]] = set()
 
     @contextmanager
-    def borne(self) -> Iterator[None]:
+    def tolerated(self) -> Iterator[None]:
         """Tolerate an unavailable server: log the outage and skip the rest of the block."""
         try:
             yield

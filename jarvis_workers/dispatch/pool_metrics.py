@@ -60,7 +60,7 @@ class PoolMetrics(Observer):
 
     @classmethod
     def start(cls, directory: str) -> Self:
-        """Start counting, with the files of this process in a directory."""
+        """Start to count events in files of this process in a directory."""
         os.environ[DIRECTORY] = directory
         return cls()
 

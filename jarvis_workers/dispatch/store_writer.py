@@ -36,21 +36,21 @@ class JobWriter:
     """Executes write requests until `close`. Once `told` is set, it neither claims jobs nor waits for the store."""
 
     def __init__(
-        self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event | None = None
+        self, store: Store, holder: Holder, lose: Callable[[Claimed], None], stop: threading.Event | None = None
     ) -> None:
-        self._told = told or threading.Event()
-        self._jobs = LeasedJobs(store, holder, lose, self._told)
-        self._asked: SimpleQueue[WriteRequest | None] = SimpleQueue()
+        self._stop = stop or threading.Event()
+        self._jobs = LeasedJobs(store, holder, lose, self._stop)
+        self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
 
     @property
-    def held(self) -> list[Claimed]:
+    def claims(self) -> list[Claimed]:
         """The jobs whose leases are renewed."""
-        return self._jobs.held
+        return self._jobs.claims
 
     def claim(self, job_id: int) -> Claimed | None:
         """Claim the job of a notification; None if it cannot be claimed."""
-        taken: Claimed | None = self._ask(self._jobs.claim, job_id, job_id)
-        return taken
+        result: Claimed | None = self._ask(self._jobs.claim, job_id, job_id)
+        return result
 
     def commit(self, finished: Finished) -> bool:
         """Save the result of a job; return False if its lease was lost meanwhile."""
@@ -66,7 +66,7 @@ class JobWriter:
 
     def close(self) -> None:
         """Let `run` return once all requests so far are done."""
-        self._asked.put(None)
+        self._requests.put(None)
 
     def run(self) -> None:
         """Execute requests and renew leases until `close`; the body of the thread."""
@@ -75,16 +75,16 @@ class JobWriter:
             batch = self._gather(due)
             closing = None in batch
             for do in (self._jobs.release, self._jobs.fail, self._jobs.commit, self._jobs.claim):
-                if asked := [one for one in batch if one and one.do == do]:
-                    self._together(asked)
+                if requests := [one for one in batch if one and one.do == do]:
+                    self._together(requests)
             if time.monotonic() >= due:
                 self._jobs.renew()
                 due = self._jobs.next_renewal()
 
     def _ask(self, do: Callable[[Sequence[Any]], Mapping[Any, Any]], key: Any, content: Any) -> Any:
-        asked = WriteRequest(do, key, content)
-        self._asked.put(asked)
-        return asked.answer.result()
+        request = WriteRequest(do, key, content)
+        self._requests.put(request)
+        return request.answer.result()
 
     def _gather(self, due: float) -> list[WriteRequest | None]:
         """Return the requests within GATHER_SECONDS of the first one; return early when a renewal is due."""
@@ -92,24 +92,24 @@ class JobWriter:
         give_up = due
         try:
             while True:
-                batch.append(self._asked.get(timeout=max(0.0, give_up - time.monotonic())))
+                batch.append(self._requests.get(timeout=max(0.0, give_up - time.monotonic())))
                 give_up = min(give_up, time.monotonic() + GATHER_SECONDS) if len(batch) == 1 else give_up
         except Empty:
             return batch
 
-    def _together(self, asked: Sequence[WriteRequest]) -> None:
+    def _together(self, requests: Sequence[WriteRequest]) -> None:
         """Execute requests in one batch; if the store rejects it, one by one, so that only the faulty request fails."""
-        contents = [one.content for one in asked]
-        done = settle(Future[Mapping[Any, Any]](), retry_store, lambda: asked[0].do(contents), self._told)
+        contents = [one.content for one in requests]
+        done = settle(Future[Mapping[Any, Any]](), retry_store, lambda: requests[0].do(contents), self._stop)
         error = done.exception()
         if error is None:
             answers = dict(done.result())
-            for one in asked:
+            for one in requests:
                 one.answer.set_result(answers.pop(one.key, None))
-        elif len(asked) == 1 or isinstance(error, StoreUnavailable):
-            for one in asked:
+        elif len(requests) == 1 or isinstance(error, StoreUnavailable):
+            for one in requests:
                 self._jobs.forget(one.key)
                 one.answer.set_exception(error)
         else:
-            for one in asked:
+            for one in requests:
                 self._together([one])

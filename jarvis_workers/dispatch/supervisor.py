@@ -89,7 +89,7 @@ class PoolSupervisor:
 
     def tick(self) -> None:
         """Run one iteration: rows, dead processes, the controller, notifications, stalled pools, the heartbeat."""
-        with self._outages.borne():
+        with self._outages.tolerated():
             for pool in self.pools:
                 self._look_after(pool)
             if self.controller.tick():
@@ -181,8 +181,8 @@ class PoolSupervisor:
         why = how or "its process died"
         for name in dead:
             with self.store.write() as session:
-                taken = crash_attribution.crash_process(session, name, why)
-                for run_id, stage, lost in crash_attribution.by_stage(taken):
+                recovered = crash_attribution.crash_process(session, name, why)
+                for run_id, stage, lost in crash_attribution.by_stage(recovered):
                     events.record(session, run_id, "crashed", stage, jobs=lost, process=name)
-            for job in taken:
+            for job in recovered:
                 job_log.crashed(job, why)

@@ -30,7 +30,7 @@ class ConversationThread:
         self._thread.start()
 
     @property
-    def held(self) -> list[Claimed]:
+    def claims(self) -> list[Claimed]:
         """The jobs whose conversations are running, or whose outcomes have not been collected."""
         return list(self._on)
 
@@ -58,7 +58,7 @@ class ConversationThread:
 
     def call_off(self) -> None:
         """Cancel all conversations and drop their outcomes."""
-        self.drop(self.held)
+        self.drop(self.claims)
 
     def close(self) -> None:
         """Cancel all conversations and end the threads."""

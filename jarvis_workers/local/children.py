@@ -94,11 +94,11 @@ class LocalChildren:
                     slot.child.close()
         self.slots = [self._new_slot() for _ in self.slots]
 
-    def _read(self, slot: ChildSlot, said: dict[str, Any]) -> JobOutcome:
+    def _read(self, slot: ChildSlot, fields: dict[str, Any]) -> JobOutcome:
         job, slot.job = slot.job, None
         assert job is not None
-        assert job.id == said["job"]
-        return JobOutcome(job, decode_outcome(said), slot.process)
+        assert job.id == fields["job"]
+        return JobOutcome(job, decode_outcome(fields), slot.process)
 
     def _replace(self, slot: ChildSlot, how: str) -> list[JobOutcome]:
         """Replace the slot of a dead child; return the outcome of its job, if it had one."""
@@ -113,8 +113,8 @@ class LocalChildren:
         self._errors.seek(max(0, size - LAST_LINE_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
         self._errors.truncate(0)
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f": {said[:200]}" if said else ""
+        text = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f": {text[:200]}" if text else ""
 
     def _new_slot(self) -> ChildSlot:
         self._named += 1

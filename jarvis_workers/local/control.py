@@ -23,7 +23,7 @@ class ControlThread:
         self._current: tuple[Claimed, Future[AttemptOutcome]] | None = None
 
     @property
-    def held(self) -> list[Claimed]:
+    def claims(self) -> list[Claimed]:
         """The current job, if any."""
         return [self._current[0]] if self._current else []
 

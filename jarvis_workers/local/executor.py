@@ -114,7 +114,7 @@ class LocalExecutor:
             self._pools.allow_for_sleep(late)
         with self.store.write() as session:
             workers.touch(session, self.worker)
-            jobs.release_strays(session, self.worker.id, self._pools.held)
+            jobs.release_strays(session, self.worker.id, self._pools.running_ids)
             self._pools.renew(session)
         self.controller.tick()
         self._pools.enforce_limit(now)

@@ -32,8 +32,8 @@ def save_outcomes(store: Store, blobs: Blobs, outcomes: Sequence[JobOutcome]) ->
             if isinstance(one.outcome, Failed):
                 jobs.fail_attempt(session, one.job, one.outcome.reason)
             elif isinstance(one.outcome, Died):
-                taken = crash_attribution.crash_process(session, one.process, one.outcome.how)
-                for run_id, stage, lost in crash_attribution.by_stage(taken):
+                recovered = crash_attribution.crash_process(session, one.process, one.outcome.how)
+                for run_id, stage, lost in crash_attribution.by_stage(recovered):
                     events.record(session, run_id, "crashed", stage, jobs=lost, how=one.outcome.how)
     for one in outcomes:
         if isinstance(one.outcome, Full):

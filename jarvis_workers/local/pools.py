@@ -78,10 +78,10 @@ class LocalPools:
             self._agents = ConversationThread(self._world.runtime(), self._world.blobs, self._wake)
 
     @property
-    def held(self) -> set[int]:
+    def running_ids(self) -> set[int]:
         """The ids of the jobs that are running, or whose outcomes have not been saved."""
-        held = [job for _, job in self._children.busy] + [one.job for one in self._outcomes] + self._control.held
-        return {job.id for job in held + (self._agents.held if self._agents else [])}
+        jobs = [job for _, job in self._children.busy] + [one.job for one in self._outcomes] + self._control.claims
+        return {job.id for job in jobs + (self._agents.claims if self._agents else [])}
 
     @property
     def has_outcomes(self) -> bool:
@@ -109,7 +109,7 @@ class LocalPools:
             if job is None:
                 break
             claims.children.append((slot, job))
-        if not self._control.held:
+        if not self._control.claims:
             claims.control.extend(claim(CONTROL_QUEUE, 1, self._worker_id))
         if self._agents:
             for queue in CONVERSATION_QUEUES:
@@ -132,13 +132,13 @@ class LocalPools:
             else:
                 self._outcomes.append(_decide_inline(job, module, work, self._world.resources))
 
-    def _converse(self, given: Sequence[Claimed]) -> None:
+    def _converse(self, claims: Sequence[Claimed]) -> None:
         """Start conversations; one whose input cannot be loaded becomes a failed attempt."""
-        if not given or not self._agents:
+        if not claims or not self._agents:
             return
         with self._world.store.read() as session:
             loading = Loading(session)
-            for job in given:
+            for job in claims:
                 try:
                     self._agents.start(job, *loading.load(job))
                 except StepFailed as error:
@@ -146,10 +146,10 @@ class LocalPools:
 
     def renew(self, session: "Session") -> None:
         """Extend leases and cancel conversations whose leases are lost; leases in children cover the hard limit."""
-        jobs.renew(session, self._control.held, self._limits.lease_seconds)
-        if self._agents and (held := self._agents.held):
-            kept = jobs.renew(session, held, self._limits.lease_seconds)
-            self._agents.drop(job for job in held if job.id not in kept)
+        jobs.renew(session, self._control.claims, self._limits.lease_seconds)
+        if self._agents and (claims := self._agents.claims):
+            renewed = jobs.renew(session, claims, self._limits.lease_seconds)
+            self._agents.drop(job for job in claims if job.id not in renewed)
 
     def allow_for_sleep(self, seconds: float) -> None:
         """Extend the time limits of running children after a suspension of the machine."""

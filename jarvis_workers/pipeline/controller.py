@@ -153,14 +153,14 @@ class Controller:
             if slept:
                 jobs.extend_all(session, slept, self.lease_seconds)
                 workers.excuse_all(session, slept)
-            late, gone = (
+            late, orphans = (
                 crash_attribution.recover(session),
                 crash_attribution.recover_dead_workers(session, self.lease_seconds),
             )
-            for run_id, stage, lost in crash_attribution.by_stage(late + gone):
+            for run_id, stage, lost in crash_attribution.by_stage(late + orphans):
                 events.record(session, run_id, "recovered", stage, jobs=lost)
-        for why, taken in (("its lease expired", late), ("its worker disappeared", gone)):
-            for job in taken:
+        for why, recovered in (("its lease expired", late), ("its worker disappeared", orphans)):
+            for job in recovered:
                 telemetry.warning(
                     "recovered", **telemetry.about(job), process=job.process, given_up=job.given_up, why=why
                 )

@@ -100,11 +100,11 @@ def _apart(todo: Mapping[str, File], task: Task[File, Done], limits: FileLimits)
         return [outcome.reason] if isinstance(outcome, FileNotChecked) else [None, task.to_json(outcome)]
 
     with closing(map_in_fork(list(todo.values()), work, limits.seconds)) as answers:
-        for key, said in zip(todo, answers, strict=True):
-            if isinstance(said, Crashed):
-                yield key, FileNotChecked(said.reason)
+        for key, answer in zip(todo, answers, strict=True):
+            if isinstance(answer, Crashed):
+                yield key, FileNotChecked(answer.reason)
             else:
-                yield key, FileNotChecked(said[0]) if len(said) == 1 else task.from_json(said[1])
+                yield key, FileNotChecked(answer[0]) if len(answer) == 1 else task.from_json(answer[1])
 
 
 def _within(budget: ResourceBudget, seconds: float, do: Callable[[], Done]) -> Done | FileNotChecked:

@@ -47,17 +47,17 @@ def result_of(commit: Commit) -> bytes:
     if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
         return b""
     not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
-    remarks = [[shown(path), *said] for path, *said in commit.remarks]
-    said = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
-    return json.dumps(said | dict(commit.blobs)).encode()
+    remarks = [[shown(path), *fields] for path, *fields in commit.remarks]
+    fields = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
+    return json.dumps(fields | dict(commit.blobs)).encode()
 
 
 def read_result(blobs: Blobs, result: str | None) -> JobResult:
     """Decode a JobResult from a row, or from the blob that the row refers to."""
-    said: dict[str, Any] = json.loads(result) if result else {}
-    said = json.loads(blobs.read(said["blob"])) if "blob" in said else said
-    own = {name: said.pop(name) for name in JobResult._fields if name in said}
-    return JobResult(**own, blobs=said)
+    fields: dict[str, Any] = json.loads(result) if result else {}
+    fields = json.loads(blobs.read(fields["blob"])) if "blob" in fields else fields
+    own = {name: fields.pop(name) for name in JobResult._fields if name in fields}
+    return JobResult(**own, blobs=fields)
 
 
 def range_of(job: StageJob) -> tuple[int, int]:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from jarvis_workers.store.values import Run
 
 
-def read_limits(said: FileLimits | Mapping[str, float]) -> FileLimits:
+def read_limits(limits: FileLimits | Mapping[str, float]) -> FileLimits:
     """Decode the limits from JSON; values that are decoded already are returned unchanged."""
-    return said if isinstance(said, FileLimits) else FileLimits(**said)
+    return limits if isinstance(limits, FileLimits) else FileLimits(**limits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.errors import SnapshotError, StepFailed
 from jarvis_workers.pipeline.history import StageHistory, result_of
-from jarvis_workers.pipeline.stages import PLAN, stage_of, step_of
+from jarvis_workers.pipeline.stages import PLAN, stage_of, stages_of, step_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import artifacts, jobs, runs, transcripts
@@ -61,10 +61,10 @@ class Loading:
 
 def recall(module: str, work: Any, resources: Resources) -> Commit | None:
     """Return the cached commit of a job, with the CPU seconds that the lookup took; None if it is not cached."""
-    known = getattr(step_of(module), "recall", None)
+    recall_step = getattr(step_of(module), "recall", None)
     began = time.thread_time()
     try:
-        commit = known(work, resources) if known else None
+        commit = recall_step(work, resources) if recall_step else None
     except (SnapshotError, StepFailed):
         return None
     return commit._replace(cpu_seconds=time.thread_time() - began) if commit else None
@@ -88,7 +88,11 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
     planned = (
         step.plan_on(run, blobs, _earlier(store, blobs, run)) if hasattr(step, "plan_on") else step.plan(run, blobs)
     )
+    names = {stage.name for stage in stages_of(run.kind)}
     for chunk in _chunks(planned, PLAN_CHUNK):
+        # A task is named by the step of its job: workers drop messages that name an unknown task.
+        if unknown := {one.step for one in chunk} - names:
+            raise StepFailed(f"the pipeline {run.kind} has no stage {unknown.pop()!r}, the step of a planned job")
         with store.write() as session:
             if not jobs.plan_more(session, job, chunk):
                 return None
@@ -105,8 +109,8 @@ def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> StageHistory:
     return StageHistory(outcomes, lambda content: _put(store, blobs, run.id, content), store.read)
 
 
-def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
-    while chunk := list(islice(found, size)):
+def _chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    while chunk := list(islice(items, size)):
         yield chunk
 
 
@@ -114,31 +118,31 @@ def save_large_parts(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, C
     """Put the large parts of commits into the blob store, after recording the blob uses of all commits at once."""
     with store.read() as session:
         transcripts = {job.id: _transcript(session, job) for job, _ in done if has_conversations(job.queue)}
-    told = [result_of(commit) for _, commit in done]
+    results = [result_of(commit) for _, commit in done]
     parts = [
         [*commit.artifacts, *transcripts.get(job.id, ())] + ([("", result)] if len(result) > ROW_BYTES else [])
-        for (job, commit), result in zip(done, told, strict=True)
+        for (job, commit), result in zip(done, results, strict=True)
     ]
-    wanted: defaultdict[str, list[str]] = defaultdict(list)
+    uses: defaultdict[str, list[str]] = defaultdict(list)
     for (job, commit), large in zip(done, parts, strict=True):
-        wanted[job.run_id] += [blob for _, blob in commit.blobs]
-        wanted[job.run_id] += [hashlib.sha256(content).hexdigest() for _, content in large]
-    if any(wanted.values()):
+        uses[job.run_id] += [blob for _, blob in commit.blobs]
+        uses[job.run_id] += [hashlib.sha256(content).hexdigest() for _, content in large]
+    if any(uses.values()):
         with store.write() as session:
-            for run_id, names in wanted.items():
+            for run_id, names in uses.items():
                 artifacts.add_uses(session, run_id, names)
     return [
         _finished(job, commit, result, [(name, blobs.put(content), len(content)) for name, content in large])
-        for (job, commit), result, large in zip(done, told, parts, strict=True)
+        for (job, commit), result, large in zip(done, results, parts, strict=True)
     ]
 
 
-def _finished(job: Claimed, commit: Commit, result: bytes, kept: Sequence[tuple[str, str, int]]) -> Finished:
+def _finished(job: Claimed, commit: Commit, result: bytes, artifacts: Sequence[tuple[str, str, int]]) -> Finished:
     """Return the finished job; a result too long for a row is in the blob with the empty name."""
     text = result.decode() or None
-    for name, blob, _ in kept:
+    for name, blob, _ in artifacts:
         text = text if name else json.dumps({"blob": blob})
-    return Finished(job, commit, text, tuple(one for one in kept if one[0]))
+    return Finished(job, commit, text, tuple(one for one in artifacts if one[0]))
 
 
 def _transcript(session: "Session", job: Claimed) -> list[tuple[str, bytes]]:

@@ -139,9 +139,9 @@ def _load_domain(domain: str) -> None:
                 raise
 
 
-def _load_entry_points(**chosen: str) -> None:
+def _load_entry_points(**name: str) -> None:
     metadata = importlib.import_module("importlib.metadata")  # slow: imported only for kinds of other packages
-    for entry in metadata.entry_points(group=GROUP, **chosen):
+    for entry in metadata.entry_points(group=GROUP, **name):
         register_pipeline(entry.name, entry.load())
 
 
@@ -175,8 +175,8 @@ def hook_of(name: str) -> Callable[["Session", "Run"], None]:
 
 def warm_up(queue: str) -> None:
     """Call the `warm_up` functions of all stages of a queue (see `Stage`)."""
-    chosen = (stage for stages in pipelines().values() for stage in stages if stage.queue == queue)
-    for name in dict.fromkeys(stage.warm_up for stage in chosen if stage.warm_up):
+    selection = (stage for stages in pipelines().values() for stage in stages if stage.queue == queue)
+    for name in dict.fromkeys(stage.warm_up for stage in selection if stage.warm_up):
         _function(name)()
 
 

@@ -28,13 +28,13 @@ def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
     raise ValueError(f"invalid outcome of a child process: {outcome}")
 
 
-def decode_outcome(said: dict[str, Any]) -> AttemptOutcome:
-    """Decode an outcome encoded by `encode_outcome`; `said` also contains the CPU seconds of the job."""
-    if "full" in said:
-        return Full(said["full"])
-    if "error" in said:
-        return Failed(said["error"])
-    return Done(decode_commit(said["commit"], said["cpu_seconds"]))
+def decode_outcome(fields: dict[str, Any]) -> AttemptOutcome:
+    """Decode an outcome encoded by `encode_outcome`; `fields` also contains the CPU seconds of the job."""
+    if "full" in fields:
+        return Full(fields["full"])
+    if "error" in fields:
+        return Failed(fields["error"])
+    return Done(decode_commit(fields["commit"], fields["cpu_seconds"]))
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:
@@ -45,26 +45,26 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
         "cached": commit.cached,
         **({"results": encode_results(commit.results)} if commit.results else {}),
         "not_checked": [(as_text(path), reason) for path, reason in commit.not_checked],
-        **({"remarks": [(as_text(path), *said) for path, *said in commit.remarks]} if commit.remarks else {}),
+        **({"remarks": [(as_text(path), *remark) for path, *remark in commit.remarks]} if commit.remarks else {}),
         **({"profile": commit.profile} if commit.profile else {}),
         **({"blobs": commit.blobs} if commit.blobs else {}),
         **({"children": [job._asdict() for job in commit.children]} if commit.children else {}),
     }
 
 
-def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
+def decode_commit(fields: dict[str, Any], cpu_seconds: float) -> Commit:
     """Decode a commit encoded by `encode_commit`."""
     return Commit(
-        files=said["files"],
-        size=said["size"],
-        cached=said["cached"],
+        files=fields["files"],
+        size=fields["size"],
+        cached=fields["cached"],
         cpu_seconds=cpu_seconds,
-        results=decode_results(said.get("results", ())),
-        not_checked=tuple((from_text(path), reason) for path, reason in said["not_checked"]),
-        remarks=tuple((from_text(path), *remark) for path, *remark in said.get("remarks", ())),
-        profile=said.get("profile"),
-        blobs=tuple((name, blob) for name, blob in said.get("blobs", ())),
-        children=tuple(NewJob(**job) for job in said.get("children", ())),
+        results=decode_results(fields.get("results", ())),
+        not_checked=tuple((from_text(path), reason) for path, reason in fields["not_checked"]),
+        remarks=tuple((from_text(path), *remark) for path, *remark in fields.get("remarks", ())),
+        profile=fields.get("profile"),
+        blobs=tuple((name, blob) for name, blob in fields.get("blobs", ())),
+        children=tuple(NewJob(**job) for job in fields.get("children", ())),
     )
 
 

@@ -40,14 +40,14 @@ class CachedPlatform:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform = platform
         self._answers, self._offline = answers, offline
-        self._known_so_far = True
+        self._may_hit = True
         self.keys: set[str] = set()
         self._writer = RequestWriter(platform.model, platform.profile)
 
     async def ask_async(self, request: ModelRequest) -> Reply:
         body, key = self._writer.write(request)
-        known = await asyncio.to_thread(self._recall, key) if self._known_so_far else None
-        return known or self._keep(key, await self._platform.ask_async(replace(request, body=body)))
+        cached_answer = await asyncio.to_thread(self._recall, key) if self._may_hit else None
+        return cached_answer or self._keep(key, await self._platform.ask_async(replace(request, body=body)))
 
     def _recall(self, key: str) -> Reply | None:
         text = self._answers.find(key)
@@ -56,7 +56,7 @@ class CachedPlatform:
             return reply_from(json.loads(text)).remembered()
         if self._offline:
             raise ModelUnavailable(f"no recorded answer to request {key[:12]}; record the conversation again")
-        self._known_so_far = False
+        self._may_hit = False
         return None
 
     def _keep(self, key: str, reply: Reply) -> Reply:

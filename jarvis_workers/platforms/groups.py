@@ -26,7 +26,7 @@ FASTEST = 1e12
 SHOWN = frozenset({"model", "profile", "platform", "api_key_env", "api_key_file"})
 
 
-def _known_profile(name: str) -> str:
+def _check_profile(name: str) -> str:
     if name not in PROFILES:
         raise ValueError(f"should be one of {', '.join(PROFILES)}")
     return name
@@ -44,7 +44,7 @@ class ModelGroup(FrozenProfile):
     model: Annotated[str, Field(min_length=1)]
     platform: str = "openai"
     base_url: Annotated[str, AfterValidator(_address)] = Field(default=OPENAI_URL, repr=False)
-    profile: Annotated[str, AfterValidator(_known_profile)] | None = None
+    profile: Annotated[str, AfterValidator(_check_profile)] | None = None
     api_key: SecretStr | None = None
     api_key_env: str | None = None
     api_key_file: str | None = None
@@ -97,8 +97,8 @@ class ModelGroup(FrozenProfile):
 
 def all_groups(groups: Mapping[str, ModelGroup], environ: Mapping[str, str]) -> dict[str, ModelGroup]:
     """Return the groups, including the one from the environment if its variables are set."""
-    found = None if ENVIRONMENT in groups else _of_environment(environ)
-    return {**groups, **({ENVIRONMENT: found} if found else {})}
+    from_environment = None if ENVIRONMENT in groups else _of_environment(environ)
+    return {**groups, **({ENVIRONMENT: from_environment} if from_environment else {})}
 
 
 def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Mapping[str, str]) -> str | None:
@@ -106,14 +106,14 @@ def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Ma
 
     Raises SettingsError for an unknown name.
     """
-    known = all_groups(groups, environ)
+    available = all_groups(groups, environ)
     if name is not None:
-        if name not in known:
+        if name not in available:
             raise SettingsError(f'models: there is no group "{name}"{_hint(name, groups)}')
         return name
     if len(groups) == 1:
         return next(iter(groups))
-    return ENVIRONMENT if ENVIRONMENT in known else None
+    return ENVIRONMENT if ENVIRONMENT in available else None
 
 
 def describe_problem(wrong: "ErrorDetails", groups: object) -> str:
@@ -123,9 +123,9 @@ def describe_problem(wrong: "ErrorDetails", groups: object) -> str:
     if wrong["type"] == "missing":
         return f"{place} is missing"
     if wrong["type"] == "extra_forbidden":
-        known = Prices if "prices" in names else ModelGroup
-        close = get_close_matches(last, known.model_fields, n=1)
-        return f"{place} is not a setting of a model group{_meant(close)}"
+        model_class = Prices if "prices" in names else ModelGroup
+        close = get_close_matches(last, model_class.model_fields, n=1)
+        return f"{place} is not a setting of a model group{_suggestion(close)}"
     value = groups
     for part in wrong["loc"][1:]:
         value = value.get(part) if isinstance(value, Mapping) else None
@@ -133,7 +133,7 @@ def describe_problem(wrong: "ErrorDetails", groups: object) -> str:
     return f"{place} is {shown}, {wrong['msg'].removeprefix('Input ').removeprefix('Value error, ')}"
 
 
-def _meant(close: list[str]) -> str:
+def _suggestion(close: list[str]) -> str:
     return f' (did you mean "{close[0]}"?)' if close else ""
 
 
@@ -154,7 +154,7 @@ def _of_environment(environ: Mapping[str, str]) -> ModelGroup | None:
 def _hint(name: str, groups: Mapping[str, ModelGroup]) -> str:
     close = get_close_matches(name, groups, n=1)
     if close:
-        return _meant(close)
+        return _suggestion(close)
     return f"; available: {', '.join(groups)}" if groups else "; none is set in jarvis.yaml"
 
 

@@ -20,7 +20,7 @@ from jarvis_workers.redact import redact_server_text, without
 
 PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
-SAID = 300
+MESSAGE_LENGTH = 300
 MOST_BYTES = 16 << 20
 TOO_LARGE = f"the answer is larger than {MOST_BYTES >> 20} MB"
 
@@ -60,15 +60,15 @@ class Sdk:
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
-        found = _BoundedResponse()
+        response = _BoundedResponse()
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
                 how = self._how(body, seconds)
                 async with aclosing(await client.post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
                     async for piece in answer.aiter_bytes():
-                        found.add(piece)
-            return self._cleared(found.whole)
+                        response.add(piece)
+            return self._cleared(response.whole)
         except http.HTTPError as error:
             raise self._cut(error) from None
         except openai.OpenAIError as error:
@@ -89,7 +89,7 @@ class Sdk:
         return without(body.decode("utf-8", "surrogateescape"), self._key).encode("utf-8", "surrogateescape")
 
     def _cut(self, error: Exception) -> Unreachable:
-        return Unreachable(redact_server_text(f"the response was truncated: {error}", self._key)[:SAID])
+        return Unreachable(redact_server_text(f"the response was truncated: {error}", self._key)[:MESSAGE_LENGTH])
 
     def _request_error(self, error: Any) -> RequestRefused | Unreachable:
         """Convert an error of the library; neither the message nor the cause contains the API key."""
@@ -97,9 +97,11 @@ class Sdk:
         if status is None:
             # the library reports every lost connection as a timeout; the cause is more precise
             says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
-            return Unreachable(redact_server_text(says, self._key)[:SAID])
+            return Unreachable(redact_server_text(says, self._key)[:MESSAGE_LENGTH])
         headers = error.response.headers
-        return RequestRefused(status, redact_server_text(str(error), self._key)[:SAID], seconds_to_wait(headers))
+        return RequestRefused(
+            status, redact_server_text(str(error), self._key)[:MESSAGE_LENGTH], seconds_to_wait(headers)
+        )
 
 
 class _BoundedResponse:
@@ -130,9 +132,9 @@ def _make(base_url: str, most: int) -> Any:
 @cache
 def _libraries() -> tuple[Any, Any]:
     """Import openai and httpx2; gc.freeze exempts their objects from later garbage collection."""
-    found = importlib.import_module("openai"), importlib.import_module("httpx2")
+    modules = importlib.import_module("openai"), importlib.import_module("httpx2")
     gc.freeze()
-    return found
+    return modules
 
 
 @cache

@@ -129,7 +129,7 @@ def record_of(reply: Reply) -> dict[str, Any]:
     return fields_of(reply) | {"calls": [*map(fields_of, reply.calls)], "usage": fields_of(reply.usage)}
 
 
-def reply_from(found: Mapping[str, Any]) -> Reply:
+def reply_from(value: Mapping[str, Any]) -> Reply:
     """Return the reply that a JSON object from `record_of` represents."""
-    calls = tuple(ToolCall(**call) for call in found["calls"])
-    return Reply(**{**found, "calls": calls, "usage": TokenUsage(**found["usage"])})
+    calls = tuple(ToolCall(**call) for call in value["calls"])
+    return Reply(**{**value, "calls": calls, "usage": TokenUsage(**value["usage"])})

@@ -37,8 +37,8 @@ class Providers:
         make = self._makers.get(group.platform)
         if make is None:
             close = get_close_matches(group.platform, self._makers, n=1)
-            meant = f' (did you mean "{close[0]}"?)' if close else f"; available: {', '.join(self._makers)}"
-            raise SettingsError(f'models: unknown platform "{group.platform}"{meant}')
+            hint = f' (did you mean "{close[0]}"?)' if close else f"; available: {', '.join(self._makers)}"
+            raise SettingsError(f'models: unknown platform "{group.platform}"{hint}')
         return make(group)
 
     def _compatible(self, group: ModelGroup) -> Compatible:

@@ -43,60 +43,60 @@ def _choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _call(call: object, place: int) -> ToolCall:
-    found = _mapping(call)
-    function = _mapping(found.get("function"))
+    fields = _mapping(call)
+    function = _mapping(fields.get("function"))
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return ToolCall(_text(found.get("id")) or f"call_{place}", _text(function.get("name")), text)
+    return ToolCall(_text(fields.get("id")) or f"call_{place}", _text(function.get("name")), text)
 
 
 def _thoughts(message: Mapping[str, Any]) -> str | None:
     return next((message[name] for name in THOUGHTS if isinstance(message.get(name), str)), None)
 
 
-def _usage(found: object) -> TokenUsage:
-    if not isinstance(found, Mapping):
+def _usage(value: object) -> TokenUsage:
+    if not isinstance(value, Mapping):
         return TokenUsage()
-    prompt, completion = found.get("prompt_tokens_details"), found.get("completion_tokens_details")
-    cached = _number(prompt, "cached_tokens") or _number(found, "prompt_cache_hit_tokens")
+    prompt, completion = value.get("prompt_tokens_details"), value.get("completion_tokens_details")
+    cached = _number(prompt, "cached_tokens") or _number(value, "prompt_cache_hit_tokens")
     return TokenUsage(
-        _number(found, "prompt_tokens"),
-        _number(found, "completion_tokens"),
+        _number(value, "prompt_tokens"),
+        _number(value, "completion_tokens"),
         cached,
         _number(completion, "reasoning_tokens"),
     )
 
 
-def _number(found: object, name: str) -> int:
-    value = found.get(name) if isinstance(found, Mapping) else None
+def _number(fields: object, name: str) -> int:
+    value = fields.get(name) if isinstance(fields, Mapping) else None
     return min(value, MOST_TOKENS) if isinstance(value, int) and value >= 0 else 0
 
 
-def _mapping(found: object) -> Mapping[str, Any]:
-    if not isinstance(found, Mapping):
-        raise BrokenAnswer(f"the server's response has an unexpected format: {_quote(found)}")
-    return found
+def _mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise BrokenAnswer(f"the server's response has an unexpected format: {_quote(value)}")
+    return value
 
 
-def _sequence(found: object) -> list[Any]:
-    if found is None:
+def _sequence(value: object) -> list[Any]:
+    if value is None:
         return []
-    if not isinstance(found, list):
-        raise BrokenAnswer(f"the server's response has an unexpected format: {_quote(found)}")
-    return found
+    if not isinstance(value, list):
+        raise BrokenAnswer(f"the server's response has an unexpected format: {_quote(value)}")
+    return value
 
 
-def _text(found: object) -> str:
+def _text(value: object) -> str:
     """Return text; some servers send it as a list of parts."""
-    if isinstance(found, list):
-        return "".join(_text(part.get("text")) for part in found if isinstance(part, Mapping))
-    return found if isinstance(found, str) else ""
+    if isinstance(value, list):
+        return "".join(_text(part.get("text")) for part in value if isinstance(part, Mapping))
+    return value if isinstance(value, str) else ""
 
 
-def _optional(found: object) -> str | None:
-    return found if isinstance(found, str) and found else None
+def _optional(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
-def _quote(found: object) -> str:
-    text = found[:LOOKED_AT].decode("utf-8", "replace") if isinstance(found, bytes) else str(found)[:LOOKED_AT]
+def _quote(value: object) -> str:
+    text = value[:LOOKED_AT].decode("utf-8", "replace") if isinstance(value, bytes) else str(value)[:LOOKED_AT]
     return repr(redact_server_text(text)[:QUOTED])

@@ -85,17 +85,17 @@ async def retry_request(attempt: Callable[[float], Awaitable[T]], patience: Retr
         return await attempt(patience.begin())
 
     try:
-        found: T = await AsyncRetrying(**patience.options())(once)
+        result: T = await AsyncRetrying(**patience.options())(once)
     except PROBLEMS as error:
         raise final_error(error, patience) from error
-    return found
+    return result
 
 
 def final_error(error: Exception, patience: RetryDeadline) -> ModelError:
     """Convert an error to a ModelError with the number of attempts."""
-    known = _as_model_error(error, patience)
-    known.tries = max(patience.tries, 1)
-    return known
+    model_error = _as_model_error(error, patience)
+    model_error.tries = max(patience.tries, 1)
+    return model_error
 
 
 def _as_model_error(error: Exception, patience: RetryDeadline) -> ModelError:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import SandboxError
 from jarvis_workers.probe.attacks import inside
-from jarvis_workers.probe.attacks.resources import GIVEN
+from jarvis_workers.probe.attacks.resources import LIMITS
 from jarvis_workers.probe.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
 from jarvis_workers.sandbox.confine import ENVIRONMENT
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter
@@ -66,52 +66,54 @@ def unconfined(names: Sequence[str]) -> set[str]:
     """Return the attacks that succeed without a sandbox."""
     with _targets() as (target, place):
         (place / "scratch").mkdir()
-        told = target._replace(scratch=str(place / "scratch"))
-        return _made(lambda some, mark: _plainly(told, some, mark), names)
+        own_target = target._replace(scratch=str(place / "scratch"))
+        return _made(lambda some, mark: _plainly(own_target, some, mark), names)
 
 
-def confined(tier: Tier, names: Sequence[str], *, without: Collection[str] = (), known: int | None = None) -> set[str]:
+def confined(
+    tier: Tier, names: Sequence[str], *, without: Collection[str] = (), handled_rights: int | None = None
+) -> set[str]:
     """Return the attacks that succeed in a tier, and `tree_changed` if any target was modified."""
-    with _targets() as (target, place), _starter(target, without, known) as starter:
+    with _targets() as (target, place), _starter(target, without, handled_rights) as starter:
         before = _state(place)
 
         def run(some: str, mark: str) -> str:
             with Sandbox(target.tree, tier, starter) as sandbox:
-                told = target._replace(scratch=str(sandbox.home))
-                return sandbox.run(_command(told, some, mark), limits=_limits(some, mark)).stdout.decode()
+                own_target = target._replace(scratch=str(sandbox.home))
+                return sandbox.run(_command(own_target, some, mark), limits=_limits(some, mark)).stdout.decode()
 
-        found = _made(run, names)
-        return found | ({TREE_CHANGED} if _state(place) != before else set())
+        successes = _made(run, names)
+        return successes | ({TREE_CHANGED} if _state(place) != before else set())
 
 
 def judge(tier: Tier, names: Mapping[str, Sequence[str]], counting: Collection[str]) -> list[AttackResult]:
     """Run the attacks in a tier and return a result for each."""
-    found = confined(tier, [name for some in names.values() for name in some])
+    successes = confined(tier, [name for some in names.values() for name in some])
     verdicts = [
-        AttackResult(group, name, name in found, name in counting) for group, some in names.items() for name in some
+        AttackResult(group, name, name in successes, name in counting) for group, some in names.items() for name in some
     ]
-    return [*verdicts, AttackResult("files", TREE_CHANGED, TREE_CHANGED in found, True)]
+    return [*verdicts, AttackResult("files", TREE_CHANGED, TREE_CHANGED in successes, True)]
 
 
 def _made(run: Callable[[str, str], str], names: Sequence[str]) -> set[str]:
     """Run attacks, some of them one by one, all others in one process; return those that succeeded."""
     leaving = {attack.__name__ for attack in inside.ALONE["left behind"]}
     alone = [attack.__name__ for some in inside.ALONE.values() for attack in some if attack.__name__ in names]
-    found = _said(run(" ".join(name for name in names if name not in alone), ""), inside.FINISHED)
+    successes = _marked_words(run(" ".join(name for name in names if name not in alone), ""), inside.FINISHED)
     for name in alone:
         mark = f"mark-{uuid.uuid4().hex}"
-        said = _said(run(name, mark), inside.STARTED)
-        if _left(mark) if name in leaving else name in said:
-            found.add(name)
-    return found & set(names)
+        output = _marked_words(run(name, mark), inside.STARTED)
+        if _left(mark) if name in leaving else name in output:
+            successes.add(name)
+    return successes & set(names)
 
 
-def _said(text: str, word: str) -> set[str]:
+def _marked_words(text: str, word: str) -> set[str]:
     """Return the words of the output; raises SandboxError if `word` is missing, since then no attack was run."""
     words = set(text.split())
     if word not in words:
         raise SandboxError(
-            f"the probe did not report {word.strip('-')!r}, its only output was"
+            f"the probe did not report {word.strip('-')!r}; its only output was"
             f" {text!r}: the state of the sandbox is unknown"
         )
     return words
@@ -138,35 +140,35 @@ def _marked(mark: str) -> Iterator[int]:
 def _limits(names: str, mark: str) -> SandboxLimits:
     """Return the limits of a run: ample time, except for attacks that never end."""
     if names == NEVER_ENDS:
-        return GIVEN
-    return GIVEN._replace(wall_seconds=SECONDS, cpu_seconds=GIVEN.cpu_seconds if mark else SECONDS)
+        return LIMITS
+    return LIMITS._replace(wall_seconds=SECONDS, cpu_seconds=LIMITS.cpu_seconds if mark else SECONDS)
 
 
 def _plainly(target: Target, names: str, mark: str) -> str:
     """Run attacks without a sandbox."""
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
             _command(target, names, mark),
-            stdout=said,
+            stdout=output,
             stderr=subprocess.DEVNULL,
             env={"PATH": "/usr/bin:/bin", SECRET_NAME: target.secret},
             cwd=target.tree,
             close_fds=False,
         )
         process.wait(SECONDS)
-        said.seek(0)
-        return said.read()
+        output.seek(0)
+        return output.read()
 
 
 def _command(target: Target, names: str, mark: str) -> list[str]:
     code = f"{target.tree}/{CODE}"
-    told = json.dumps(target._asdict())
-    return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", BOOT, code, told, names, mark]
+    argument = json.dumps(target._asdict())
+    return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", BOOT, code, argument, names, mark]
 
 
-def _starter(target: Target, without: Collection[str], known: int | None) -> Starter:
-    seen = {SECRET_NAME: target.secret} if ENVIRONMENT in without else {}
-    return Starter(without=without, known=known, environ=seen)
+def _starter(target: Target, without: Collection[str], rights: int | None) -> Starter:
+    variables = {SECRET_NAME: target.secret} if ENVIRONMENT in without else {}
+    return Starter(without=without, rights=rights, environ=variables)
 
 
 @contextlib.contextmanager
@@ -177,10 +179,10 @@ def _targets() -> Iterator[tuple[Target, Path]]:
         stack.callback(scratch.remove, str(place))
         secret = uuid.uuid4().hex
         _write_files(place, secret)
-        held = os.open(place / "outside/secret", os.O_RDONLY)
-        stack.callback(os.close, held)
-        os.set_inheritable(held, True)
-        process = stack.enter_context(_process(place / "outside", secret, held))
+        descriptor = os.open(place / "outside/secret", os.O_RDONLY)
+        stack.callback(os.close, descriptor)
+        os.set_inheritable(descriptor, True)
+        process = stack.enter_context(_process(place / "outside", secret, descriptor))
         tcp, udp = _server(stack, socket.AF_INET, socket.SOCK_STREAM), _server(stack, socket.AF_INET, socket.SOCK_DGRAM)
         stream, datagrams, abstract = str(place / "stream"), str(place / "datagrams"), f"jarvis-{secret}"
         _server(stack, socket.AF_UNIX, socket.SOCK_STREAM, stream)
@@ -194,7 +196,7 @@ def _targets() -> Iterator[tuple[Target, Path]]:
                 secret,
                 process,
                 0,
-                held,
+                descriptor,
                 tcp,
                 udp,
                 stream,
@@ -230,9 +232,9 @@ def _copy_code(code: Path) -> None:
 
 
 @contextlib.contextmanager
-def _process(directory: Path, secret: str, held: int) -> Iterator[int]:
+def _process(directory: Path, secret: str, descriptor: int) -> Iterator[int]:
     command = [os.path.realpath(sys.executable), "-I", "-S", "-c", WAIT, secret + SECRET_ARGUMENT]
-    with subprocess.Popen(command, env={SECRET_NAME: secret}, cwd=directory, pass_fds=(held,)) as process:
+    with subprocess.Popen(command, env={SECRET_NAME: secret}, cwd=directory, pass_fds=(descriptor,)) as process:
         try:
             yield process.pid
         finally:
@@ -249,9 +251,11 @@ def _server(stack: contextlib.ExitStack, family: int, kind: int, address: str | 
 
 def _state(place: Path) -> str:
     """Return a description of the targets that changes with any modification."""
-    told = []
+    lines = []
     for path in sorted(place.rglob("*")):
-        found = path.lstat()
+        status = path.lstat()
         text = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        told.append(f"{path} {found.st_mode} {found.st_nlink} {found.st_mtime_ns} {hashlib.sha256(text).hexdigest()}")
-    return "\n".join(told)
+        lines.append(
+            f"{path} {status.st_mode} {status.st_nlink} {status.st_mtime_ns} {hashlib.sha256(text).hexdigest()}"
+        )
+    return "\n".join(lines)

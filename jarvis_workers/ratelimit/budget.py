@@ -52,12 +52,12 @@ class RunBudget:
 
 def read_budget(text: str) -> RunBudget:
     """Parse a budget such as "5usd". Raises ValueError."""
-    found = WRITTEN.fullmatch(text)
-    known = SUFFIXES.get(found[2].lower()) if found else None
-    if found is None or known is None:
+    match = WRITTEN.fullmatch(text)
+    suffix = SUFFIXES.get(match[2].lower()) if match else None
+    if match is None or suffix is None:
         raise ValueError(f"should be an amount and a unit ({', '.join(SUFFIXES)}), such as 5usd, 200ktok or 30min")
-    unit, many = known
-    cap = int(Decimal(found[1]) * many * PARTS[unit])
+    unit, many = suffix
+    cap = int(Decimal(match[1]) * many * PARTS[unit])
     if not 0 < cap <= LARGEST:
         raise ValueError("should be positive and within the supported range")
     return RunBudget(unit, cap)

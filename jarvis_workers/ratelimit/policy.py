@@ -60,12 +60,12 @@ class RateLimitPolicy:
     def rates(self) -> tuple[Rate, ...]:
         """All rate limits, converted to units per second and reduced by PACE."""
         second, minute = (SOONER_SECOND, LATE_SECOND), (SOONER_MINUTE, LATE_MINUTE)
-        asked: tuple[tuple[Counts, float | None, int, tuple[float, float]], ...] = (
+        configured: tuple[tuple[Counts, float | None, int, tuple[float, float]], ...] = (
             ("requests", self.requests_per_second, 1, second),
             ("requests", self.requests_per_minute, 60, minute),
             ("tokens", self.tokens_per_minute, 60, minute),
         )
-        return tuple(Rate(counts, PACE * most / span, *slack) for counts, most, span, slack in asked if most)
+        return tuple(Rate(counts, PACE * most / span, *slack) for counts, most, span, slack in configured if most)
 
     @property
     def late(self) -> float:

@@ -1,4 +1,4 @@
-"""Build the bubblewrap command line: a cell has the system directories, one directory, and a scratch directory."""
+"""Build the bubblewrap command line: the sandbox has the system directories, one directory, and a scratch directory."""
 
 import shutil
 

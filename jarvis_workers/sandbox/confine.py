@@ -46,11 +46,11 @@ LAYERS = (LANDLOCK, ENVIRONMENT, DESCRIPTORS, *RESOURCES, *calls.NAMES)
 
 
 class Cell:
-    """The settings of all commands of a cell. The probe omits layers of protection, or limits the Landlock version."""
+    """The settings of a zygote's commands. The probe omits layers of protection, or limits the Landlock version."""
 
-    def __init__(self, *, without: Collection[str] = (), known: int | None = None) -> None:
+    def __init__(self, *, without: Collection[str] = (), rights: int | None = None) -> None:
         self.without = frozenset(without)
-        self.landlock = landlock.version() if known is None else min(landlock.version(), known)
+        self.landlock = landlock.version() if rights is None else min(landlock.version(), rights)
         name = platform.machine()
         self.machine = machine_of(name)
         self.seccomp = SECCOMP_BY_MACHINE.get(name, 0)
@@ -104,14 +104,14 @@ def _limit(order: Order, without: Collection[str]) -> None:
 
 def _tasks_of_user() -> int:
     """Return the number of threads of this user, since RLIMIT_NPROC counts all of them."""
-    user, found = os.getuid(), 0
+    user, count = os.getuid(), 0
     for name in os.listdir("/proc"):
         if name.isdecimal():
             try:
-                found += os.stat(f"/proc/{name}").st_uid == user and os.stat(f"/proc/{name}/task").st_nlink - 2
+                count += os.stat(f"/proc/{name}").st_uid == user and os.stat(f"/proc/{name}/task").st_nlink - 2
             except OSError:
                 continue
-    return found
+    return count
 
 
 def _rules(order: Order) -> Iterator[tuple[str, int]]:
@@ -126,7 +126,7 @@ def _rules(order: Order) -> Iterator[tuple[str, int]]:
 
 
 def _execute(order: Order, status: socket.socket, without: Collection[str]) -> NoReturn:
-    seen = {
+    variables = {
         "PATH": order.path,
         "HOME": f"{order.scratch}/{HOME}",
         "TMPDIR": f"{order.scratch}/{TEMPORARY}",
@@ -139,7 +139,7 @@ def _execute(order: Order, status: socket.socket, without: Collection[str]) -> N
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvpe(order.argv[0], order.argv, os.environ | seen if ENVIRONMENT in without else seen)
+        os.execvpe(order.argv[0], order.argv, os.environ | variables if ENVIRONMENT in without else variables)
     except (OSError, ValueError) as error:
         status.send(NO_COMMAND + f"{order.argv[0]}: {getattr(error, 'strerror', error)}".encode())
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)

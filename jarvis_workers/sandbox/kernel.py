@@ -46,7 +46,7 @@ def set_times(path: str, times: bytes | None) -> None:
         raise _error()
 
 
-def is_known(user: int) -> bool:
+def is_mapped(user: int) -> bool:
     """Return whether a user id is mapped in the user namespace of this process."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
         rows = [[int(word) for word in line.split()] for line in file]
@@ -58,25 +58,25 @@ def lose_root(user: int) -> None:
 
     If the user is not mapped, root is an ordinary user outside the namespace, and only its capabilities are dropped.
     """
-    if not is_known(user):
+    if not is_mapped(user):
         _keep(0)
         return
-    kept = (_capabilities()[1] >> CAP_DAC_READ_SEARCH & 1) << CAP_DAC_READ_SEARCH
+    mask = (_capabilities()[1] >> CAP_DAC_READ_SEARCH & 1) << CAP_DAC_READ_SEARCH
     prctl(PR_SET_KEEPCAPS, 1)
     with suppress(PermissionError):  # access(2) ignores capabilities of a non-root user unless this bit is set.
         prctl(PR_SET_SECUREBITS, prctl(PR_GET_SECUREBITS) | NO_SETUID_FIXUP)
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    _keep(kept)
-    if kept:
+    _keep(mask)
+    if mask:
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH)
 
 
-def _keep(kept: int) -> None:
-    """Drop all capabilities outside the mask `kept`."""
+def _keep(mask: int) -> None:
+    """Drop all capabilities outside the mask `mask`."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
-    if _library.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept, 0, 0, 0)) < 0:
+    if _library.capset(header, (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)) < 0:
         raise _error()
 
 

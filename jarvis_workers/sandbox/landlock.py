@@ -35,13 +35,13 @@ def version() -> int:
         return 0
 
 
-def restrict(rules: Iterable[tuple[str, int]], known: int) -> None:
+def restrict(rules: Iterable[tuple[str, int]], handled: int) -> None:
     """Restrict this process to paths, given as (path, access rights); raises OSError.
 
-    Missing paths are skipped. `known` is the Landlock ABI version to use.
+    Missing paths are skipped. `handled` is the Landlock ABI version to use.
     """
-    every = (1 << RIGHTS[min(known, max(RIGHTS))]) - 1
-    attributes = struct.pack("QQQ", every, 0, SCOPE_SIGNALS) if known >= SCOPES_SINCE else struct.pack("Q", every)
+    every = (1 << RIGHTS[min(handled, max(RIGHTS))]) - 1
+    attributes = struct.pack("QQQ", every, 0, SCOPE_SIGNALS) if handled >= SCOPES_SINCE else struct.pack("Q", every)
     ruleset = kernel.call(CREATE_RULESET, attributes, len(attributes), 0)
     for path, rights in rules:
         _allow(ruleset, path, rights & every)

@@ -1,4 +1,4 @@
-"""Start cells (zygote processes) and request commands from them.
+"""Start zygotes and request commands from them.
 
 A worker creates one Starter early and keeps it: the zygote is a separate process without the environment, descriptors
 or memory of the worker, and forks fast because it is small.
@@ -26,15 +26,15 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class ZygoteSocket(NamedTuple):
-    """The control socket of a cell, and the file that receives the cell's error messages."""
+    """The control socket of a zygote, and the file that receives the zygote's error messages."""
 
     control: socket.socket
     errors: int
 
-    def ask(self, what: Mapping[str, Any], held: Collection[int] = ()) -> None:
-        """Send a request with descriptors. Raises SandboxError if the cell has died."""
+    def ask(self, what: Mapping[str, Any], descriptors: Collection[int] = ()) -> None:
+        """Send a request with descriptors. Raises SandboxError if the zygote has died."""
         try:
-            socket.send_fds(self.control, [json.dumps(what).encode()], list(held))
+            socket.send_fds(self.control, [json.dumps(what).encode()], list(descriptors))
         except OSError as error:
             raise self.broken() from error
 
@@ -50,11 +50,11 @@ class ZygoteSocket(NamedTuple):
         return ours
 
     def broken(self) -> SandboxError:
-        """Return the error for a dead cell, with the last line of its error messages."""
-        said = b""
+        """Return the error for a dead zygote, with the last line of its error messages."""
+        errors = b""
         with contextlib.suppress(OSError):
-            said = os.pread(self.errors, ERROR_BYTES, max(0, os.fstat(self.errors).st_size - ERROR_BYTES))
-        last = said.decode(errors="replace").strip().rpartition("\n")[2]
+            errors = os.pread(self.errors, ERROR_BYTES, max(0, os.fstat(self.errors).st_size - ERROR_BYTES))
+        last = errors.decode(errors="replace").strip().rpartition("\n")[2]
         return SandboxError(last or "the process that starts commands has died")
 
     def close(self) -> None:
@@ -70,9 +70,9 @@ class Starter:
     """
 
     def __init__(
-        self, *, without: Collection[str] = (), known: int | None = None, environ: Mapping[str, str] = NOTHING
+        self, *, without: Collection[str] = (), rights: int | None = None, environ: Mapping[str, str] = NOTHING
     ) -> None:
-        self.kind = {"without": sorted(without), "landlock": known}
+        self.kind = {"without": sorted(without), "landlock": rights}
         self.line, theirs, errors = _make_line()
         closing = DESCRIPTORS not in without
         theirs.set_inheritable(True)
@@ -102,12 +102,12 @@ class Starter:
         self.close()
 
     def command(self, control: int) -> list[str]:
-        """Return the command line of a cell that reads requests from a descriptor."""
+        """Return the command line of a zygote that reads requests from a descriptor."""
         kind = json.dumps(self.kind)
         return [os.path.realpath(sys.executable), "-I", "-S", "-c", BOOT, str(PACKAGES), str(control), kind]
 
     def outer_command(self, control: int) -> list[str]:
-        """Return the command line of the first cell, which runs outside bubblewrap."""
+        """Return the command line of the first zygote, which runs outside bubblewrap."""
         return self.command(control)
 
     @property
@@ -115,7 +115,7 @@ class Starter:
         return self._process.pid
 
     def start_inside(self, bubblewrap: list[str]) -> ZygoteSocket:
-        """Start another cell inside bubblewrap."""
+        """Start another zygote inside bubblewrap."""
         line, theirs, errors = _make_line()
         try:
             self.line.ask({"bubblewrap": bubblewrap + self.command(3)}, [theirs.fileno(), errors])
@@ -134,7 +134,7 @@ class Starter:
 
 
 def _make_line() -> tuple[ZygoteSocket, socket.socket, int]:
-    """Return our end of the socket, the cell's end, and the descriptor of an unnamed file for the cell's errors."""
+    """Return our end of the socket, the zygote's end, and the descriptor of an unnamed file for the zygote's errors."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with tempfile.TemporaryFile() as file:
         return ZygoteSocket(ours, os.dup(file.fileno())), theirs, os.dup(file.fileno())

@@ -31,6 +31,10 @@ class SandboxLimits(NamedTuple):
     output_bytes: int = 256 * 1024
 
 
+# Reasons for ending a command that does not use too much itself.
+FREE_DISK, FREE_MEMORY = "free disk space", "free memory"
+
+
 class CommandOutcome(NamedTuple):
     """The outcome of a command: an exit code, or the signal that ended it.
 

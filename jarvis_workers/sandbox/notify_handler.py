@@ -17,7 +17,7 @@ from jarvis_workers.sandbox.syscalls import Architecture
 
 # SECCOMP_IOCTL_NOTIF_RECV, _SEND and _ID_VALID of linux/seccomp.h.
 RECEIVE, SEND, STILL_VALID = 0xC0502100, 0xC0182101, 0x40082102
-ASKED = struct.Struct("=QII iIQ 6Q")
+NOTIFICATION = struct.Struct("=QII iIQ 6Q")
 ANSWER = struct.Struct("=QqiI")
 GO_ON = 1
 
@@ -63,84 +63,84 @@ class Custodian:
 
     def answer(self) -> None:
         """Handle the next notification; a call that has been interrupted is skipped."""
-        asked = bytearray(ASKED.size)
+        buffer = bytearray(NOTIFICATION.size)
         try:
-            fcntl.ioctl(self._listener, RECEIVE, asked)
-            key, process, _, number, _, _, *arguments = ASKED.unpack(asked)
+            fcntl.ioctl(self._listener, RECEIVE, buffer)
+            key, process, _, number, _, _, *arguments = NOTIFICATION.unpack(buffer)
             refused, flags = self._judge(SyscallRequest(key, process, number, tuple(arguments)))
             fcntl.ioctl(self._listener, SEND, ANSWER.pack(key, 0, -refused, flags))
         except (FileNotFoundError, InterruptedError):
             return
 
-    def _judge(self, asked: SyscallRequest) -> tuple[int, int]:
+    def _judge(self, request: SyscallRequest) -> tuple[int, int]:
         """Return an error number, 0 for success, and whether the kernel should continue the call."""
-        name = self._names[asked.number]
+        name = self._names[request.number]
         try:
             if name in CHANGES:
-                self._change(name, asked)
+                self._change(name, request)
                 return 0, 0
             if name == "mmap":
-                self.shared_bytes += asked.arguments[1] if self._maps_memory(asked) else 0
+                self.shared_bytes += request.arguments[1] if self._maps_memory(request) else 0
                 return 0, GO_ON
-            may = self._may_lock(asked) if name in LOCKS else self._may_signal(name, asked)
+            may = self._may_lock(request) if name in LOCKS else self._may_signal(name, request)
             return (0, GO_ON) if may else (errno.EPERM, 0)
         except OSError as error:
             return error.errno or errno.EPERM, 0
 
-    def _change(self, name: str, asked: SyscallRequest) -> None:
+    def _change(self, name: str, request: SyscallRequest) -> None:
         change = CHANGES[name]
-        held = self._open(change, asked)
+        descriptor = self._open(change, request)
         try:
-            place = f"/proc/self/fd/{held}"
+            place = f"/proc/self/fd/{descriptor}"
             if not os.readlink(place).startswith(self._scratch + "/"):
                 raise PermissionError(errno.EPERM, "outside the scratch directory")
-            value = asked.arguments[change.value]
+            value = request.arguments[change.value]
             if change.of_times:
                 kernel.set_times(
-                    place, self._read(asked, value, TIMES_BYTES).ljust(TIMES_BYTES, b"\0") if value else None
+                    place, self._read(request, value, TIMES_BYTES).ljust(TIMES_BYTES, b"\0") if value else None
                 )
             else:
                 os.chmod(place, value & PERMISSIONS)
         finally:
-            os.close(held)
+            os.close(descriptor)
 
-    def _open(self, change: "PathArguments", asked: SyscallRequest) -> int:
+    def _open(self, change: "PathArguments", request: SyscallRequest) -> int:
         """Open the file that the call refers to, without reading it."""
-        base, flags = f"/proc/{asked.process}/cwd", 0
-        if change.directory is not None and asked.number_at(change.directory) != HERE:
-            base = asked.file_at(change.directory)
+        base, flags = f"/proc/{request.process}/cwd", 0
+        if change.directory is not None and request.number_at(change.directory) != HERE:
+            base = request.file_at(change.directory)
         if change.flags is not None:
-            flags = asked.arguments[change.flags]
-        address = None if change.path is None else asked.arguments[change.path]
-        name = self._read(asked, address, PATH_BYTES).split(b"\0", 1)[0] if address else b""
+            flags = request.arguments[change.flags]
+        address = None if change.path is None else request.arguments[change.path]
+        name = self._read(request, address, PATH_BYTES).split(b"\0", 1)[0] if address else b""
         if address and not name and not flags & EMPTY_PATH:
             raise FileNotFoundError(errno.ENOENT, "no name")
         target = os.path.join(base.encode(), name) if name else base.encode()
         return os.open(target, os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if flags & NOFOLLOW else 0))
 
-    def _read(self, asked: SyscallRequest, address: int, size: int) -> bytes:
+    def _read(self, request: SyscallRequest, address: int, size: int) -> bytes:
         """Read the caller's memory, then check that the notification is still valid."""
         if address > LAST_ADDRESS:
             raise OSError(errno.EFAULT, "no such address")
-        with open(f"/proc/{asked.process}/mem", "rb", buffering=0) as memory:
+        with open(f"/proc/{request.process}/mem", "rb", buffering=0) as memory:
             memory.seek(address)
-            found = memory.read(size) or b""
-        fcntl.ioctl(self._listener, STILL_VALID, struct.pack("Q", asked.key))
-        return found
+            content = memory.read(size) or b""
+        fcntl.ioctl(self._listener, STILL_VALID, struct.pack("Q", request.key))
+        return content
 
-    def _maps_memory(self, asked: SyscallRequest) -> bool:
+    def _maps_memory(self, request: SyscallRequest) -> bool:
         """Return whether a shared mapping is anonymous memory, which counts as memory; mapped files do not."""
-        return bool(asked.arguments[3] & MAP_ANONYMOUS) or os.readlink(asked.file_at(4)) == "/dev/zero"
+        return bool(request.arguments[3] & MAP_ANONYMOUS) or os.readlink(request.file_at(4)) == "/dev/zero"
 
-    def _may_lock(self, asked: SyscallRequest) -> bool:
+    def _may_lock(self, request: SyscallRequest) -> bool:
         """Return whether a file is in the scratch directory: locks on other files would block their users."""
-        return os.readlink(asked.file_at(0)).startswith(self._scratch + "/")
+        return os.readlink(request.file_at(0)).startswith(self._scratch + "/")
 
-    def _may_signal(self, name: str, asked: SyscallRequest) -> bool:
+    def _may_signal(self, name: str, request: SyscallRequest) -> bool:
         """Return whether a signal goes to the command's own processes; process id 0 is the caller's group."""
         if name == "pidfd_send_signal":
             return False
-        process = asked.number_at(0)
+        process = request.number_at(0)
         return process != -1 and (process == 0 or abs(process) in self._processes())
 
 

@@ -16,11 +16,11 @@ PAUSE_SECONDS = 0.001
 def descendants() -> set[int]:
     """Return the ids of all descendants of this process."""
     parents = _parents()
-    found, more = set[int](), {os.getpid()}
+    result, more = set[int](), {os.getpid()}
     while more:
-        more = {process for process, parent in parents.items() if parent in more} - found
-        found |= more
-    return found
+        more = {process for process, parent in parents.items() if parent in more} - result
+        result |= more
+    return result
 
 
 def children() -> set[int]:
@@ -41,11 +41,11 @@ def end(group: int) -> None:
 
 
 def _parents() -> dict[int, int]:
-    found = {}
+    result = {}
     for name in os.listdir("/proc"):
-        if name.isdecimal() and (said := read_proc_file(f"/proc/{name}/stat")):
-            found[int(name)] = int(said[said.rindex(b")") + 4 :].split()[0])
-    return found
+        if name.isdecimal() and (stat := read_proc_file(f"/proc/{name}/stat")):
+            result[int(name)] = int(stat[stat.rindex(b")") + 4 :].split()[0])
+    return result
 
 
 def _has_children() -> bool:

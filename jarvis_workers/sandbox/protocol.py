@@ -1,6 +1,6 @@
-"""Wire format of orders and answers between a worker and a cell: one line of JSON, then raw bytes.
+"""Wire format of orders and answers between a worker and a zygote: one line of JSON, then raw bytes.
 
-A cell is stateless: each order states the paths that the command may read and write, and its limits.
+A zygote is stateless: each order states the paths that the command may read and write, and its limits.
 """
 
 import json
@@ -26,36 +26,36 @@ class Order(NamedTuple):
 
 
 class SandboxRefusal(Exception):
-    """The cell refused to run the command; the message gives the reason."""
+    """The zygote refused to run the command; the message gives the reason."""
 
 
 def pack_order(order: Order) -> bytes:
-    said = order._asdict() | {"stdin": len(order.stdin)}
-    return json.dumps(said).encode() + b"\n" + order.stdin
+    fields = order._asdict() | {"stdin": len(order.stdin)}
+    return json.dumps(fields).encode() + b"\n" + order.stdin
 
 
 def receive_order(stream: socket.socket) -> Order:
     """Read an order. Raises EOFError if the client has disconnected."""
     with stream.makefile("rb") as lines:
-        said = json.loads(lines.readline(LINE_BYTES) or b"null")
-        if said is None:
+        fields = json.loads(lines.readline(LINE_BYTES) or b"null")
+        if fields is None:
             raise EOFError
-        stdin = lines.read(said["stdin"])
+        stdin = lines.read(fields["stdin"])
     return Order(
-        tuple(said["argv"]),
-        said["root"],
-        said["scratch"],
-        tuple(said["readable"]),
-        said["path"],
-        SandboxLimits(*said["limits"]),
+        tuple(fields["argv"]),
+        fields["root"],
+        fields["scratch"],
+        tuple(fields["readable"]),
+        fields["path"],
+        SandboxLimits(*fields["limits"]),
         stdin,
     )
 
 
 def pack_outcome(outcome: CommandOutcome) -> bytes:
-    said: dict[str, Any] = outcome._asdict()
-    said |= {"stdout": len(outcome.stdout), "stderr": len(outcome.stderr)}
-    return json.dumps(said).encode() + b"\n" + outcome.stdout + outcome.stderr
+    fields: dict[str, Any] = outcome._asdict()
+    fields |= {"stdout": len(outcome.stdout), "stderr": len(outcome.stderr)}
+    return json.dumps(fields).encode() + b"\n" + outcome.stdout + outcome.stderr
 
 
 def pack_refusal(why: str) -> bytes:
@@ -67,10 +67,10 @@ def read_answer(answer: bytes) -> CommandOutcome:
     line, _, rest = answer.partition(b"\n")
     if not line:
         raise EOFError
-    said = json.loads(line)
-    if "refused" in said:
-        raise SandboxRefusal(said["refused"])
-    stdout, stderr = said["stdout"], said["stderr"]
+    fields = json.loads(line)
+    if "refused" in fields:
+        raise SandboxRefusal(fields["refused"])
+    stdout, stderr = fields["stdout"], fields["stderr"]
     if len(rest) != stdout + stderr:
         raise EOFError
-    return CommandOutcome(**(said | {"stdout": rest[:stdout], "stderr": rest[stdout:]}))
+    return CommandOutcome(**(fields | {"stdout": rest[:stdout], "stderr": rest[stdout:]}))

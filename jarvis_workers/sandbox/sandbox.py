@@ -28,7 +28,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 PATIENCE_SECONDS = 30
 # Git refuses trees of other users unless they are listed as safe.
 TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
-NO_LIMITS_SAID = SandboxLimits()
+DEFAULT_LIMITS = SandboxLimits()
 
 
 def open_sandbox(
@@ -42,7 +42,7 @@ def open_sandbox(
     """Open a sandbox over a directory, in the given tier or the strongest one. Raises SandboxError if it is refused.
 
     A worker that opens many sandboxes passes a starter to share.  `readable` are further directories to read, such as
-    tool chains; their `bin` is in PATH.  A `workspace` is an absolute directory that remains after the sandbox, instead
+    toolchains; their `bin` is in PATH.  A `workspace` is an absolute directory that remains after the sandbox, instead
     of a scratch directory: its subdirectory WORK is writable as well, and may be the root of the next sandbox.
     """
     directory = os.path.realpath(root)
@@ -50,11 +50,11 @@ def open_sandbox(
         raise UsageError(f"{root}: not a directory")
     if directory == "/":
         raise UsageError("/: the sandbox would expose the whole file system; choose a subdirectory")
-    found = tier or best_tier()
-    if why := refusal(found):
+    selected_tier = tier or best_tier()
+    if why := refusal(selected_tier):
         raise SandboxError(why)
     places = tuple(os.path.realpath(place) for place in readable)
-    return Sandbox(directory, found, starter, workspace=workspace, readable=places)
+    return Sandbox(directory, selected_tier, starter, workspace=workspace, readable=places)
 
 
 def best_tier() -> Tier:
@@ -143,7 +143,7 @@ class Sandbox:
         self._stack.close()
 
     def run(
-        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = NO_LIMITS_SAID
+        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = DEFAULT_LIMITS
     ) -> CommandOutcome:
         """Run a command to completion. Raises SandboxError if it could not be confined."""
         order, answer = self._order(argv, stdin, limits), bytearray()
@@ -194,6 +194,6 @@ def _trust_git(file: Path) -> None:
 def _interpreter() -> tuple[str, ...]:
     """Return the path of the Python installation if it is not in a system directory, so that commands may use it."""
     place = Path(sys.base_prefix).resolve()
-    if any(place.is_relative_to(known) for known in SYSTEM) or Path.home().resolve().is_relative_to(place):
+    if any(place.is_relative_to(directory) for directory in SYSTEM) or Path.home().resolve().is_relative_to(place):
         return ()
     return (str(place),)

@@ -1,7 +1,7 @@
 """The seccomp filter: which system calls are refused, and the BPF program that refuses them.
 
 Landlock controls opening, creating and removing files. This filter covers the rest: the network, other processes,
-attributes of files, and all system calls newer than LAST_KNOWN, which fail with ENOSYS.
+attributes of files, and all system calls newer than LAST_SYSCALL, which fail with ENOSYS.
 """
 
 import errno
@@ -22,7 +22,7 @@ NOT_SUPPORTED = REFUSE | errno.EOPNOTSUPP
 DONE_NOTHING = REFUSE | 0
 
 # The newest system call that was reviewed: cachestat.
-LAST_KNOWN = 451
+LAST_SYSCALL = 451
 
 LOAD, MASK, JUMP, JUMP_IF_EQUAL, JUMP_IF_GREATER, RETURN = 0x20, 0x54, 0x05, 0x15, 0x25, 0x06
 NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16
@@ -146,7 +146,7 @@ def program(machine: Architecture, landlock: int, without: Iterable[str] = ()) -
     steps = [_step(LOAD, MACHINE_AT), _step(JUMP_IF_EQUAL, machine.audit, 1, 0)]
     steps += [_step(RETURN, ALLOW if MACHINES in left_out else KILL), _step(LOAD, NUMBER_AT)]
     if NUMBERS not in left_out:
-        steps += [_step(JUMP_IF_GREATER, LAST_KNOWN, 0, 1), _step(RETURN, NOT_THERE)]
+        steps += [_step(JUMP_IF_GREATER, LAST_SYSCALL, 0, 1), _step(RETURN, NOT_THERE)]
     for rule in rules:
         for name in rule.calls.split():
             if name in machine.numbers:

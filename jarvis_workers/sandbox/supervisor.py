@@ -1,7 +1,7 @@
 """Supervise one command: start it, capture its output, enforce its limits, kill all its processes, report the outcome.
 
-One supervisor process per command, between the cell and the command. It is not confined, and accepts only bytes and
-numbers from the command. It kills the command when the client or the cell has died.
+One supervisor process per command, between the zygote and the command. It is not confined, and accepts only bytes and
+numbers from the command. It kills the command when the client or the zygote has died.
 """
 
 import functools
@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from jarvis_workers.sandbox import confine, kernel, process_tree
 from jarvis_workers.sandbox.confine import Cell
-from jarvis_workers.sandbox.limits import CommandOutcome
+from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome
 from jarvis_workers.sandbox.notify_handler import Custodian
 from jarvis_workers.sandbox.protocol import Order, pack_outcome, pack_refusal, receive_order
 from jarvis_workers.toolchain import scratch
@@ -54,7 +54,7 @@ def keep(stream: socket.socket, cell: Cell) -> None:
         return
     try:
         order = receive_order(stream)
-        answer = pack_refusal(cell.refusal) if cell.refusal else _Kept(order, cell, stream).to_the_end()
+        answer = pack_refusal(cell.refusal) if cell.refusal else _ZygoteSupervisor(order, cell, stream).to_the_end()
     except (_Ended, EOFError):
         return
     stream.sendall(answer)
@@ -66,7 +66,7 @@ def _stop(_number: int, _frame: object) -> NoReturn:
     raise _Ended
 
 
-class _Kept:
+class _ZygoteSupervisor:
     """A running command and its supervision."""
 
     def __init__(self, order: Order, cell: Cell, stream: socket.socket) -> None:
@@ -111,7 +111,7 @@ class _Kept:
         )
 
     def _start(self) -> int:
-        told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ins, outs, errors = os.pipe(), os.pipe(), os.pipe()
         pid = os.fork()
         if not pid:
@@ -119,11 +119,11 @@ class _Kept:
         for end in (ins[0], outs[1], errors[1], tells.detach()):
             os.close(end)
         self._pipes = outs[0], errors[0]
-        self._status = told
+        self._status = ours
         self._pidfd = os.pidfd_open(pid)
         for end in (*self._pipes, ins[1]):
             os.set_blocking(end, False)
-        self._on(told.fileno(), self._hear)
+        self._on(ours.fileno(), self._hear)
         for output, end in zip(self._outputs, self._pipes, strict=True):
             self._on(end, functools.partial(self._carry, output, end))
         self._on(ins[1], lambda: self._feed(ins[1]), select.POLLOUT)
@@ -169,9 +169,13 @@ class _Kept:
         shared = self._custodian.shared_bytes if self._custodian else 0
         if len(everyone) > UNCOUNTED * limits.processes:
             self._reason = "processes"
-        elif usage.memory + shared > limits.memory_bytes or machine_is_short_of_memory():
+        elif usage.memory + shared > limits.memory_bytes:
             self._reason = "memory"
-        elif free < LEAST_FREE or hidden & self._hidden or self._overfills(limits.scratch_bytes - usage.unlinked):
+        elif machine_is_short_of_memory():
+            self._reason = FREE_MEMORY
+        elif free < LEAST_FREE:
+            self._reason = FREE_DISK
+        elif hidden & self._hidden or self._overfills(limits.scratch_bytes - usage.unlinked):
             self._reason = "disk"
         now = time.monotonic()
         took, self._hidden, self._free = now - began, hidden, free
@@ -185,29 +189,31 @@ class _Kept:
         return self._free - self._free_bytes() > self._order.limits.scratch_bytes // FILLING_SHARE
 
     def _free_bytes(self) -> int:
-        found = os.statvfs(self._order.scratch)
-        return found.f_bavail * found.f_frsize
+        statistics = os.statvfs(self._order.scratch)
+        return statistics.f_bavail * statistics.f_frsize
 
     def _end_of(self, pid: int) -> tuple[int | None, int | None]:
         """Return exit code and signal; the process stays a zombie, so that its id is not reused too early."""
         if self._reason:
             return None, signal.SIGKILL
-        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-        assert found is not None
+        status = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert status is not None
         while self._hear():
             pass
-        return (found.si_status, None) if found.si_code == os.CLD_EXITED else (None, found.si_status)
+        return (status.si_status, None) if status.si_code == os.CLD_EXITED else (None, status.si_status)
 
     def _hear(self) -> bool:
         """Read a status message of the starting command; return False at the end of the stream."""
-        message, held, _, _ = socket.recv_fds(self._status, READ_BYTES, 1)
+        message, descriptors, _, _ = socket.recv_fds(self._status, READ_BYTES, 1)
         if not message:
             self._off(self._status.fileno())
             return False
         if message[:1] == confine.LISTENS:
             assert self._cell.machine is not None
-            self._custodian = Custodian(held[0], self._order.scratch, self._cell.machine, process_tree.descendants)
-            self._on(held[0], self._custodian.answer)
+            self._custodian = Custodian(
+                descriptors[0], self._order.scratch, self._cell.machine, process_tree.descendants
+            )
+            self._on(descriptors[0], self._custodian.answer)
         elif message[:1] == confine.FAILED:
             self._refused = message[1:].decode()
         else:

@@ -27,11 +27,11 @@ PAUSE_SECONDS = 0.005
 
 
 def main() -> None:
-    """Serve the socket whose descriptor is the first argument; the second is the configuration of the cell as JSON."""
+    """Serve the socket whose descriptor is the first argument; the second is the zygote's configuration as JSON."""
     kind = json.loads(sys.argv[2])
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
-    serve(control, Cell(without=kind["without"], known=kind["landlock"]))
+    serve(control, Cell(without=kind["without"], rights=kind["landlock"]))
 
 
 def serve(control: socket.socket, cell: Cell) -> None:
@@ -58,28 +58,28 @@ class _Host:
         """Handle one request; return False when the client has disconnected."""
         while not self._poll.poll(STRAYS_MILLISECONDS if self._children else None):
             self._end_strays()
-        message, held, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
+        message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
         if not message:
             return False
-        self._do(json.loads(message), held)
+        self._do(json.loads(message), descriptors)
         return True
 
-    def _do(self, asked: dict[str, Any], held: list[int]) -> None:
-        if "scratch" in asked:
-            self._scratches.add(asked["scratch"])
-            _make(asked["scratch"], HOME, TEMPORARY)
-        elif "workspace" in asked:
-            _make(asked["workspace"], HOME, TEMPORARY, WORK)
-        elif "done" in asked:
-            self._remove(asked["done"])
+    def _do(self, order: dict[str, Any], descriptors: list[int]) -> None:
+        if "scratch" in order:
+            self._scratches.add(order["scratch"])
+            _make(order["scratch"], HOME, TEMPORARY)
+        elif "workspace" in order:
+            _make(order["workspace"], HOME, TEMPORARY, WORK)
+        elif "done" in order:
+            self._remove(order["done"])
         with suppress(BlockingIOError):
-            if "bubblewrap" in asked:
-                self._fork(lambda: _become(asked["bubblewrap"], *held))
-            elif "run" in asked:
-                stream = socket.socket(fileno=held[0])
+            if "bubblewrap" in order:
+                self._fork(lambda: _become(order["bubblewrap"], *descriptors))
+            elif "run" in order:
+                stream = socket.socket(fileno=descriptors[0])
                 self._fork(lambda: supervisor.keep(stream, self._cell))
                 stream.detach()
-        for number in held:
+        for number in descriptors:
             os.close(number)
 
     def _remove(self, directory: str) -> None:
@@ -120,12 +120,12 @@ class _Host:
 def _make(directory: str, *names: str) -> None:
     for path in (directory, *(f"{directory}/{name}" for name in names)):
         os.makedirs(path, 0o700, exist_ok=True)
-        if not os.getuid() and kernel.is_known(supervisor.NOBODY):
+        if not os.getuid() and kernel.is_mapped(supervisor.NOBODY):
             os.chown(path, supervisor.NOBODY, supervisor.NOBODY)
 
 
 def _become(command: list[str], control: int, errors: int) -> NoReturn:
-    """Exec bubblewrap, which dies with the cell that started it; its end of the control socket is descriptor 3."""
+    """Exec bubblewrap, which dies with the zygote that started it; its end of the control socket is descriptor 3."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.dup2(errors, 2)
     os.dup2(control, 3)

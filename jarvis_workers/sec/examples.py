@@ -39,17 +39,17 @@ def try_examples(
 ) -> Tried:
     """Compare marks and hits, for the rules that the file marks and for `subjects` on every line."""
     marks = set(_marks(content, language))
-    known = {rule.pattern for rule in scanner.rules}
+    patterns = {rule.pattern for rule in scanner.rules}
     wrong = {
-        Failure(line, rule, "unknown rule") for kind, rule, line in marks if kind == "ruleid" and rule not in known
+        Failure(line, rule, "unknown rule") for kind, rule, line in marks if kind == "ruleid" and rule not in patterns
     }
-    marks = {mark for mark in marks if mark[1] in known}
+    marks = {mark for mark in marks if mark[1] in patterns}
     judged = {*subjects, *(rule for _, rule, _ in marks)}
     fired = {(hit.pattern, hit.line) for hit in _hits(scanner, content, language, test=test)}
-    wanted = {(rule, line) for kind, rule, line in marks if kind == "ruleid"}
+    expected = {(rule, line) for kind, rule, line in marks if kind == "ruleid"}
     free = {(rule, line) for kind, rule, line in marks if kind.startswith("todo")}
-    wrong |= {Failure(line, rule, "missed") for rule, line in wanted - fired - free}
-    wrong |= {Failure(line, rule, "unexpected") for rule, line in fired - wanted - free if rule in judged}
+    wrong |= {Failure(line, rule, "missed") for rule, line in expected - fired - free}
+    wrong |= {Failure(line, rule, "unexpected") for rule, line in fired - expected - free if rule in judged}
     return Tried(len(marks), frozenset(rule for _, rule, _ in marks), tuple(sorted(wrong)))
 
 
@@ -94,6 +94,6 @@ def _marks(content: bytes, language: str) -> Iterator[tuple[str, str, int]]:
     for start, end in comments(content, language):
         for mark in MARK.finditer(content, start, end):
             line = content.count(b"\n", 0, mark.start())
-            meant = next((number for number in range(line, len(code)) if code[number]), line)
+            target = next((number for number in range(line, len(code)) if code[number]), line)
             for rule in mark[2].split(b","):
-                yield mark[1].decode(), rule.strip().decode(), meant + 1
+                yield mark[1].decode(), rule.strip().decode(), target + 1

@@ -219,5 +219,5 @@ class ReportBody(NamedTuple):
     def map_findings(self, change: Callable[[Issue], Issue]) -> "ReportBody":
         """Return the body with each finding changed."""
         lists = (self.issues, self.dismissed, self.suppressed)
-        issues, dismissed, suppressed = (list(map(change, found)) for found in lists)
+        issues, dismissed, suppressed = (list(map(change, findings)) for findings in lists)
         return self._replace(issues=issues, dismissed=dismissed, suppressed=suppressed)

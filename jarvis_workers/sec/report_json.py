@@ -25,7 +25,7 @@ VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("e
 BEYOND_BASE = tuple(Issue._field_defaults.values())
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
-KNOWN = {*BASE, "path", "suppression", "judged", *VERDICT}
+ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", *VERDICT}
 # Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
 
@@ -40,7 +40,9 @@ def body_from_json(row: Mapping[str, Any]) -> ReportBody:
 def body_to_json(body: ReportBody) -> Row:
     """Return summary and issues, with lists of dismissed and suppressed issues if there are any."""
     lists = {"issues": body.issues, "dismissed": body.dismissed, "suppressed": body.suppressed}
-    rows = {name: list(map(issue_to_json, found)) for name, found in lists.items() if found or name == "issues"}
+    rows = {
+        name: list(map(issue_to_json, candidate)) for name, candidate in lists.items() if candidate or name == "issues"
+    }
     return {"summary": summary_to_json(body.summary), **rows}
 
 
@@ -109,7 +111,7 @@ def _issue(row: Mapping[str, Any]) -> Issue:
         fields["quotes"] = quotes_from_json(row["quotes"])
     if "commands" in row:
         fields["commands"] = scripts_from_json(row["commands"])
-    if unknown := row.keys() - KNOWN:
+    if unknown := row.keys() - ISSUE_FIELDS:
         fields = {name: value for name, value in fields.items() if name not in unknown}
         fields["extra"] = {name: row[name] for name in row if name in unknown}
     return Issue(**fields)
@@ -120,16 +122,16 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 
 
 def _summary(row: Mapping[str, Any]) -> Summary:
-    known = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
+    fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
     baseline, canary = row.get("baseline"), row.get("canary")
-    return Summary(**known)._replace(
+    return Summary(**fields)._replace(
         not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
         unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
         suppressions_without_reason=[_remark(remark) for remark in row.get("suppressions_without_reason", ())],
         baseline=_baseline(baseline) if baseline else None,
         canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
         excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
-        extra={name: value for name, value in row.items() if name not in known},
+        extra={name: value for name, value in row.items() if name not in fields},
     )
 
 
@@ -147,8 +149,8 @@ def _baseline(row: Mapping[str, Any]) -> BaselineSummary:
 
 
 def _baseline_to_json(baseline: BaselineSummary) -> Row:
-    gone = {} if baseline.gone is None else {"gone": baseline.gone}
-    return {"known": baseline.known, **gone, **baseline.facts}
+    fixed = {} if baseline.gone is None else {"gone": baseline.gone}
+    return {"known": baseline.known, **fixed, **baseline.facts}
 
 
 def _rows(values: Iterable[Any]) -> list[Row]:

@@ -70,18 +70,18 @@ class Scanner:
     """Scanner for a set of rules, which are compiled per language on first use."""
 
     def __init__(
-        self, engine: str | None = None, rules: Sequence[Rule] = RULES, kept: PatternCache | None = None
+        self, engine: str | None = None, rules: Sequence[Rule] = RULES, pattern_cache: PatternCache | None = None
     ) -> None:
         self._engine = engine
-        self._kept = kept
+        self._pattern_cache = pattern_cache
         self.rules = tuple(rules)
         self._languages: dict[str, _Language] = {}
 
     def scan(self, content: bytes, *, language: str, header: bool = False, test: bool = False) -> Scan:
         """Return the hits of a file; `language` is "c/cpp" or "rust"."""
         if language not in self._languages:
-            wanted = [rule for rule in self.rules if rule.language == language]
-            self._languages[language] = _Language(wanted, partial(build, engine=self._engine, kept=self._kept))
+            rules = [rule for rule in self.rules if rule.language == language]
+            self._languages[language] = _Language(rules, partial(build, engine=self._engine, cache=self._pattern_cache))
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = as_utf8(content)
         raw, content = content, compiler_newlines(content, language)
@@ -99,10 +99,10 @@ class Scanner:
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 
     def _judged(self, source: SourceText, hits: tuple[Hit, ...], marks: list[int], problem: str | None) -> Scan:
-        found = suppressions(source.content, source.text, source.language, marks)
+        comments = suppressions(source.content, source.text, source.language, marks)
         ours = {rule.pattern for rule in self.rules}
-        said, remarks = judge([(hit.pattern, hit.line) for hit in hits], found, {*RULES_BY_PATTERN, *ours}, ours)
-        judged = tuple(hit._replace(suppressed=words) for hit, words in zip(hits, said, strict=True))
+        verdicts, remarks = judge([(hit.pattern, hit.line) for hit in hits], comments, {*RULES_BY_PATTERN, *ours}, ours)
+        judged = tuple(hit._replace(suppressed=words) for hit, words in zip(hits, verdicts, strict=True))
         return Scan(judged, problem, tuple(remarks) if problem is None else ())
 
 
@@ -142,23 +142,23 @@ class _Language:
         shapes = self._shaped.find(content, MATCHES_MAX + 1) if self._shaped else []
         problem = None
         if len(matches) > MATCHES_MAX or len(shapes) > MATCHES_MAX:
-            end = min(found.pop()[1] for found in (matches, shapes) if len(found) > MATCHES_MAX)
+            end = min(result.pop()[1] for result in (matches, shapes) if len(result) > MATCHES_MAX)
             line = content.count(b"\n", 0, end) + 1
             problem = f"more than {MATCHES_MAX} possible matches; checked only as far as line {line}"
-            matches, shapes = ([one for one in found if one[1] < end] for found in (matches, shapes))
+            matches, shapes = ([one for one in result if one[1] < end] for result in (matches, shapes))
         marks = [at for index, at in matches if index >= len(self._tails)]
-        found = [name for index, at in matches if index < len(self._tails) for name in self._name(content, index, at)]
+        result = [name for index, at in matches if index < len(self._tails) for name in self._name(content, index, at)]
         for index, at in shapes:
             if rules := _interested(self._shapes[index], b"", content, at):
-                found.append((at, b"", rules, False, at))
+                result.append((at, b"", rules, False, at))
         placed = [(at, b"", (rule,), False, at) for rule in self._placed if rule.places for at in rule.places(raw)]
-        found += placed
-        named = aliases(content, found, self._calls)
+        result += placed
+        named = aliases(content, result, self._calls)
         places = occurrences(content, named, MATCHES_MAX + 1) if named else []
         if len(places) > MATCHES_MAX:
             problem = problem or f"more than {MATCHES_MAX} calls through macro names; not all of them were checked"
-        found += [(start, name, self._calls[name], True, end) for start, name, end in places[:MATCHES_MAX]]
-        return sorted(found, key=itemgetter(0)) if shapes or named or placed else found, named, marks, problem
+        result += [(start, name, self._calls[name], True, end) for start, name, end in places[:MATCHES_MAX]]
+        return sorted(result, key=itemgetter(0)) if shapes or named or placed else result, named, marks, problem
 
     def _name(self, content: bytes, index: int, at: int) -> Iterator[_Name]:
         """Yield the name at an offset, twice if some rules match its calls and others match it anywhere."""
@@ -172,10 +172,10 @@ class _Language:
             yield start, name, rules, True, end
         if name in self._spelled:
             yield start, SPELLINGS[name], self._spelled[name], True, end
-        asked = self._words.get(name, ())
+        matches = self._words.get(name, ())
         for ending, rules in self._endings[index]:
-            asked += rules if name.endswith(ending) else ()
-        if rules := _interested(asked, name, content, end):
+            matches += rules if name.endswith(ending) else ()
+        if rules := _interested(matches, name, content, end):
             yield start, name, rules, False, end
 
 
@@ -187,9 +187,9 @@ def _interested(rules: tuple[Rule, ...], name: bytes, content: bytes, end: int) 
 
 def language_of(name: bytes, extensions: Mapping[bytes, str] | None = None) -> str | None:
     """Return "c/cpp" or "rust" by the suffix (without its dot, as in EXTENSIONS), or None."""
-    known = EXTENSIONS if extensions is None else extensions
+    suffixes = EXTENSIONS if extensions is None else extensions
     suffix = _suffix(name)
-    return known.get(suffix) or known.get(suffix.lower())
+    return suffixes.get(suffix) or suffixes.get(suffix.lower())
 
 
 def is_header(name: bytes) -> bool:
@@ -254,17 +254,17 @@ def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:
 
 def _by_spelling(calls: Mapping[bytes, tuple[Rule, ...]]) -> dict[bytes, tuple[Rule, ...]]:
     """Return, by alternative spelling, the rules that match the function but not that spelling."""
-    asked = {
+    rules_by_spelling = {
         spelling: tuple(rule for rule in calls.get(name, ()) if rule not in calls.get(spelling, ()))
         for spelling, name in SPELLINGS.items()
     }
-    return {spelling: rules for spelling, rules in asked.items() if rules}
+    return {spelling: rules for spelling, rules in rules_by_spelling.items() if rules}
 
 
 def _tails(names: Iterable[bytes]) -> list[bytes]:
     """Omit names that end with another name: `printf` also finds `vsnprintf`, whose prefix is read afterwards."""
-    known = dict.fromkeys(names)
-    return [name for name in known if not any(name[at:] in known for at in range(1, len(name)))]
+    tails = dict.fromkeys(names)
+    return [name for name in tails if not any(name[at:] in tails for at in range(1, len(name)))]
 
 
 def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
@@ -272,16 +272,16 @@ def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
     best: dict[tuple[int, str], tuple[float, int]] = {}
     looked: dict[str, int] = {}
     line_end = -1
-    for found in names:
-        start = found[0]
-        if text[start] != content[start] and not found[2][0].places:
+    for match in names:
+        start = match[0]
+        if text[start] != content[start] and not match[2][0].places:
             continue
         if start > line_end:
             line_end = content.find(b"\n", start)
             line_end = line_end if line_end >= 0 else len(content)
             looked = {}
-        site = _site(source, found)
-        for rule in found[2]:
+        site = _site(source, match)
+        for rule in match[2]:
             pattern = rule.pattern
             times = looked[pattern] = looked.get(pattern, 0) + 1
             moved = rule.check(site) if rule.check and site and times <= SITES_PER_LINE else None
@@ -300,9 +300,9 @@ def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]])
         yield Hit(pattern, line, confidence, evidence(content, start), column_of(content, start))
 
 
-def _site(source: SourceText, found: _Name) -> Site | None:
+def _site(source: SourceText, matches: _Name) -> Site | None:
     """Return the site to check, or None for a declaration or an unrelated function of the same name."""
-    start, name, rules, called, end = found
+    start, name, rules, called, end = matches
     if not called:
         return Site(source, name, start, end)
     at = opening(source.text, end)

@@ -141,35 +141,35 @@ def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int
 
     For a suppression beyond the end of the masked text, the line range is arbitrary.
     """
-    found: list[SuppressionComment] = []
+    comments: list[SuppressionComment] = []
     open_blocks: list[tuple[bytes, _Mark]] = []
     for mark in _in_comments(content, language, marks):
         for read in (_jarvis_ignore, _nolint, _nosem, _cppcheck, _flawfinder):
-            found += read(mark, text, open_blocks)
-    return found
+            comments += read(mark, text, open_blocks)
+    return comments
 
 
 def judge(
     places: Sequence[tuple[str, int]],
-    found: Sequence[SuppressionComment],
-    known: Collection[str],
+    comments: Sequence[SuppressionComment],
+    rule_ids: Collection[str],
     judged: Collection[str],
 ) -> tuple[list[str | None], list[Remark]]:
     """Return the suppression reason or None for each (rule, line), sorted by line, and remarks on the suppressions.
 
-    `known` are all existing rules, `judged` those of this scan.
+    `rule_ids` are all existing rules, `judged` those of this scan.
     """
-    verdicts, used = silence(places, found)
-    return verdicts, _remarks(found, used, known, judged)
+    verdicts, used = silence(places, comments)
+    return verdicts, _remarks(comments, used, rule_ids, judged)
 
 
 def silence(
-    places: Sequence[tuple[str, int]], found: Sequence[SuppressionComment]
+    places: Sequence[tuple[str, int]], comments: Sequence[SuppressionComment]
 ) -> tuple[list[str | None], set[SuppressionComment]]:
     """Return the suppression reason or None for each (rule, line), sorted by line, and the suppressions used."""
     verdicts: list[str | None] = []
     used: set[SuppressionComment] = set()
-    waiting = sorted(found, key=lambda one: one.first, reverse=True)
+    waiting = sorted(comments, key=lambda one: one.first, reverse=True)
     active: list[SuppressionComment] = []
     for rule, line in places:
         while waiting and waiting[-1].first <= line:
@@ -182,16 +182,16 @@ def silence(
 
 
 def _remarks(
-    found: Sequence[SuppressionComment],
+    comments: Sequence[SuppressionComment],
     used: Collection[SuppressionComment],
-    known: Collection[str],
+    rule_ids: Collection[str],
     judged: Collection[str],
 ) -> list[Remark]:
     remarks = []
-    for one in found:
+    for one in comments:
         if not one.ours:
             continue
-        strangers = sorted((one.rules or frozenset()) - set(known))
+        strangers = sorted((one.rules or frozenset()) - set(rule_ids))
         if strangers:
             remarks.append(Remark(one.line, one.text, f"no such rule: {', '.join(strangers)}"))
         elif one not in used and (one.rules is None or one.rules <= set(judged)):
@@ -317,9 +317,9 @@ def _foreign(listed: bytes) -> frozenset[str] | None:
     for name in _names(listed):
         if name == EVERY:
             return None
-        known = name.removeprefix("jarvis-").rpartition(".")[2]
+        rule_id = name.removeprefix("jarvis-").rpartition(".")[2]
         rules.update(
-            (name.removeprefix("jarvis-"), known), FOREIGN.get(name.lower(), ()), FOREIGN.get(known.lower(), ())
+            (name.removeprefix("jarvis-"), rule_id), FOREIGN.get(name.lower(), ()), FOREIGN.get(rule_id.lower(), ())
         )
     return frozenset(rules)
 

@@ -24,13 +24,13 @@ class TraceLocation(NamedTuple):
 
 def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | None:
     """Return the stored form of steps, None if there are none; steps without a file are in `file`."""
-    kept = [TraceLocation(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
-    if not kept:
+    locations = [TraceLocation(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
+    if not locations:
         return None
-    most = min(len(kept), STEPS_MAX)
-    while most > 1 and len(_text(_fewer(kept, most))) > TRAIL_BYTES:
+    most = min(len(locations), STEPS_MAX)
+    while most > 1 and len(_text(_fewer(locations, most))) > TRAIL_BYTES:
         most -= 1
-    return _text(_fewer(kept, most))
+    return _text(_fewer(locations, most))
 
 
 def read_trail(text: str) -> tuple[TraceLocation, ...]:
@@ -46,8 +46,8 @@ def _fewer(steps: Sequence[TraceLocation], most: int) -> Sequence[TraceLocation]
     head = most - tail
     gap = f" (then {len(steps) - most} more)"
     last = steps[head - 1]
-    told = last._replace(note=last.note[: NOTE_MAX - len(gap)] + gap)
-    return [*steps[: head - 1], told, *steps[len(steps) - tail :]]
+    end = last._replace(note=last.note[: NOTE_MAX - len(gap)] + gap)
+    return [*steps[: head - 1], end, *steps[len(steps) - tail :]]
 
 
 def _text(steps: Sequence[TraceLocation]) -> str:

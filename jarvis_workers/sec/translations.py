@@ -25,17 +25,17 @@ def rule_in(language: str, rule: Rule) -> Rule:
 
 def report_in(language: str, body: ReportBody) -> ReportBody:
     """Return the body of a report with the texts of rules in a language; for English, the body itself."""
-    known = _translations(language)
-    if not known:
+    translations = _translations(language)
+    if not translations:
         return body
-    titles = {pattern: known.get(title, title) for pattern, title in body.titles.items()}
-    translated = body.map_findings(lambda issue: issue._replace(**_translated(issue, ISSUE_TEXTS, known)))
+    titles = {pattern: translations.get(title, title) for pattern, title in body.titles.items()}
+    translated = body.map_findings(lambda issue: issue._replace(**_translated(issue, ISSUE_TEXTS, translations)))
     return translated._replace(titles=titles)
 
 
-def _translated(has: object, names: Sequence[str], known: Mapping[str, str]) -> dict[str, Any]:
+def _translated(has: object, names: Sequence[str], translations: Mapping[str, str]) -> dict[str, Any]:
     texts = ((name, getattr(has, name)) for name in names)
-    return {name: known[text] for name, text in texts if text in known}
+    return {name: translations[text] for name, text in texts if text in translations}
 
 
 @cache

@@ -33,7 +33,7 @@ class BackgroundRuns:
         self._take_up(run, lambda executor: runs.resume(self._store, run, executor, lease))
 
     def retry(self, run: Run) -> None:
-        """Retry the failed jobs of an ended run, in the same way. Raises UsageError."""
+        """Retry the failed jobs of an ended run, in the same place as `resume`. Raises UsageError."""
         self._take_up(run, lambda executor: runs.retry(self._store, run, executor))
 
     def close(self) -> None:

@@ -35,12 +35,12 @@ def _has_prices(settings: Settings, name: str) -> bool:
     return group is not None and bool(group.prices.input or group.prices.output)
 
 
-def read_budget_option(asked: str | None) -> RunBudget | None:
+def read_budget_option(text: str | None) -> RunBudget | None:
     """Parse the value of --budget. Raises UsageError."""
     try:
-        return None if asked is None else read_budget(asked)
+        return None if text is None else read_budget(text)
     except ValueError as error:
-        raise UsageError(f'--budget: "{plain(asked or "")}" {error}') from error
+        raise UsageError(f'--budget: "{plain(text or "")}" {error}') from error
 
 
 def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:
@@ -64,8 +64,8 @@ def resume_flags(run: Run) -> str:
 def budget_part(store: Store, run: Run) -> dict[str, Any] | None:
     """Return the budget of a run for its report, or None."""
     with store.read() as session:
-        found = budgets.find(session, run.id)
-        spent = budgets.spent(session, run.id, found.unit) if found else 0
-    if found is None:
+        entries = budgets.find(session, run.id)
+        spent = budgets.spent(session, run.id, entries.unit) if entries else 0
+    if entries is None:
         return None
-    return {"unit": found.unit, "cap": found.amount, "spent": found.in_units(spent), "says": found.says(spent)}
+    return {"unit": entries.unit, "cap": entries.amount, "spent": entries.in_units(spent), "says": entries.says(spent)}

@@ -37,8 +37,8 @@ def read_checkout(directory: Path) -> Checkout | None:
     head = _text(own / "HEAD", HEAD_BYTES)
     if COMMIT.fullmatch(head):
         return Checkout(None, head)
-    found = BRANCH.fullmatch(head)
-    return Checkout(found[1], _commit_of(f"refs/heads/{found[1]}", own)) if found else None
+    match = BRANCH.fullmatch(head)
+    return Checkout(match[1], _commit_of(f"refs/heads/{match[1]}", own)) if match else None
 
 
 def read_remote(directory: Path) -> str | None:
@@ -48,10 +48,10 @@ def read_remote(directory: Path) -> str | None:
         return None
     config = _text(own / (_text(own / "commondir", HEAD_BYTES) or ".") / "config", CONFIG_BYTES)
     remote = REMOTE.search(config)
-    found = URL.search(remote["lines"]) if remote else None
-    if found is None or not re.match(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:", found["url"]):
+    match = URL.search(remote["lines"]) if remote else None
+    if match is None or not re.match(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:", match["url"]):
         return None
-    return CREDENTIALS.sub("", found["url"])
+    return CREDENTIALS.sub("", match["url"])
 
 
 def _git_directory(directory: Path) -> Path | None:

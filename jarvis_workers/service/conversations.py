@@ -48,12 +48,15 @@ def find_job(store: Store, named: str) -> int:
             if jobs.run_of(session, int(named), CONVERSATION_QUEUES):
                 return int(named)
     run = find_run(store, named)
-    found = jobs_of(store, run)
-    if not found:
+    talks = jobs_of(store, run)
+    if not talks:
         raise UsageError(f"run {run.id} has no conversations; it is a {run.kind} run")
-    if len(found) > 1:
-        raise UsageError(f"run {run.id} has {len(found)} conversations, such as {found[0][0]}; see: jarvis runs show")
-    return found[0][0]
+    if len(talks) > 1:
+        raise UsageError(
+            f"run {run.id} has {len(talks)} conversations; give the job id of one, such as {talks[0][0]}; "
+            f"to list them: jarvis runs show {run.id}"
+        )
+    return talks[0][0]
 
 
 def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ class _Measure:
     def share(self, stage: str, firsts: Sequence[FirstRequest], jobs: int) -> StageShare:
         """Return the cost of `jobs` jobs; `firsts` are the first prompts of all of them, or of a sample."""
         habit, stands_for = self.habits[stage], jobs / max(len(firsts), 1)
-        unknown = [first for first in firsts if not first.known]
+        unknown = [first for first in firsts if not first.is_cached]
         times = stands_for * sum(first.times for first in unknown)
         prompt = stands_for * sum(first.times * habit.prompt(first.tokens * self.ratio) for first in unknown)
         used = TokenUsage(round(prompt), round(times * habit.completion))
@@ -113,17 +113,17 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     foresight = _dry_run(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
     plain, questions, expected = 0, [], list[Cluster]()
-    places = [place_of(gid, found, rules.severity) for gid, found in numbered.items()]
+    places = [place_of(gid, result, rules.severity) for gid, result in numbered.items()]
     most = plan.options.max_findings
     for batch in batches(worst(places, most) if most else places, plan.options.cluster_limit):
         members = [(gid, numbered[gid]) for gid in batch.gids]
-        found = without_model(members, conditions, batch.shared)
-        if found is None:
-            question, found = foresight.cluster(batch.file, members, conditions)
+        result = without_model(members, conditions, batch.shared)
+        if result is None:
+            question, result = foresight.cluster(batch.file, members, conditions)
             questions.append(question)
         else:
             plain += 1
-        for one in found or expected_clusters(members, conditions, made):
+        for one in result or expected_clusters(members, conditions, made):
             expected += verified_together(one, plan.model.quirks)
     some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(

@@ -31,10 +31,10 @@ def project_of(run: Run, labels: Mapping[str, str]) -> str:
     return labels.get(PROJECT) or PurePosixPath(run.root).name or run.root
 
 
-def parse_labels(given: Iterable[str]) -> dict[str, str]:
+def parse_labels(texts: Iterable[str]) -> dict[str, str]:
     """Return the labels given as "key=value"; the last value of a key wins. Raises UsageError."""
     labels = {}
-    for text in given:
+    for text in texts:
         key, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f'--label: "{_cut(text)}" is not KEY=VALUE, such as team=network')
@@ -42,10 +42,10 @@ def parse_labels(given: Iterable[str]) -> dict[str, str]:
     return check_labels(labels, "--label")
 
 
-def parse_label_filters(given: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
+def parse_label_filters(texts: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
     """Return the filters given as "key=value" or "key" (any value: None). Raises UsageError."""
     filters: list[tuple[str, str | None]] = []
-    for text in given:
+    for text in texts:
         key, equals, value = text.partition("=")
         check_labels({key: value}, "--label")
         filters.append((key, value if equals else None))
@@ -63,8 +63,8 @@ def check_labels(labels: Mapping[str, str], origin: str) -> dict[str, str]:
             raise UsageError(f"{origin}: {key!r}: {value!r} should be two strings")
         if len(key) > KEY_MAX or not KEY.fullmatch(key):
             raise UsageError(
-                f'{origin}: the key "{_cut(key)}" should be letters, digits, "-", "_" and "." (at most 63), after an '
-                'optional domain and "/", such as example.com/team'
+                f'{origin}: the key "{_cut(key)}" should consist of letters, digits, "-", "_" and "." (at most 63), '
+                'after an optional domain and "/", such as example.com/team'
             )
         if len(value) > VALUE_MAX or not value.isprintable():
             raise UsageError(

@@ -10,16 +10,16 @@ from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
 from jarvis_workers.settings import Settings
 
 
-def model_name(settings: Settings, asked: str | None, environ: Mapping[str, str] = os.environ) -> str:
+def model_name(settings: Settings, name: str | None, environ: Mapping[str, str] = os.environ) -> str:
     """Return the name of the selected model group. Raises SettingsError, and UsageError if there is none."""
-    found = choose_group(settings.models, asked or settings.model_group, environ)
-    if found is None:
+    group = choose_group(settings.models, name or settings.model_group, environ)
+    if group is None:
         why = "several model groups are set: choose one with -g, or model_group in jarvis.yaml"
         if not settings.models:
             why = "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
         raise UsageError(why)
     require("agents", "an agent")
-    return found
+    return group
 
 
 def models_are_set(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:

@@ -40,15 +40,15 @@ def check_name(name: str) -> str:
     """Return a name given by a user. Raises UsageError."""
     if not NAME.fullmatch(name):
         shown = plain(name if len(name) <= SHOWN_MAX else f"{name[:SHOWN_MAX]}…")
-        raise UsageError(f'--name: "{shown}" should be letters, digits, "-", "_" and ".", at most 63')
+        raise UsageError(f'--name: "{shown}" should consist of at most 63 letters, digits, "-", "_" and "."')
     return name
 
 
 def request_hash(options: RunOptions, **facts: Any) -> str:
     """Return the hash of a request: its facts, and the options whose values differ from the defaults."""
     usual = {one.name for one in fields(options) if getattr(options, one.name) == _default(one)}
-    chosen = {name: value for name, value in options.encode().items() if name not in OF_THE_MACHINE | usual}
-    return hashlib.sha256(json.dumps([chosen, facts], sort_keys=True, default=str).encode()).hexdigest()
+    selection = {name: value for name, value in options.encode().items() if name not in OF_THE_MACHINE | usual}
+    return hashlib.sha256(json.dumps([selection, facts], sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _default(field: "Field[Any]") -> Any:
@@ -58,12 +58,13 @@ def _default(field: "Field[Any]") -> Any:
 def find_named(store: Store, name: RunName) -> Run | None:
     """Return the run with this name, None if there is none. Raises UsageError if it is that of another request."""
     with store.read() as session:
-        found = run_names.find(session, name.name)
-        run = runs.get(session, found.run_id) if found else None
-    if run is None or found is None:
+        entries = run_names.find(session, name.name)
+        run = runs.get(session, entries.run_id) if entries else None
+    if run is None or entries is None:
         return None
-    if found.request_hash != name.request_hash:
+    if entries.request_hash != name.request_hash:
         raise UsageError(
-            f'--name: "{name.name}" is run {run.id}, of another source or with other options; choose another name'
+            f'--name: "{name.name}" belongs to run {run.id}, which has another source or other options; '
+            "choose another name"
         )
     return run

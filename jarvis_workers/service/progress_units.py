@@ -8,5 +8,5 @@ JOBS = "jobs"
 
 def units_of(run: Run, stage: str) -> str:
     """Return the unit in plural; "jobs" for an unknown stage or kind, such as one of another version."""
-    known = stages_of(run.kind) if has_pipeline(run.kind) else ()
-    return next((one.units for one in known if one.name == stage), JOBS)
+    stages = stages_of(run.kind) if has_pipeline(run.kind) else ()
+    return next((one.units for one in stages if one.name == stage), JOBS)

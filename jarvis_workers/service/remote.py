@@ -117,7 +117,7 @@ def carry_out(
     begun, due = time.monotonic(), 0.0
     try:
         while True:
-            with outages.borne():
+            with outages.tolerated():
                 run, progress = _look(store, run_id)
                 show(run, progress)
                 if run.ended or run.state == "paused":

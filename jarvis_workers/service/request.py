@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import shown
+from jarvis_workers.paths import listing, shown
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.sec.sourcelinks import fill_template
 from jarvis_workers.service.checkouts import read_checkout, read_remote
@@ -52,11 +52,11 @@ class RunInput:
         """Insert the rows that belong to the run, in the transaction that inserts it."""
 
 
-Given = TypeVar("Given", bound=RunInput, covariant=True)
+InputT = TypeVar("InputT", bound=RunInput, covariant=True)
 
 
 @dataclass(frozen=True)
-class RunRequest(Generic[Given]):
+class RunRequest(Generic[InputT]):
     """A run to submit. `run_id` is new; `executor` executes it; `root` is its display name if it differs from `path`.
 
     The `skipped_stages`, which must be optional, are left out. The `source_url` is a template of links to the source.
@@ -68,7 +68,7 @@ class RunRequest(Generic[Given]):
     path: Path
     selection: Selection
     executor: str
-    given: Given
+    run_input: InputT
     root: bytes | None = None
     may_be_empty: bool = False
     skipped_stages: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class RunRequest(Generic[Given]):
     name: "RunName | None" = None
 
 
-def check_found(request: RunRequest[RunInput], snapshot: Snapshot) -> None:
+def check_snapshot(request: RunRequest[RunInput], snapshot: Snapshot) -> None:
     """Raise UsageError if there is nothing to scan."""
     if not (snapshot.files or snapshot.not_checked or request.may_be_empty or _is_all_unchanged(request, snapshot)):
         raise UsageError(_nothing(request, snapshot))
@@ -92,13 +92,13 @@ def check_path(path: Path) -> None:
 
 def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | None" = None) -> Run:
     """Return the run of a request over its packed tree; small trees get smaller batches, to occupy all processes."""
-    options, selection = request.given.complete(request.selection, store), request.selection
+    options, selection = request.run_input.complete(request.selection, store), request.selection
     share = max(SMALLEST_BATCH_BYTES, snapshot.bytes // (max(1, options.processes) * BATCHES_PER_PROCESS))
     options = replace(
         options,
         batch_bytes=min(options.batch_bytes, share),
         paths=None
-        if selection.is_whole or not request.given.names_paths
+        if selection.is_whole or not request.run_input.names_paths
         else [shown(path) for path in selection.paths],
         **_origin(request),
     )
@@ -141,8 +141,7 @@ def _is_all_unchanged(request: RunRequest[RunInput], snapshot: Snapshot) -> bool
 
 def _nothing(request: RunRequest[RunInput], snapshot: Snapshot) -> str:
     names = request.selection.paths if not request.selection.is_whole else (os.fsencode(request.path),)
-    more = f" and {len(names) - NAMES_MAX:,} more" if len(names) > NAMES_MAX else ""
-    named = ", ".join(map(shown, names[:NAMES_MAX])) + more
+    named = listing([shown(name) for name in names], NAMES_MAX)
     reasons = [f"{reason}: {count:,}" for reason, count in sorted(snapshot.left_out.items())]
     reasons += [f"{reason}: {shown(tree)}" for tree, reason in snapshot.excluded[:3]]
     why = "left out: " + "; ".join(reasons) if reasons else "no file has a suffix of the selected languages"

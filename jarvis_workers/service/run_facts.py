@@ -9,8 +9,8 @@ from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run, StageProgress
 
 # What a report repeats of options that are set, and of the choice of rules.
-OPTIONS_SAID = ("paths", "source_url", "label", "checkout", "repository_url")
-RULES_SAID = ("off", "severity", "project", "packages", "learned")
+OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
+RULE_FIELDS = ("off", "severity", "project", "packages", "learned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "model": costs.model,
         **({"budget": costs.budget} if costs.budget else {}),
         "scanned_root": run.root,
-        **{name: value for name in OPTIONS_SAID if (value := getattr(options, name))},
+        **{name: value for name in OPTION_FIELDS if (value := getattr(options, name))},
         "path_prefix": options.path_prefix,
         "snapshot": run.snapshot_id,
         "version": run.version,
-        "rules": {name: getattr(options.rules, name) for name in RULES_SAID},
+        "rules": {name: getattr(options.rules, name) for name in RULE_FIELDS},
         **({"baseline": options.baseline["what"]} if options.baseline else {}),
         **({"triage": options.triage} if options.triage else {}),
         "executor": run.executor,

@@ -19,11 +19,12 @@ class RunPage(NamedTuple):
     total: int
 
 
-def page_of_runs(store: Store, chosen: RunFilter, page: int, size: int) -> RunPage:
+def page_of_runs(store: Store, run_filter: RunFilter, page: int, size: int) -> RunPage:
     """Return the runs of a page, numbered from 1, newest first."""
     with store.read() as session:
         return RunPage(
-            run_pages.page(session, chosen, limit=size, offset=(page - 1) * size), run_pages.count(session, chosen)
+            run_pages.page(session, run_filter, limit=size, offset=(page - 1) * size),
+            run_pages.count(session, run_filter),
         )
 
 
@@ -33,10 +34,10 @@ def roots_of_runs(store: Store) -> list[tuple[str, int]]:
         return run_pages.roots(session, ROOTS_MAX)
 
 
-def usage_of_runs(store: Store, found: Sequence[Run]) -> dict[str, RunUsage]:
+def usage_of_runs(store: Store, runs: Sequence[Run]) -> dict[str, RunUsage]:
     """Return the model usage by run, for the runs that called a model."""
     with store.read() as session:
-        return model_usage.by_run(session, [run.id for run in found])
+        return model_usage.by_run(session, [run.id for run in runs])
 
 
 def newest_before(store: Store, run: Run) -> Run | None:

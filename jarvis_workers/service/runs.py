@@ -35,16 +35,17 @@ def find_run(store: Store, prefix: str) -> Run:
     if not RUN_ID.fullmatch(prefix):
         raise UsageError(f'"{plain(prefix)}" is not a run id; see: jarvis runs list')
     with store.read() as session:
-        found = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
-    if not found and prefix == "last":
+        candidates = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
+    if not candidates and prefix == "last":
         raise UsageError("there are no runs yet; start one with: jarvis sec fast")
-    if not found:
+    if not candidates:
         raise UsageError(f'no run "{prefix}" in {store.where}; see: jarvis runs list')
-    if len(found) > 1 and found[0].id != prefix:
+    if len(candidates) > 1 and candidates[0].id != prefix:
         raise UsageError(
-            f'"{prefix}" matches several runs, such as {found[0].id} and {found[1].id}; give more of the id'
+            f'"{prefix}" matches several runs, such as {candidates[0].id} and {candidates[1].id}; '
+            "give more characters of the id"
         )
-    return found[0]
+    return candidates[0]
 
 
 def newest_runs(store: Store, limit: int) -> list[Run]:

@@ -29,7 +29,7 @@ class Chosen:
 class Baseline:
     """Numbers of earlier findings by fingerprint; `facts` describe the baseline in reports."""
 
-    known: Mapping[str, int]
+    counts: Mapping[str, int]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -84,5 +84,5 @@ class ScanInput(RunInput):
         from jarvis_workers.store import baselines, judgements  # noqa: PLC0415  (the database libraries are slow to import)
 
         if self.baseline:
-            baselines.add(session, run_id, self.baseline.known)
+            baselines.add(session, run_id, self.baseline.counts)
         judgements.attach(session, run_id, self.triage.more, stored=self.triage.stored)

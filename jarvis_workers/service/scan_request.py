@@ -20,7 +20,7 @@ from jarvis_workers.steps.sec.options import SecOptions
 
 Options = TypeVar("Options", bound=RunOptions)
 ScanKind = TypeVar("ScanKind", bound=SecOptions)
-Given = TypeVar("Given", bound=RunInput)
+InputT = TypeVar("InputT", bound=RunInput)
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 RUST_SUFFIXES = frozenset({"rs"})
 
@@ -66,10 +66,10 @@ def request_for(
     source: SourceTree,
     kind: str,
     executor: str,
-    given: Given,
+    scan_input: InputT,
     *,
     labels: Mapping[str, str] = NO_LABELS,
-) -> RunRequest[Given]:
+) -> RunRequest[InputT]:
     """Return the request of a new run over a source; `labels` win over those of its branch and commit."""
     return RunRequest(
         run_id=token_hex(4),
@@ -78,7 +78,7 @@ def request_for(
         root=source.root,
         selection=selection_of(settings, origin=source.origin),
         executor=executor,
-        given=given,
+        run_input=scan_input,
         source_url=settings.report.source_url,
         labels={**source_labels(source), **labels},
     )
@@ -94,9 +94,9 @@ def selection_of(
     """Return the selection of files to scan."""
     rust = "rust" in settings.scan.languages
     c = "c/cpp" in settings.scan.languages
-    wanted = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]
+    suffixes = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]
     return Selection(
-        suffixes=frozenset(b"." + os.fsencode(suffix) for suffix in wanted),
+        suffixes=frozenset(b"." + os.fsencode(suffix) for suffix in suffixes),
         exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
         include=include,
         exclude=exclude,

@@ -20,8 +20,8 @@ def with_data_directory(settings: Settings, tell: Callable[[str], None]) -> Iter
 
     Only the default directory is replaced: an explicit one, or a store elsewhere, is used or rejected.
     """
-    chosen = settings.store_url or settings.blobs_url or settings.data_dir != Settings().data_dir
-    why = None if chosen else _refusal(settings.data_dir)
+    is_configured = settings.store_url or settings.blobs_url or settings.data_dir != Settings().data_dir
+    why = None if is_configured else _refusal(settings.data_dir)
     if why is None:
         yield settings
         return

@@ -25,7 +25,7 @@ from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process_identity import this_worker
-from jarvis_workers.service.request import RunRequest, check_found, run_of
+from jarvis_workers.service.request import RunRequest, check_snapshot, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_input import Chosen, ScanInput
 from jarvis_workers.service.scan_request import resources_of
@@ -90,12 +90,12 @@ def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan 
 
 def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     """Return whether a fork may be started and the run needs nothing that only the database libraries can read."""
-    given = request.given
-    if settings.process_count == 0 or given.options.profile or installed():
+    scan_input = request.run_input
+    if settings.process_count == 0 or scan_input.options.profile or installed():
         return False
-    if given.baseline or given.triage.more or given.triage.learns:
+    if scan_input.baseline or scan_input.triage.more or scan_input.triage.learns:
         return False
-    if request.kind != SCAN or given.rules != Chosen() or request.selection.unchanged is not None:
+    if request.kind != SCAN or scan_input.rules != Chosen() or request.selection.unchanged is not None:
         return False
     with open_direct(settings.effective_store_url) as connection:
         with suppress(sqlite3.Error):
@@ -117,8 +117,8 @@ def _is_small(request: RunRequest[ScanInput], most_files: int) -> bool:
 
 
 def _files_below(request: RunRequest[ScanInput]) -> Iterator[Path]:
-    chosen = [request.path / os.fsdecode(path) for path in request.selection.paths] or [request.path]
-    for path in chosen:
+    paths = [request.path / os.fsdecode(path) for path in request.selection.paths] or [request.path]
+    for path in paths:
         if not path.is_dir():
             yield path
         for directory, _, names in os.walk(path):
@@ -132,7 +132,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
     resources = resources_of(settings)
     blobs = resources.blobs
     snapshot = pack(request.path, request.selection, blobs)
-    check_found(request, snapshot)
+    check_snapshot(request, snapshot)
     run = run_of(request, snapshot)
     if not is_one_batch(run, blobs):
         return None
@@ -162,8 +162,8 @@ def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun
     last = done.stages[-1]
     claimed = Claimed(len(jobs) + 1, run.id, REPORT, REPORT, "control", 1, "write the report", "{}", 0, 0)
     written = RecordedJob(claimed, REPORT, 0, last.opened_at or 0.0, last.closed_at or 0.0)
-    wanted = {snapshot.id, snapshot.manifest, *snapshot.shards, report, *done.shared}
-    wanted |= {blob for one in done.jobs for _, blob in one.commit.blobs}
+    blob_names = {snapshot.id, snapshot.manifest, *snapshot.shards, report, *done.shared}
+    blob_names |= {blob for one in done.jobs for _, blob in one.commit.blobs}
     return RecordedRun(
         run=run,
         snapshot=SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked)),
@@ -171,7 +171,7 @@ def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun
         jobs=[*(job for job, _ in jobs), written],
         candidates=_candidates(done),
         artifacts=[(REPORT, report, len(content))],
-        blobs=wanted | {blob for _, blob in jobs if blob},
+        blobs=blob_names | {blob for _, blob in jobs if blob},
     )
 
 

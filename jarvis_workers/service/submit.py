@@ -9,7 +9,7 @@ from jarvis_workers.pipeline.stages import stages_without
 from jarvis_workers.service.named_runs import NameTaken, RunName
 from jarvis_workers.service.request import RunInput as RunInput
 from jarvis_workers.service.request import RunRequest as RunRequest
-from jarvis_workers.service.request import check_found, check_path, run_of
+from jarvis_workers.service.request import check_path, check_snapshot, run_of
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
@@ -34,8 +34,8 @@ def submit(
             artifacts.add_uses(session, owner, [blob])
 
     snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
-    check_found(request, snapshot)
-    for content in request.given.contents:
+    check_snapshot(request, snapshot)
+    for content in request.run_input.contents:
         intend(sha256(content).hexdigest())
         blobs.put(content)
     run = run_of(request, snapshot, store)
@@ -48,7 +48,7 @@ def submit(
         if request.name:
             _name_run(session, request.run_id, request.name)
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
-        request.given.insert(session, request.run_id)
+        request.run_input.insert(session, request.run_id)
         if request.budget:
             budgets.put(session, request.run_id, request.budget)
     return request.run_id

@@ -46,16 +46,16 @@ def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
     if len(names) == 1 and directories[0] and root is None:
         return ScanTarget(names[0])
     reals = [os.path.realpath(os.fsencode(name)) for name in names]
-    top = _shared(reals, directories) if root is None else _given(root, reals, names)
+    top = _shared(reals, directories) if root is None else _root_of(root, reals, names)
     base = os.path.realpath(os.fsencode(top))
     paths = sorted({b"" if real == base else os.path.relpath(real, base) for real in reals})
     return ScanTarget(top, () if paths == [b""] else tuple(paths))
 
 
-def older_selection(chosen: Selection, renamed: Mapping[bytes, bytes]) -> Selection:
+def older_selection(selection: Selection, renamed: Mapping[bytes, bytes]) -> Selection:
     """Return the selection for an older revision, which includes the former names of renamed files."""
-    older = {old for old, new in renamed.items() if not chosen.is_whole and chosen.covers(new)}
-    return replace(chosen, paths=tuple(sorted({*chosen.paths, *older})))
+    older = {old for old, new in renamed.items() if not selection.is_whole and selection.covers(new)}
+    return replace(selection, paths=tuple(sorted({*selection.paths, *older})))
 
 
 def prefix_of(target: ScanTarget) -> bytes:
@@ -104,7 +104,7 @@ def _shared(reals: Sequence[bytes], directories: Sequence[bool]) -> str:
     )
 
 
-def _given(root: str, reals: Sequence[bytes], names: Sequence[str]) -> str:
+def _root_of(root: str, reals: Sequence[bytes], names: Sequence[str]) -> str:
     base = os.path.realpath(os.fsencode(root))
     if not Path(os.fsdecode(base)).is_dir():
         raise UsageError(f"--root {plain(root)}: no such directory")

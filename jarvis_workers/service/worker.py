@@ -41,18 +41,18 @@ def plan_pools(
     settings: Settings, queues: Sequence[str], concurrency: int | None, metrics_directory: str | None = None
 ) -> list[tuple[PoolConfig, WorkerFacts]]:
     """Return the configuration of each pool of a worker, and its row."""
-    wanted = [queue.strip() for queue in queues]
-    unknown = [queue for queue in wanted if queue not in POOLS]
+    names = [queue.strip() for queue in queues]
+    unknown = [queue for queue in names if queue not in POOLS]
     if unknown:
         raise UsageError(f'--queues: "{unknown[0]}" is not one of {", ".join(POOLS)}')
-    chosen = dict.fromkeys(wanted or POOLS)
-    for queue in filter(has_conversations, chosen):
+    selection = dict.fromkeys(names or POOLS)
+    for queue in filter(has_conversations, selection):
         require("agents", f'queue "{queue}" (leave it out: --queues {",".join(_without_conversations())})')
     token = token_hex(4)
     traces = trace_environment(os.environ)
     if traces:
         require("traces", ENDPOINT)
-    plans = [_plan(settings, queue, concurrency, token) for queue in chosen]
+    plans = [_plan(settings, queue, concurrency, token) for queue in selection]
     return [(replace(config, metrics_directory=metrics_directory, traces=traces), facts) for config, facts in plans]
 
 
@@ -94,10 +94,10 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
     store.lock_wait.end_startup()
     if settings.blobs_url is None:
         _tell(f"JARVIS_BLOBS_URL is not set: only runs submitted on this machine find {settings.effective_blobs_url}")
-    told = SimpleQueue[int]()
+    signals = SimpleQueue[int]()
     watchdog = Watchdog(_hang_seconds(settings), _tell, alive_at=lambda: store.deadline.alive_at)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda number, _: _stop(number, store, watchdog, told))
+        signal.signal(number, lambda number, _: _stop(number, store, watchdog, signals))
     heartbeat = heartbeat_file(settings.data_dir, plans[0][1].id)
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
     parent = PoolSupervisor(store, notifier, plans, SupervisorContext(heartbeat, os.environ, sys.stderr.buffer, _tell))
@@ -107,7 +107,7 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
     stop = _notify_of_ends(settings, store)
     try:
         parent.tick()
-        while _goes_on(told, settings.tick_seconds):
+        while _goes_on(signals, settings.tick_seconds):
             watchdog.feed()
             parent.tick()
     finally:
@@ -130,17 +130,17 @@ def _hang_seconds(settings: Settings) -> float:
     return max(HANG_LEASES * settings.lease_seconds, HANG_STATEMENTS * settings.store.statement_seconds)
 
 
-def _stop(number: int, store: Store, watchdog: Watchdog, told: "SimpleQueue[int]") -> None:
+def _stop(number: int, store: Store, watchdog: Watchdog, signals: "SimpleQueue[int]") -> None:
     """Handle a stop signal: shorten all waits of the main thread. Takes no lock that the main thread may hold."""
     watchdog.end_within(STOP_SECONDS)
     store.deadline.shorten(FAREWELL_SECONDS)
-    told.put(number)
+    signals.put(number)
 
 
-def _goes_on(told: "SimpleQueue[int]", seconds: float) -> bool:
+def _goes_on(signals: "SimpleQueue[int]", seconds: float) -> bool:
     """Wait until the next round; return False if the process was told to stop."""
     try:
-        told.get(timeout=seconds)
+        signals.get(timeout=seconds)
     except Empty:
         return True
     return False

@@ -51,12 +51,12 @@ def origins(
         "where": settings.place,
         "processes": settings.process_count,
     }
-    found = []
+    result = []
     for name, value in flat(settings.model_dump(mode="json")):
         source = next((layer.source for layer in layers if name in layer.values), DEFAULT)
         shown = stand_in.get(name) if value is None else value
-        found.append(Origin(name, _redacted(shown), source))
-    return found
+        result.append(Origin(name, _redacted(shown), source))
+    return result
 
 
 def _redacted(value: object) -> object:
@@ -94,7 +94,7 @@ def _check(layer: Layer) -> None:
         every = error.errors(include_url=False, include_input=False)
         wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
         place = ".".join(map(str, wrong["loc"])) + "."
-        name = next(known for known in setting_names() if place.startswith(f"{known}."))
+        name = next(setting for setting in setting_names() if place.startswith(f"{setting}."))
         if name == MODELS:
             raise SettingsError(f"{layer.source}: {describe_problem(wrong, layer.values[name])}") from error
         got = f"a {type(layer.values[name]).__name__}" if name in SECRETS else short.repr(layer.values[name])

@@ -27,7 +27,7 @@ def _split(value: object) -> object:
 def _mapped(value: object) -> object:
     if isinstance(value, str):
         parts = (part.partition("=") for part in value.split(",") if part.strip())
-        return {name.strip(): said.strip() for name, _, said in parts}
+        return {name.strip(): text.strip() for name, _, text in parts}
     return value
 
 
@@ -63,6 +63,7 @@ Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
 Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -158,11 +159,11 @@ class NotifySettings(FrozenSettings):
 
 
 class WebSettings(FrozenSettings):
-    """Access to the web page: how users sign in, and who may make changes.
+    """Access to the web interface: how users sign in, and who may make changes.
 
     `users_file` and `tokens_file` hold hashes (docs/web.md). Only a proxy in `trusted_proxies` (addresses or networks)
     may name the user; members of `editor_groups` may make changes, and if `viewer_groups` are given, no other group may
-    read. `hosts` are the names under which the page is reached.
+    read. `hosts` are the names under which the web interface is reached.
     """
 
     auth: Literal["token", "basic", "proxy"] = "token"
@@ -183,6 +184,10 @@ class C2RustSettings(FrozenSettings):
     commands, all sources are read with `args`.  Builds and tests may read the directories in `tool_chains`, each with a
     `bin`.  A command is killed when it exceeds its limits, a job of the queue "build" after `hard_limit_seconds`.
     Parsing a translation unit is limited to `unit_seconds` of CPU time and `unit_memory_mb` of memory.
+
+    The gates of the roadmap: `score_sum` of the security report falls by a percentage, at most so many high findings
+    are left, libraries replace a percentage of the functions, a function takes at most so many attempts, and tests
+    take at most so many times as long in Rust.
     """
 
     clang_headers: str | None = None
@@ -195,6 +200,11 @@ class C2RustSettings(FrozenSettings):
     build_disk_mb: Megabytes = 8192
     unit_seconds: Seconds = 60
     unit_memory_mb: Megabytes = 2000
+    gate_score_fall_percent: Percent = 15
+    gate_high_findings: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    gate_replaced_percent: Percent = 1
+    gate_attempts: Count = 5
+    gate_time_ratio: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 1.5
 
 
 class Settings(FrozenSettings):

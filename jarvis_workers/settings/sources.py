@@ -40,12 +40,12 @@ class Layer:
 
 
 def read_layers(flags: Mapping[str, object], environ: Mapping[str, str], directory: Path) -> list[Layer]:
-    given = {name: value for name, value in flat(flags) if value is not None}
+    options = {name: value for name, value in flat(flags) if value is not None}
     return [
-        Layer(FLAG, _known(FLAG, given)),
+        Layer(FLAG, _check_names(FLAG, options)),
         *_variables(environ),
-        Layer(YAML_FILE, _known(YAML_FILE, dict(flat(_read_yaml(directory / YAML_FILE))))),
-        Layer(TOML_PLACE, _known(TOML_PLACE, dict(flat(_read_toml(directory / TOML_FILE))))),
+        Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(directory / YAML_FILE))))),
+        Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(directory / TOML_FILE))))),
     ]
 
 
@@ -71,7 +71,7 @@ def nested(values: Mapping[str, object]) -> dict[str, Any]:
     return tree
 
 
-def _known(source: str, values: Mapping[str, object]) -> Mapping[str, object]:
+def _check_names(source: str, values: Mapping[str, object]) -> Mapping[str, object]:
     names = setting_names()
     sections = {name.partition(".")[0] for name in names if "." in name}
     for name, value in values.items():
@@ -80,33 +80,33 @@ def _known(source: str, values: Mapping[str, object]) -> Mapping[str, object]:
                 f'{source}: "{name}" is {short.repr(value)}; expected a mapping of setting names to values'
             )
         if name not in names and name not in sections:
-            raise SettingsError(f'{source}: unknown setting "{name}"{_meant(name, names)}')
+            raise SettingsError(f'{source}: unknown setting "{name}"{_suggestion(name, names)}')
     return {name: value for name, value in values.items() if name in names}
 
 
-def _meant(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known, n=1)
+def _suggestion(name: str, names: list[str]) -> str:
+    close = get_close_matches(name, names, n=1)
     return f' (did you mean "{close[0]}"?)' if close else ""
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[Layer]:
     """Yield one layer per variable, so that the source of a setting is the name of the variable."""
-    known = {PREFIX + name.upper().replace(".", "__"): name for name in setting_names()}
-    files = {f"{variable}_FILE": variable for variable, name in known.items() if name in SECRETS}
+    names = {PREFIX + name.upper().replace(".", "__"): name for name in setting_names()}
+    files = {f"{variable}_FILE": variable for variable, name in names.items() if name in SECRETS}
     for variable, text in sorted(environ.items()):
         if not variable.startswith(PREFIX) or variable in READ_ELSEWHERE:
             continue
-        if variable not in known and variable not in files:
-            meant = _meant(variable, [*known, *files])
-            raise SettingsError(f'environment: unknown setting "{variable}"{meant}')
+        if variable not in names and variable not in files:
+            hint = _suggestion(variable, [*names, *files])
+            raise SettingsError(f'environment: unknown setting "{variable}"{hint}')
         if not text:
             continue
-        if variable in known:
-            yield Layer(variable, {known[variable]: text}, strict=False)
+        if variable in names:
+            yield Layer(variable, {names[variable]: text}, strict=False)
         elif environ.get(files[variable]):
             raise SettingsError(f"{variable}: {files[variable]} is set as well; unset one of them")
         else:
-            yield Layer(variable, {known[files[variable]]: _read_secret(variable, text)}, strict=False)
+            yield Layer(variable, {names[files[variable]]: _read_secret(variable, text)}, strict=False)
 
 
 def _read_secret(variable: str, path: str) -> str:
@@ -133,17 +133,17 @@ def _read_yaml(path: Path) -> Mapping[Any, object]:
     from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
 
     try:
-        found = yaml.load(_read(path, YAML_FILE), UniqueKeys)  # noqa: S506  a SafeLoader
+        document = yaml.load(_read(path, YAML_FILE), UniqueKeys)  # noqa: S506  a SafeLoader
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise SettingsError(f"{YAML_FILE}:{line}: {error.problem}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SettingsError(f"{YAML_FILE}: cannot be read as YAML: {' '.join(str(error).split())}") from error
-    if found is None:
+    if document is None:
         return {}
-    if not isinstance(found, dict):
-        raise SettingsError(f"{YAML_FILE} is {short.repr(found)}; expected a mapping of setting names to values")
-    return found
+    if not isinstance(document, dict):
+        raise SettingsError(f"{YAML_FILE} is {short.repr(document)}; expected a mapping of setting names to values")
+    return document
 
 
 def _read_toml(path: Path) -> Mapping[str, object]:
@@ -153,7 +153,7 @@ def _read_toml(path: Path) -> Mapping[str, object]:
         tool = tomllib.loads(_read(path, TOML_FILE)).get("tool", {})
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{TOML_FILE}: {error}") from error
-    found = tool.get("jarvis", {}) if isinstance(tool, dict) else {}
-    if not isinstance(found, dict):
-        raise SettingsError(f"{TOML_PLACE} is {short.repr(found)}; expected a mapping of setting names to values")
-    return found
+    table = tool.get("jarvis", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise SettingsError(f"{TOML_PLACE} is {short.repr(table)}; expected a mapping of setting names to values")
+    return table

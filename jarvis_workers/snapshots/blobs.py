@@ -183,8 +183,8 @@ class DirectoryBlobs:
         place = self._place(name)
         try:
             os.utime(place)
-            found = place.stat()
-            return found.st_size == size and not found.st_mode & _DAMAGED
+            status = place.stat()
+            return status.st_size == size and not status.st_mode & _DAMAGED
         except OSError:
             return False
 

@@ -83,13 +83,13 @@ def _write_files(reader: Reader, root: bytes) -> None:
 
 def _remove_unused(place: Path, now: float) -> None:
     """Remove unused checkouts, and hidden directories left by processes that died while writing or removing."""
-    for found in place.iterdir():
-        if not found.is_dir():
+    for entry in place.iterdir():
+        if not entry.is_dir():
             continue
-        if found.name.startswith(HIDDEN):
-            shutil.rmtree(found, ignore_errors=True)
-        elif found.stat().st_mtime < now - UNUSED_SECONDS:
-            _remove(found, now)
+        if entry.name.startswith(HIDDEN):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.stat().st_mtime < now - UNUSED_SECONDS:
+            _remove(entry, now)
 
 
 def _remove(tree: Path, now: float) -> None:

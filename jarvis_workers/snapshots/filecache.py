@@ -61,12 +61,12 @@ class FileCache:
             return {}
         length, check = len(keys[0]), self._check(rules, directory)
         lines = {line[:length]: line for line in content.split(b"\n")}
-        found = {}
+        result = {}
         for key in keys:
             payload = _payload(lines.get(key.encode()), length, check)
             if payload is not None:
-                found[key] = payload
-        return found
+                result[key] = payload
+        return result
 
     def put(self, rules: str, directory: bytes, payloads: Mapping[str, bytes]) -> None:
         """Append payloads in one write; the leading newline ends a line that another process left torn."""
@@ -100,8 +100,8 @@ class FileCache:
         return size
 
     def size(self) -> Size:
-        found = self._files()
-        return Size(len(found), sum(size for _, size, _ in found))
+        files = self._files()
+        return Size(len(files), sum(size for _, size, _ in files))
 
     def _append(self, place: Path, content: bytes) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
@@ -126,9 +126,9 @@ class FileCache:
             return
         self._written = 0
         marker.touch()
-        found = sorted(self._files())
-        excess = sum(size for _, size, _ in found) - self.max_bytes
-        for _, size, place in found:
+        files = sorted(self._files())
+        excess = sum(size for _, size, _ in files) - self.max_bytes
+        for _, size, place in files:
             if excess <= 0:
                 break
             place.unlink(missing_ok=True)
@@ -136,12 +136,12 @@ class FileCache:
 
     def _files(self) -> list[tuple[float, int, Path]]:
         """Return all files as (time of last use, size, path)."""
-        found = []
+        result = []
         for place in self.root.glob("*/??/*"):
             with suppress(OSError):
                 facts = place.stat()
-                found.append((facts.st_mtime, facts.st_size, place))
-        return found
+                result.append((facts.st_mtime, facts.st_size, place))
+        return result
 
     def _place(self, rules: str, directory: bytes) -> Path:
         name = sha256(directory).hexdigest()[:32]
@@ -163,8 +163,8 @@ def _line(key: bytes, payload: bytes, check: Check) -> bytes:
 def _payload(line: bytes | None, length: int, check: Check) -> bytes | None:
     if line is None:
         return None
-    given, payload = line[length + 1 : length + 1 + CHECK_LENGTH], line[length + CHECK_LENGTH + 2 :]
-    return payload if compare_digest(given, check(line[:length], payload)) else None
+    checksum, payload = line[length + 1 : length + 1 + CHECK_LENGTH], line[length + CHECK_LENGTH + 2 :]
+    return payload if compare_digest(checksum, check(line[:length], payload)) else None
 
 
 def _is_fresh(marker: Path) -> bool:

@@ -15,7 +15,7 @@ from jarvis_workers.snapshots.globs import translate
 LONGEST_FILE = 65_536
 LONGEST_LINE = 1_000
 MOST_LINES = 1_000
-LONGEST_KEPT = 16_384
+CACHED_LENGTH_MAX = 16_384
 _UNTRIMMED = re.compile(rb"((?:\\.|[^\\])*?) *\Z", re.DOTALL)
 
 
@@ -45,14 +45,14 @@ class Globs:
 
     def match(self, path: bytes) -> Match | None:
         """Match a path relative to the directory of the lines; the path of a directory ends with a slash."""
-        found = self._expression.fullmatch(path) if self._expression else None
-        return self._matches[found.lastindex - 1] if found and found.lastindex else None
+        found_match = self._expression.fullmatch(path) if self._expression else None
+        return self._matches[found_match.lastindex - 1] if found_match and found_match.lastindex else None
 
 
 def _compile(alternatives: Iterable[bytes]) -> re.Pattern[bytes]:
     joined = b"|".join(b"(" + alternative + b")" for alternative in alternatives)
     expression = re.compile(joined, re.DOTALL)
-    if len(joined) > LONGEST_KEPT:
+    if len(joined) > CACHED_LENGTH_MAX:
         re.purge()  # re caches the last 512 expressions, and those of a hostile tree have megabytes each
     return expression
 
@@ -73,9 +73,9 @@ def ignored_by(rules: IgnoreRules | None, path: bytes, *, tracked: bool = False)
     """Return the reason why a path, relative to the root, is excluded, or None."""
     while rules is not None:
         globs = rules.for_tracked if tracked else rules.globs
-        found = globs.match(path[rules.length :])
-        if found:
-            return None if found.negated else found.reason
+        match = globs.match(path[rules.length :])
+        if match:
+            return None if match.negated else match.reason
         rules = rules.above
     return None
 
@@ -100,5 +100,5 @@ def _lines(content: bytes | None) -> list[bytes] | None:
 def _unwrapped(line: bytes) -> bytes:
     """Remove the carriage return and trailing blanks, unless these are escaped by a backslash."""
     line = line.removesuffix(b"\r")
-    found = _UNTRIMMED.match(line)
-    return found[1] if found else line
+    match = _UNTRIMMED.match(line)
+    return match[1] if match else line

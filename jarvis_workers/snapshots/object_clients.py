@@ -88,8 +88,8 @@ def _parameters(query: str) -> dict[str, str]:
 
 def _attempts(limits: RequestLimits, environ: Mapping[str, str]) -> int:
     """Return the number of attempts: AWS_MAX_ATTEMPTS if set, at most ATTEMPTS_MAX, else the default of `limits`."""
-    asked = environ.get("AWS_MAX_ATTEMPTS", "")
-    return min(max(int(asked), 1), ATTEMPTS_MAX) if asked.isdecimal() else limits.attempts
+    text = environ.get("AWS_MAX_ATTEMPTS", "")
+    return min(max(int(text), 1), ATTEMPTS_MAX) if text.isdecimal() else limits.attempts
 
 
 def _check_endpoint(endpoint: str) -> None:

@@ -119,17 +119,17 @@ class _Packing:
             case LeftOut(reason, files):
                 self._left_out[reason] += files
 
-    def _add(self, found: FileFound) -> None:
-        content = read_file(found.directory, found.name, self._limit, read=self._read)
+    def _add(self, file: FileFound) -> None:
+        content = read_file(file.directory, file.name, self._limit, read=self._read)
         if isinstance(content, str):
-            self._not_checked.append((found.path, content))
+            self._not_checked.append((file.path, content))
             return
-        if self._unchanged and self._unchanged.holds(found.path, content):
+        if self._unchanged and self._unchanged.holds(file.path, content):
             self._left_out[self._unchanged.reason] += 1
             return
         digest = sha256(content)
         place = self._shards.add(content, digest.digest())
-        self._lines += entry_line(Entry(found.path, len(content), digest.hexdigest(), *place))
+        self._lines += entry_line(Entry(file.path, len(content), digest.hexdigest(), *place))
         self._files += 1
         self._bytes += len(content)
 

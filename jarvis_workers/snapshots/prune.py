@@ -18,13 +18,13 @@ class Pruned(NamedTuple):
     bytes: int
 
 
-def prune(blobs: Blobs, wanted: Set[str], now: float, older_than_seconds: float = GRACE_SECONDS) -> Pruned:
+def prune(blobs: Blobs, live: Set[str], now: float, older_than_seconds: float = GRACE_SECONDS) -> Pruned:
     """Delete unreferenced blobs, except those that a submit touches in the meantime."""
     before = now - older_than_seconds
     blobs.sweep(before)
-    gone = [blob.size for blob in _unused(blobs, wanted, before) if blobs.delete(blob.name, unless_wanted_since=before)]
-    return Pruned(len(gone), sum(gone))
+    sizes = [blob.size for blob in _unused(blobs, live, before) if blobs.delete(blob.name, unless_wanted_since=before)]
+    return Pruned(len(sizes), sum(sizes))
 
 
-def _unused(blobs: Blobs, wanted: Set[str], before: float) -> list[Stored]:
-    return [blob for blob in blobs.names() if blob.name not in wanted and blob.used_at < before]
+def _unused(blobs: Blobs, live: Set[str], before: float) -> list[Stored]:
+    return [blob for blob in blobs.names() if blob.name not in live and blob.used_at < before]

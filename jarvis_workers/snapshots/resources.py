@@ -40,8 +40,8 @@ def open_resources(url_or_path: str, cache_dir: Path, *, results_bytes: int = 0)
 
 def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
     """Open a directory, or an fsspec URL (s3://…, memory://…) behind a cache."""
-    scheme, found, path = url_or_path.partition("://")
-    if not found:
+    scheme, result, path = url_or_path.partition("://")
+    if not result:
         return DirectoryBlobs(Path(url_or_path))
     if scheme in ("file", "local"):
         return DirectoryBlobs(Path(path))

@@ -46,14 +46,14 @@ class Selection:
         return dot > 0 and name[dot:] in self.suffixes
 
     def excludes(self, path: bytes) -> bool:
-        found = self._excluding.match(path) if self.exclude else None
-        return found is not None and not found.negated
+        match = self._excluding.match(path) if self.exclude else None
+        return match is not None and not match.negated
 
     def includes(self, path: bytes) -> bool:
         if not self.include:
             return True
-        found = self._including.match(path)
-        return found is not None and not found.negated
+        match = self._including.match(path)
+        return match is not None and not match.negated
 
     @property
     def is_whole(self) -> bool:
@@ -71,12 +71,12 @@ class Selection:
     @cached_property
     def steps(self) -> Mapping[bytes, Collection[bytes]]:
         """The entries on the way to the selected paths, by their parent directory (b"" is the root)."""
-        found: defaultdict[bytes, set[bytes]] = defaultdict(set)
+        result: defaultdict[bytes, set[bytes]] = defaultdict(set)
         for path in filter(None, self.paths):
             for one in (*_above(path), path):
                 directory, _, name = one.rpartition(b"/")
-                found[directory].add(name)
-        return found
+                result[directory].add(name)
+        return result
 
     @cached_property
     def _excluding(self) -> Globs:

@@ -23,12 +23,12 @@ class Unchanged(NamedTuple):
 
     def holds(self, path: bytes, content: bytes) -> bool:
         """Return whether the revision has a file with this path and content."""
-        known = self.blobs.get(path)
-        if known is None:
+        blob = self.blobs.get(path)
+        if blob is None:
             return False
-        return known in (_hash(known, form) for form in (content, content.replace(b"\r\n", b"\n")))
+        return blob in (_hash(blob, form) for form in (content, content.replace(b"\r\n", b"\n")))
 
 
-def _hash(known: str, content: bytes) -> str:
-    kind = hashlib.sha1 if len(known) == SHA1_DIGITS else hashlib.sha256
+def _hash(object_format: str, content: bytes) -> str:
+    kind = hashlib.sha1 if len(object_format) == SHA1_DIGITS else hashlib.sha256
     return kind(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -77,13 +77,13 @@ def arguments(text: bytes, at: int) -> ArgumentList:
     return ArgumentList(tuple(spans), None)
 
 
-def _split(given: bytes, start: int) -> ArgumentList:
+def _split(expression: bytes, start: int) -> ArgumentList:
     """Split arguments that contain no brackets, which is the common case."""
-    end = start + len(given) + 1
-    if b"," not in given:
-        return ArgumentList(((start, end - 1),) if given.strip() else (), end)
+    end = start + len(expression) + 1
+    if b"," not in expression:
+        return ArgumentList(((start, end - 1),) if expression.strip() else (), end)
     spans: list[tuple[int, int]] = []
-    for part in given.split(b","):
+    for part in expression.split(b","):
         spans.append((start, start + len(part)))
         start += len(part) + 1
     return ArgumentList(tuple(spans if part.strip() else spans[:-1]), end)
@@ -108,12 +108,12 @@ def is_declaration(text: bytes, start: int, at: int, *, header: bool) -> bool:
 def _follows_type(text: bytes, start: int) -> bool:
     window = text[max(0, start - 256) : start]
     head = window.rstrip(PREFIX)
-    found, edge = window[len(head) :], head[-1:]
+    line, edge = window[len(head) :], head[-1:]
     if edge == b"#":
-        found = found.partition(b"\n")[2]
+        line = line.partition(b"\n")[2]
     elif edge and edge[0] not in ENDS_STATEMENT:
         return False
-    words = WORDS.findall(found)
+    words = WORDS.findall(line)
     return bool(words) and not EXPRESSION_WORDS.intersection(words)
 
 

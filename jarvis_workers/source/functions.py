@@ -53,19 +53,19 @@ class Function(NamedTuple):
 class Functions:
     """The functions of a file, by offset."""
 
-    def __init__(self, found: list[Function]) -> None:
-        self._found = found
-        self._starts = [function.body[0] for function in found]
+    def __init__(self, functions: list[Function]) -> None:
+        self._functions = functions
+        self._starts = [function.body[0] for function in functions]
 
     def __iter__(self) -> Iterator[Function]:
-        return iter(self._found)
+        return iter(self._functions)
 
     def at(self, offset: int) -> Function | None:
         """Return the function whose body contains an offset, or None."""
         place = bisect_right(self._starts, offset) - 1
-        if place < 0 or offset > self._found[place].body[1]:
+        if place < 0 or offset > self._functions[place].body[1]:
             return None
-        return self._found[place]
+        return self._functions[place]
 
 
 _Head = tuple[bytes, int, tuple[int, int]]
@@ -87,7 +87,7 @@ def functions(text: bytes, language: str) -> Functions:
 
     Text after MARKS_MAX braces is not searched, since no handwritten file has so many braces.
     """
-    found: list[Function] = []
+    result: list[Function] = []
     at = NOWHERE
     branches: list[_Place] = []
     skipper = _BlockSkipper(text)
@@ -102,7 +102,7 @@ def functions(text: bytes, language: str) -> Functions:
             continue
         closes = text[place] == CLOSES
         if at.head and _is_edge(text, place, at, closes=closes):
-            found.append(_closed(at, place))
+            result.append(_closed(at, place))
             at = _Place(at.around, None, 0)
             if closes:
                 continue
@@ -113,11 +113,11 @@ def functions(text: bytes, language: str) -> Functions:
         if at.inner == 1 and (end := skipper.whole_block(place)):
             behind = end
             if at.head:
-                found.append(_closed(at, end - 1))
+                result.append(_closed(at, end - 1))
             at = before
     if at.head:
-        found.append(_closed(at, len(text)))
-    return Functions(found)
+        result.append(_closed(at, len(text)))
+    return Functions(result)
 
 
 class _BlockSkipper:
@@ -142,8 +142,8 @@ class _BlockSkipper:
             line = text.rfind(b"\n", max(0, place - HEAD_MAX), place) + 1
             indented = INDENTATION.match(text, line, place)
             closing = b"\n%b}" % (indented[0] if indented else b"")
-        found = text.find(closing, place, place + BLOCK_MAX)
-        end = found + len(closing) - 1 if found >= 0 else -1
+        offset = text.find(closing, place, place + BLOCK_MAX)
+        end = offset + len(closing) - 1 if offset >= 0 else -1
         if end >= 0 and _is_paired(text[place + 1 : end]):
             return end + 1
         self._left -= (end if end >= 0 else min(place + BLOCK_MAX, len(text))) - place
@@ -220,8 +220,8 @@ def _window(text: bytes, place: int) -> int:
     """Return the start of the declaration that ends at a brace."""
     start = place - HEAD_MAX if place > HEAD_MAX else 0
     for edge in EDGES:
-        found = text.rfind(edge, start, place)
-        start = found + 1 if found >= 0 else start
+        offset = text.rfind(edge, start, place)
+        start = offset + 1 if offset >= 0 else start
     directive = text.rfind(b"\n#", start, place) if text.find(b"#", start, place) >= 0 else -1
     line = LINE.match(text, directive + 1, place) if directive >= 0 else None
     return line.end() if line else start

@@ -18,10 +18,10 @@ class _LazyPattern(_Compiled):
     """A pattern that compiles itself on first attribute access."""
 
     def __init__(self, pattern: bytes, flags: int) -> None:
-        self._given = pattern, flags
+        self._arguments = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(*self._given)
+        compiled = re.compile(*self._arguments)
         self.__dict__.update((public, getattr(compiled, public)) for public in PUBLIC)
         self.__class__ = _Compiled  # type: ignore[assignment]
         return getattr(self, name)

@@ -150,17 +150,17 @@ def _blank(content: bytes, text: bytearray, token: re.Pattern[bytes], position: 
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:
-    found = match[0]
-    if found[0] == SLASH:
-        return found.translate(BLANK)
+    text = match[0]
+    if text[0] == SLASH:
+        return text.translate(BLANK)
     kind = match.lastgroup
     if kind is None or kind == "delimiter":
-        inside = found[1:-1].translate(BLANK) if NEWLINE in found else b" " * (len(found) - 2)
-        return found[:1] + inside + found[-1:]
+        inside = text[1:-1].translate(BLANK) if NEWLINE in text else b" " * (len(text) - 2)
+        return text[:1] + inside + text[-1:]
     if kind == "hashes":
         edge = match.end("hashes") - match.start("hashes") + 2
-        return found[:edge] + found[edge:-edge].translate(BLANK) + found[-edge:]
-    return found.translate(BLANK)
+        return text[:edge] + text[edge:-edge].translate(BLANK) + text[-edge:]
+    return text.translate(BLANK)
 
 
 def _end_of_nested(content: bytes, position: tuple[int, int]) -> tuple[int, int]:

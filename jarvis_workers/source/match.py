@@ -50,19 +50,19 @@ def engines() -> tuple[str, ...]:
     return tuple(name for name in ENGINES if _importable(name))
 
 
-def build(patterns: Sequence[bytes | Word], engine: str | None = None, kept: PatternCache | None = None) -> Matcher:
+def build(patterns: Sequence[bytes | Word], engine: str | None = None, cache: PatternCache | None = None) -> Matcher:
     """Compile for `engine`, or for the fastest installed engine. Raises ImportError if `engine` is not installed.
 
-    `kept` is a cache for patterns that are slow to compile.
+    `cache` is a cache for patterns that are slow to compile.
     """
     if engine is not None:
-        return ENGINES[engine](patterns, kept)
+        return ENGINES[engine](patterns, cache)
     for make in list(ENGINES.values())[:-1]:
         try:
-            return make(patterns, kept)
+            return make(patterns, cache)
         except ImportError:
             continue
-    return ENGINES["re"](patterns, kept)
+    return ENGINES["re"](patterns, cache)
 
 
 def _importable(name: str) -> bool:
@@ -76,48 +76,48 @@ def _importable(name: str) -> bool:
 class _Hyperscan:
     """Hyperscan: one pass over the content for any number of patterns."""
 
-    def __init__(self, patterns: Sequence[bytes | Word], kept: PatternCache | None) -> None:
+    def __init__(self, patterns: Sequence[bytes | Word], cache: PatternCache | None) -> None:
         self._hyperscan = importlib.import_module("hyperscan")
         flags = [0 if _is_long(one) else self._hyperscan.HS_FLAG_SOM_LEFTMOST for one in patterns]
-        given = [re.escape(one.word) if _is_long(one) else _expression(one) for one in patterns]
-        self._database = self._recalled(given, flags, kept) if kept else self._compiled(given, flags)
+        expressions = [re.escape(one.word) if _is_long(one) else _expression(one) for one in patterns]
+        self._database = self._recalled(expressions, flags, cache) if cache else self._compiled(expressions, flags)
         follows = {one.follows: re.compile(one.follows).match for one in patterns if _is_long(one)}
         self._words = [(len(one.word), follows[one.follows]) if _is_long(one) else None for one in patterns]
 
-    def _recalled(self, given: list[bytes], flags: list[int], kept: PatternCache) -> Any:
+    def _recalled(self, expressions: list[bytes], flags: list[int], cache: PatternCache) -> Any:
         """Load a database from the cache or compile it; hyperscan rejects databases of other versions or processors."""
         hyperscan = self._hyperscan
-        key = key_of((hyperscan.__version__, given, flags))
+        key = key_of((hyperscan.__version__, expressions, flags))
         with suppress(hyperscan.error):
-            if found := kept.find(key):
-                database = hyperscan.loadb(found, hyperscan.HS_MODE_BLOCK)
+            if offset := cache.find(key):
+                database = hyperscan.loadb(offset, hyperscan.HS_MODE_BLOCK)
                 database.scratch = hyperscan.Scratch(database)
                 return database
-        database = self._compiled(given, flags)
-        kept.put(key, hyperscan.dumpb(database))
+        database = self._compiled(expressions, flags)
+        cache.put(key, hyperscan.dumpb(database))
         return database
 
-    def _compiled(self, given: list[bytes], flags: list[int]) -> Any:
+    def _compiled(self, expressions: list[bytes], flags: list[int]) -> Any:
         database = self._hyperscan.Database(mode=self._hyperscan.HS_MODE_BLOCK)
-        database.compile(expressions=given, ids=list(range(len(given))), flags=flags)
+        database.compile(expressions=expressions, ids=list(range(len(expressions))), flags=flags)
         return database
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         enough = limit + SLACK
 
         def take(pattern: int, start: int, end: int, _flags: int, _context: object) -> bool:
             word = self._words[pattern]
             if word is None:
-                found.append((start, pattern))
+                result.append((start, pattern))
             elif word[1](content, end):
-                found.append((end - word[0], pattern))
-            return len(found) >= enough
+                result.append((end - word[0], pattern))
+            return len(result) >= enough
 
         with suppress(self._hyperscan.ScanTerminated):
             self._database.scan(content, match_event_handler=take)
-        found.sort()
-        return [(pattern, start) for start, pattern in found[:limit]]
+        result.sort()
+        return [(pattern, start) for start, pattern in result[:limit]]
 
 
 def _is_long(pattern: bytes | Word) -> TypeGuard[Word]:
@@ -132,9 +132,9 @@ class _Alternation:
     """All patterns as one alternation; a second match at the same offset determines which pattern matched."""
 
     def __init__(self, patterns: Sequence[bytes | Word], compiled: Callable[[bytes], Any]) -> None:
-        given = [_expression(pattern) for pattern in patterns]
-        self._any = compiled(b"|".join(b"(?:%b)" % pattern for pattern in given))
-        self._which = lazy(b"|".join(b"(%b)" % pattern for pattern in given))
+        expressions = [_expression(pattern) for pattern in patterns]
+        self._any = compiled(b"|".join(b"(?:%b)" % pattern for pattern in expressions))
+        self._which = lazy(b"|".join(b"(%b)" % pattern for pattern in expressions))
         self._words = {one.word: number for number, one in enumerate(patterns) if isinstance(one, Word)}
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
@@ -158,19 +158,19 @@ class _Runs:
         self._words = {one.word: (number, re.compile(one.follows).match) for number, one in words}
         self._lengths = sorted({len(word) for word in self._words})
         self._ends = {word[-ENDS_BYTES:] for word in self._words}
-        taken = {number for number, _ in words}
-        self._others = [number for number, _ in numbered if number not in taken]
+        numbers = {number for number, _ in words}
+        self._others = [number for number, _ in numbered if number not in numbers]
         rest = [patterns[number] for number in self._others]
         self._rest = _Alternation(rest, re.compile) if rest else None
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
-        found = list(islice(self._found(content), limit)) if self._words else []
+        offset = list(islice(self._matches(content), limit)) if self._words else []
         if self._rest:
-            found += [(self._others[index], at) for index, at in self._rest.find(content, limit)]
-            found.sort(key=itemgetter(1))
-        return found[:limit]
+            offset += [(self._others[index], at) for index, at in self._rest.find(content, limit)]
+            offset.sort(key=itemgetter(1))
+        return offset[:limit]
 
-    def _found(self, content: bytes) -> Iterator[tuple[int, int]]:
+    def _matches(self, content: bytes) -> Iterator[tuple[int, int]]:
         ends = self._ends
         for run in RUN.finditer(content):
             if run[0][-ENDS_BYTES:] in ends and (one := self._word(content, *run.span())):
@@ -178,9 +178,9 @@ class _Runs:
 
     def _word(self, content: bytes, start: int, end: int) -> tuple[int, int] | None:
         for length in self._lengths:
-            known = self._words.get(content[end - length : end]) if length <= end - start else None
-            if known and known[1](content, end):
-                return known[0], end - length
+            rules = self._words.get(content[end - length : end]) if length <= end - start else None
+            if rules and rules[1](content, end):
+                return rules[0], end - length
         return None
 
 

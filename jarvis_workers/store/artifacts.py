@@ -16,9 +16,9 @@ def transcript_name(job_id: int) -> str:
     return f"{TRANSCRIPT}{job_id}"
 
 
-def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) -> None:
+def save(session: Session, run_id: str, artifacts: Sequence[tuple[str, str, int]]) -> None:
     """Save artifacts, given as (name, blob, size); they replace artifacts with the same name."""
-    for name, blob, size in kept:
+    for name, blob, size in artifacts:
         session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id, ARTIFACT.c.name == name))
         row = {"run_id": run_id, "name": name, "blob": blob, "size": size, "created_at": now(session)}
         session.execute(insert(ARTIFACT).values(row))
@@ -26,23 +26,23 @@ def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) ->
 
 def forget(session: Session, run_id: str) -> None:
     """Delete the outdated artifacts of a run that continues; transcripts are kept."""
-    said = ARTIFACT.c.name.startswith(TRANSCRIPT)
-    session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id, ~said))
+    is_transcript = ARTIFACT.c.name.startswith(TRANSCRIPT)
+    session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id, ~is_transcript))
 
 
 def find(session: Session, run_id: str, name: str) -> str | None:
     """Return the blob of an artifact, or None."""
-    chosen = select(ARTIFACT.c.blob).where(ARTIFACT.c.run_id == run_id, ARTIFACT.c.name == name)
-    return session.execute(chosen).scalar_one_or_none()
+    query = select(ARTIFACT.c.blob).where(ARTIFACT.c.run_id == run_id, ARTIFACT.c.name == name)
+    return session.execute(query).scalar_one_or_none()
 
 
 def blobs_named(session: Session, run_ids: Sequence[str], name: str) -> dict[str, str]:
     """Return the blobs of the artifacts with this name, by run."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for some in chunked(run_ids):
-        chosen = select(ARTIFACT.c.run_id, ARTIFACT.c.blob).where(ARTIFACT.c.run_id.in_(some), ARTIFACT.c.name == name)
-        found |= {run_id: blob for run_id, blob in session.execute(chosen)}
-    return found
+        query = select(ARTIFACT.c.run_id, ARTIFACT.c.blob).where(ARTIFACT.c.run_id.in_(some), ARTIFACT.c.name == name)
+        result |= {run_id: blob for run_id, blob in session.execute(query)}
+    return result
 
 
 def add_uses(session: Session, owner: str, blobs: Sequence[str]) -> None:

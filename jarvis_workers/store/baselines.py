@@ -11,17 +11,17 @@ from jarvis_workers.store.tables import BASELINE
 INSERT_ROWS = 5_000
 
 
-def add(session: Session, run_id: str, known: Mapping[str, int]) -> None:
+def add(session: Session, run_id: str, counts: Mapping[str, int]) -> None:
     """Save the baseline of a run."""
-    rows = ({"run_id": run_id, "fingerprint": print_, "findings": number} for print_, number in known.items())
+    rows = ({"run_id": run_id, "fingerprint": print_, "findings": number} for print_, number in counts.items())
     for chunk in _chunks(rows):
         session.execute(insert(BASELINE), chunk)
 
 
 def read(session: Session, run_id: str) -> dict[str, int]:
     """Return the baseline of a run: number of findings by fingerprint."""
-    chosen = select(BASELINE.c.fingerprint, BASELINE.c.findings).where(BASELINE.c.run_id == run_id)
-    return {fingerprint: number for fingerprint, number in session.execute(chosen)}
+    query = select(BASELINE.c.fingerprint, BASELINE.c.findings).where(BASELINE.c.run_id == run_id)
+    return {fingerprint: number for fingerprint, number in session.execute(query)}
 
 
 def _chunks(rows: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:

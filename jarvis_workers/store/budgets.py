@@ -31,7 +31,7 @@ class AllowanceRequest(NamedTuple):
     """
 
     unit: Unit
-    kept: int
+    reserved: int
     least: int
     most: int
 
@@ -43,7 +43,7 @@ class BudgetGrant(NamedTuple):
     useless.
     """
 
-    given: int = 0
+    amount: int = 0
     over: bool = False
 
 
@@ -65,8 +65,10 @@ def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -
     """
     if unit == "s":
         return round(PARTS[unit] * _seconds_on(session, run_id, is_left))
-    taken = func.sum(MODEL_CALL.c.cost) if unit == "usd" else func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
-    paid = select(cast(func.coalesce(taken, 0), Float(53))).where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0)
+    amount = func.sum(MODEL_CALL.c.cost) if unit == "usd" else func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
+    paid = select(cast(func.coalesce(amount, 0), Float(53))).where(
+        MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0
+    )
     return round(PARTS[unit] * float(session.execute(paid).scalar_one()))
 
 
@@ -79,11 +81,11 @@ def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
     budget, process = find(session, job.run_id), _process(session, job)
     if budget is None or budget.unit != wish.unit or process is None:
         return BudgetGrant(over=True)
-    others = _held_by_others(session, job.run_id, process)
-    given = _share(budget, wish, budget.cap - spent(session, job.run_id, budget.unit), others)
-    _hold(session, job.run_id, process, wish.kept + given)
-    if given or others or wish.kept:
-        return BudgetGrant(given)
+    others = _others_allowances(session, job.run_id, process)
+    share = _share(budget, wish, budget.cap - spent(session, job.run_id, budget.unit), others)
+    _hold(session, job.run_id, process, wish.reserved + share)
+    if share or others or wish.reserved:
+        return BudgetGrant(share)
     runs.pause(session, job.run_id, REASON)
     return BudgetGrant(over=True)
 
@@ -95,35 +97,35 @@ def _share(budget: RunBudget, wish: AllowanceRequest, unspent: int, others: int)
     """
     if budget.unit == "s":
         return max(unspent, 0)
-    left = unspent - others - wish.kept
+    left = unspent - others - wish.reserved
     return min(max(wish.least, min(wish.most, budget.cap // SHARE)), left) if left >= wish.least else 0
 
 
 def _process(session: Session, job: Claimed) -> str | None:
     """Return the process of a job, or None if the job was lost or its run is not active."""
     ours = (JOB.c.id == job.id) & (JOB.c.fence == job.fence) & (JOB.c.state == "running")
-    held = select(JOB.c.process).join(RUN, RUN.c.id == JOB.c.run_id).where(ours, RUN.c.state.in_(ACTIVE_RUNS))
-    return session.execute(held).scalar_one_or_none()
+    process = select(JOB.c.process).join(RUN, RUN.c.id == JOB.c.run_id).where(ours, RUN.c.state.in_(ACTIVE_RUNS))
+    return session.execute(process).scalar_one_or_none()
 
 
-def _held_by_others(session: Session, run_id: str, process: str) -> int:
+def _others_allowances(session: Session, run_id: str, process: str) -> int:
     busy = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.process == ALLOWANCE.c.process)
     living = busy.where(JOB.c.queue.in_(CONVERSATION_QUEUES), JOB.c.state == "running").exists()
-    held = select(func.coalesce(func.sum(ALLOWANCE.c.held), 0)).where(ALLOWANCE.c.run_id == run_id, living)
-    return int(session.execute(held.where(ALLOWANCE.c.process != process)).scalar_one())
+    total = select(func.coalesce(func.sum(ALLOWANCE.c.held), 0)).where(ALLOWANCE.c.run_id == run_id, living)
+    return int(session.execute(total.where(ALLOWANCE.c.process != process)).scalar_one())
 
 
-def _hold(session: Session, run_id: str, process: str, held: int) -> None:
-    insert_or_lock(session, ALLOWANCE, {"run_id": run_id, "process": process, "held": held})
+def _hold(session: Session, run_id: str, process: str, amount: int) -> None:
+    insert_or_lock(session, ALLOWANCE, {"run_id": run_id, "process": process, "held": amount})
 
 
 def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
     """Return the number of seconds a run was active: neither paused nor ended, and with a living executor."""
-    chosen = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
-    found = session.execute(chosen.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
+    query = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
+    events = session.execute(query.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
     total = 0.0
     since: float | None = None
-    for name, at in found:
+    for name, at in events:
         if name in BEGINNINGS:
             total += 0.0 if since is None else max(_last_sign(session, run_id, at) - since, 0.0)
             since = at
@@ -139,5 +141,5 @@ def _last_sign(session: Session, run_id: str, before: float) -> float:
     """Return the time of a run's last activity before `before`."""
     begun = select(func.max(JOB.c.started_at)).where(JOB.c.run_id == run_id, JOB.c.started_at < before)
     ended = select(func.max(JOB.c.finished_at)).where(JOB.c.run_id == run_id, JOB.c.finished_at < before)
-    told = select(func.max(EVENT.c.at)).where(EVENT.c.run_id == run_id, EVENT.c.at < before)
-    return max(float(session.execute(one).scalar_one() or 0.0) for one in (begun, ended, told))
+    event_time = select(func.max(EVENT.c.at)).where(EVENT.c.run_id == run_id, EVENT.c.at < before)
+    return max(float(session.execute(one).scalar_one() or 0.0) for one in (begun, ended, event_time))

@@ -28,11 +28,11 @@ def insert(
     session: Session, run_id: str, job_id: int, spots: Sequence[Spot], *, meanings: Sequence[Meaning] = ()
 ) -> None:
     """Insert the candidates of a job; `meanings` describe rules that are not built in."""
-    known = {meaning.pattern: meaning._asdict() for meaning in meanings}
+    texts = {meaning.pattern: meaning._asdict() for meaning in meanings}
     common = {"run_id": run_id, "job_id": job_id}
     for start in range(0, len(spots), INSERT_ROWS):
         rows = [
-            {**(known.get(spot.pattern) or _described(spot.pattern)), **common, **_placed(spot)}
+            {**(texts.get(spot.pattern) or _described(spot.pattern)), **common, **_placed(spot)}
             for spot in spots[start : start + INSERT_ROWS]
         ]
         session.execute(sa.insert(CANDIDATE), rows)
@@ -50,16 +50,16 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
     _supersede(session, run_id, least, learned)
     order = _order(session)
     place = sa.func.row_number().over(order_by=order).label("place")
-    kept = sa.and_(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
-    placed = sa.select(CANDIDATE.c.id, place).where(kept).subquery()
+    reported = sa.and_(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
+    placed = sa.select(CANDIDATE.c.id, place).where(reported).subquery()
     session.execute(sa.update(CANDIDATE).where(CANDIDATE.c.id == placed.c.id).values(gid=placed.c.place))
 
 
 def read(session: Session, run_id: str) -> Iterator[tuple[int, Candidate]]:
     """Yield the numbered candidates of a run in order; the numbers are provisional until the last stage has closed."""
-    chosen = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
-    chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
-    ordered = chosen.order_by(*_order(session))
+    query = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
+    query = query.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
+    ordered = query.order_by(*_order(session))
     rows = session.execute(ordered.execution_options(yield_per=READ_ROWS))
     return ((gid, Candidate(*row)) for gid, row in enumerate(rows, 1))
 
@@ -72,14 +72,14 @@ def count(session: Session, run_id: str) -> int:
 
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Candidate]]:
     """Return the candidates with these gids, in order."""
-    chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Candidate._fields])
-    ours, found = (
-        chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid),
+    query = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Candidate._fields])
+    ours, result = (
+        query.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid),
         list[tuple[int, Candidate]](),
     )
     for some in chunked(gids):
-        found += [(row[0], Candidate(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
-    return found
+        result += [(row[0], Candidate(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
+    return result
 
 
 def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str, float]) -> None:

@@ -33,29 +33,29 @@ def insert(session: Session, run_id: str, job_id: int, clusters: Sequence[NewClu
 
 def of_job(session: Session, job_id: int) -> list[NewCluster]:
     """Return the clusters of a job, ordered by their first gids."""
-    return _found(session, CLUSTER.c.job_id == job_id)
+    return _select(session, CLUSTER.c.job_id == job_id)
 
 
 def made(session: Session, recent: int) -> list[tuple[int, int]]:
     """Return (candidates, clusters) for each of the most recent batches clustered by models, across all runs."""
-    asked = select(MODEL_CALL.c.job_id).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).distinct()
-    asked = asked.where(JOB.c.stage == "cluster", JOB.c.state == "done")
-    last = asked.order_by(MODEL_CALL.c.job_id.desc()).limit(recent).subquery()
-    found: dict[int, list[int]] = {}
+    query = select(MODEL_CALL.c.job_id).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).distinct()
+    query = query.where(JOB.c.stage == "cluster", JOB.c.state == "done")
+    last = query.order_by(MODEL_CALL.c.job_id.desc()).limit(recent).subquery()
+    result: dict[int, list[int]] = {}
     for job, gids in session.execute(
         select(CLUSTER.c.job_id, CLUSTER.c.gids).join(last, last.c.job_id == CLUSTER.c.job_id)
     ):
-        found.setdefault(job, []).append(len(json.loads(gids)))
-    return [(sum(sizes), len(sizes)) for sizes in found.values()]
+        result.setdefault(job, []).append(len(json.loads(gids)))
+    return [(sum(sizes), len(sizes)) for sizes in result.values()]
 
 
 def read(session: Session, run_id: str) -> list[NewCluster]:
     """Return the current clusters of a run, ordered by their first gids."""
-    return _found(session, CLUSTER.c.run_id == run_id)
+    return _select(session, CLUSTER.c.run_id == run_id)
 
 
-def _found(session: Session, which: ColumnElement[bool]) -> list[NewCluster]:
+def _select(session: Session, which: ColumnElement[bool]) -> list[NewCluster]:
     columns = (CLUSTER.c.file_raw, CLUSTER.c.batch_index, CLUSTER.c.verification, CLUSTER.c.gids)
     rows = session.execute(select(*columns).where(which))
-    found = [NewCluster(file, index, says, tuple(json.loads(gids))) for file, index, says, gids in rows]
-    return sorted(found, key=lambda cluster: cluster.gids)
+    document = [NewCluster(file, index, says, tuple(json.loads(gids))) for file, index, says, gids in rows]
+    return sorted(document, key=lambda cluster: cluster.gids)

@@ -11,5 +11,5 @@ def in_use(session: Session) -> tuple[int, int] | None:
     """Return the current and the maximum number of connections; None on SQLite, which has no limit."""
     if session.get_bind().dialect.name != "postgresql":
         return None
-    used, most = (int(session.execute(text(asked)).scalar_one()) for asked in (IN_USE, AT_MOST))
+    used, most = (int(session.execute(text(query)).scalar_one()) for query in (IN_USE, AT_MOST))
     return used, most

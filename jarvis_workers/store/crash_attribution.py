@@ -33,14 +33,14 @@ def room_for_suspects(session: Session, process: str, waiting: Sequence[tuple[in
 def choose(inside: Iterable[int], waiting: Sequence[tuple[int, int]]) -> list[int]:
     """Return the ids that may join suspects with the crash counts `inside`; a pure function."""
     suspects = list(inside)
-    chosen = []
+    selection = []
     for job, crashes in waiting:
         if crashes and min([_room(crashes), *map(_room, suspects)]) < len(suspects):
             continue
-        chosen.append(job)
+        selection.append(job)
         if crashes:
             suspects.append(crashes)
-    return chosen
+    return selection
 
 
 def _room(crashes: int) -> int:
@@ -59,12 +59,12 @@ def recover_dead_workers(session: Session, lease_seconds: float) -> list[Recover
     process of a dead worker had claimed it.
     """
     here = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - lease_seconds)
-    gone = JOB.c.worker_id.in_(select(WORKER.c.id)) & JOB.c.worker_id.not_in(here)
+    is_orphan = JOB.c.worker_id.in_(select(WORKER.c.id)) & JOB.c.worker_id.not_in(here)
     silent_since = select(WORKER.c.seen_at).where(WORKER.c.id == JOB.c.worker_id).scalar_subquery()
     orphaned = JOB.c.started_at > silent_since + lease_seconds / 3
     # Blamed jobs first: attribution counts all jobs of a process.
-    blamed = _blame(session, gone & ~orphaned, "its worker disappeared")
-    return blamed + _put_back(session, gone & orphaned)
+    blamed = _blame(session, is_orphan & ~orphaned, "its worker disappeared")
+    return blamed + _put_back(session, is_orphan & orphaned)
 
 
 def crash_process(session: Session, process: str, reason: str) -> list[RecoveredJob]:
@@ -72,16 +72,16 @@ def crash_process(session: Session, process: str, reason: str) -> list[Recovered
     return _blame(session, JOB.c.process == process, reason)
 
 
-def by_stage(taken: Iterable[RecoveredJob]) -> list[tuple[str, str, int]]:
+def by_stage(recovered: Iterable[RecoveredJob]) -> list[tuple[str, str, int]]:
     """Return the number of jobs by stage, as (run, stage, jobs)."""
-    counts = Counter((job.run_id, job.stage) for job in taken)
+    counts = Counter((job.run_id, job.stage) for job in recovered)
     return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]
 
 
 def _put_back(session: Session, where: ColumnElement[bool]) -> list[RecoveredJob]:
     named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process)
-    held = named.where(JOB.c.state == "running", where)
-    rows = session.execute(held.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
+    running = named.where(JOB.c.state == "running", where)
+    rows = session.execute(running.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
     if rows:
         back = update(JOB).where(JOB.c.id.in_([row.id for row in rows]))
         session.execute(back.values(state="pending", **IDLE))
@@ -93,16 +93,16 @@ def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[Re
     dead = named.where(JOB.c.state == "running", where)
     rows = session.execute(dead.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
     inside = _company(session, {row.process for row in rows})
-    taken = [
+    recovered = [
         RecoveredJob(
             row.id, row.run_id, row.stage, row.label, row.process, condemned(row.crashes + 1, inside[row.process] - 1)
         )
         for row in rows
     ]
-    guilty, spared = [[job.id for job in taken if job.given_up is given_up] for given_up in (True, False)]
+    guilty, spared = [[job.id for job in recovered if job.given_up is given_up] for given_up in (True, False)]
     _set(session, guilty, state="failed", finished_at=now(session), reason=f"crashed: {reason}")
     _set(session, spared, state="pending", reason=f"crashed: {reason}")
-    return taken
+    return recovered
 
 
 def _company(session: Session, processes: set[str]) -> Counter[str]:

@@ -88,14 +88,14 @@ def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspec
     Jobs with crashes come first, then the heaviest. With `suspects_last`, which is for processes with many jobs, they
     come last: a suspect for which a process has no room would be sent again and again.
     """
-    chosen: list[list[int]] = []
+    chunks: list[list[int]] = []
     lost = JOB.c.crashes > 0
     for run_id, many in sorted(shares.items()):
         first, then = (JOB.c.crashes == 0, lost) if suspects_last else (lost, JOB.c.crashes == 0)
         ids = _due(session, run_id, queue, first, many)
         ids += _due(session, run_id, queue, then, many - len(ids)) if len(ids) < many else []
-        chosen.append(ids)
-    ids = [job for turn in _interleave(chosen) for job in turn]
+        chunks.append(ids)
+    ids = [job for turn in _interleave(chunks) for job in turn]
     if ids:
         mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
         session.execute(mark.values(state="sent", sent_at=now(session)))
@@ -129,7 +129,7 @@ def claim_sent(
     session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float, worker_lease_seconds: float
 ) -> Claimed | None:
     """Claim one job as `claim_notified` does; return None if it cannot be claimed."""
-    taken = claim_notified(
+    claims = claim_notified(
         session,
         [job],
         worker_id=worker_id,
@@ -137,7 +137,7 @@ def claim_sent(
         lease_seconds=lease_seconds,
         worker_lease_seconds=worker_lease_seconds,
     )
-    return taken[0] if taken else None
+    return claims[0] if claims else None
 
 
 def claim_notified(
@@ -186,8 +186,8 @@ def slots(session: Session, queue: str, lease_seconds: float) -> int:
 def mean_seconds(session: Session, queue: str) -> float | None:
     """Return the mean duration in seconds of the last finished jobs of a queue, None if there are none."""
     recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
-    taken = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
-    return sum(taken) / len(taken) if taken else None
+    durations = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
+    return sum(durations) / len(durations) if durations else None
 
 
 def _notifications(session: Session, ids: Sequence[int]) -> list[Sent]:

@@ -189,21 +189,21 @@ def make_engine(
 
 def store_error(error: DBAPIError, where: str) -> StoreError:
     """Convert a driver error to a StoreError with a one-line message."""
-    said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    if any(mark in said.lower() for mark in FULL_MARKS):
-        return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
-    if LOCKED_MARK in said.lower():
+    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    if any(mark in text.lower() for mark in FULL_MARKS):
+        return StoreFull(f"{where}: cannot write: {text}; free some space or set JARVIS_STORE_URL to another location")
+    if LOCKED_MARK in text.lower():
         return StoreUnavailable(
             f"{where}: the database has been locked by another process, perhaps a stopped one, for {BUSY_SECONDS:.0f} s"
         )
-    if any(mark in said.lower() for mark in CLOSED_MARKS):
-        return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
+    if any(mark in text.lower() for mark in CLOSED_MARKS):
+        return StoreFull(f"{where}: {text}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
     sqlstate = getattr(error.orig, "sqlstate", None)
     if sqlstate == NO_PERMISSION:
-        return StoreError(f"{where}: {said}; this user lacks the permission, see: jarvis admin roles --help")
+        return StoreError(f"{where}: {text}; this user lacks the permission, see: jarvis admin roles --help")
     if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated or sqlstate in TEMPORARY:
-        return StoreUnavailable(f"{where}: {said}; {_advice(error, sqlstate)} see JARVIS_STORE_URL")
-    return StoreError(f"{where}: {said}")
+        return StoreUnavailable(f"{where}: {text}; {_advice(error, sqlstate)} see JARVIS_STORE_URL")
+    return StoreError(f"{where}: {text}")
 
 
 def _advice(error: DBAPIError, sqlstate: str | None) -> str:
@@ -236,7 +236,7 @@ def _prepare_file(address: URL) -> None:
         make_private_directory(folder)
     except OSError as error:
         raise StoreFull(
-            f"{folder}: cannot make the store's directory: {error.strerror}; set JARVIS_DATA_DIR or JARVIS_STORE_URL"
+            f"{folder}: cannot create the store's directory: {error.strerror}; set JARVIS_DATA_DIR or JARVIS_STORE_URL"
         ) from error
     # The journals get the file mode of the database. If the file cannot be created, SQLite's message is better.
     with suppress(OSError):

@@ -24,6 +24,6 @@ def record(session: Session, run_id: str, name: str, stage: str | None = None, *
 
 def read(session: Session, run_id: str) -> list[dict[str, Any]]:
     """Return the events of a run in order."""
-    chosen = select(EVENT.c.stage, EVENT.c.name, EVENT.c.facts, EVENT.c.at).where(EVENT.c.run_id == run_id)
-    rows = session.execute(chosen.order_by(EVENT.c.id)).mappings()
+    query = select(EVENT.c.stage, EVENT.c.name, EVENT.c.facts, EVENT.c.at).where(EVENT.c.run_id == run_id)
+    rows = session.execute(query.order_by(EVENT.c.id)).mappings()
     return [{"at": row["at"], "stage": row["stage"], "name": row["name"], **json.loads(row["facts"])} for row in rows]

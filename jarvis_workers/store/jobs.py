@@ -55,9 +55,9 @@ def claim_many(
         .limit(limit)
         .with_for_update(skip_locked=True, of=JOB)
     )
-    found = [(row.id, row.crashes) for row in session.execute(waiting)]
-    ids = room_for_suspects(session, process, found)
-    if len(ids) < len(found):
+    waiting_jobs = [(row.id, row.crashes) for row in session.execute(waiting)]
+    ids = room_for_suspects(session, process, waiting_jobs)
+    if len(ids) < len(waiting_jobs):
         innocent = [row.id for row in session.execute(waiting.where(JOB.c.crashes == 0)) if row.id not in ids]
         ids += innocent[: limit - len(ids)]
     if not ids:
@@ -86,19 +86,19 @@ def take(
     return [_claimed(row) for row in rows]
 
 
-def renew(session: Session, held: Collection[Claimed], lease_seconds: float) -> set[int]:
+def renew(session: Session, claims: Collection[Claimed], lease_seconds: float) -> set[int]:
     """Extend leases and return the ids still held. Callers must stop the others: lost, cancelled or paused."""
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
-    kept: set[int] = set()
-    for fence, ids in _by_fence(held).items():
+    renewed: set[int] = set()
+    for fence, ids in _by_fence(claims).items():
         extend = (
             update(JOB)
             .where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running", JOB.c.run_id.in_(going))
             .values(lease_until=now(session) + lease_seconds)
             .returning(JOB.c.id)
         )
-        kept |= {row.id for row in session.execute(extend)}
-    return kept
+        renewed |= {row.id for row in session.execute(extend)}
+    return renewed
 
 
 def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
@@ -110,10 +110,10 @@ def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
     return changed(session, update(JOB).where(running).values(lease_until=until))
 
 
-def release(session: Session, held: Collection[Claimed]) -> set[int]:
+def release(session: Session, claims: Collection[Claimed]) -> set[int]:
     """Release jobs without a crash count, on shutdown or pause; return the ids of the jobs that were still held."""
     released: set[int] = set()
-    for fence, ids in _by_fence(held).items():
+    for fence, ids in _by_fence(claims).items():
         back = update(JOB).where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running")
         released |= {row.id for row in session.execute(back.values(state="pending", **IDLE).returning(JOB.c.id))}
     return released
@@ -122,8 +122,8 @@ def release(session: Session, held: Collection[Claimed]) -> set[int]:
 def release_worker(session: Session, worker_id: str) -> list[RecoveredJob]:
     """Release the jobs of a worker that has ended, without a crash count."""
     named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process, JOB.c.fence)
-    held = named.where(JOB.c.worker_id == worker_id, JOB.c.state == "running").order_by(JOB.c.id).with_for_update()
-    left = [RecoveredJob(**row) for row in session.execute(held).mappings()]
+    running = named.where(JOB.c.worker_id == worker_id, JOB.c.state == "running").order_by(JOB.c.id).with_for_update()
+    left = [RecoveredJob(**row) for row in session.execute(running).mappings()]
     if left:
         back = update(JOB).where(JOB.c.id.in_([job.id for job in left]))
         session.execute(back.values(state="pending", **IDLE))
@@ -146,16 +146,16 @@ def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:
     return changed(session, outcome) == 1
 
 
-def hold(session: Session, held: Collection[Claimed]) -> set[int]:
+def hold(session: Session, claims: Collection[Claimed]) -> set[int]:
     """Lock jobs until the transaction ends; return the ids of the jobs whose claim is still valid."""
-    return {job for job, _ in _hold(session, held)}
+    return {job for job, _ in _hold(session, claims)}
 
 
-def _hold(session: Session, held: Collection[Claimed]) -> set[tuple[int, int]]:
+def _hold(session: Session, claims: Collection[Claimed]) -> set[tuple[int, int]]:
     """Lock jobs and return (id, fence) of the valid claims; a process may have a lost and a valid claim on a job."""
-    ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_({job.id for job in held}), JOB.c.state == "running")
+    ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_({job.id for job in claims}), JOB.c.state == "running")
     rows = session.execute(ours.order_by(JOB.c.id).with_for_update(of=JOB))
-    return {(row.id, row.fence) for row in rows} & {(job.id, job.fence) for job in held}
+    return {(row.id, row.fence) for row in rows} & {(job.id, job.fence) for job in claims}
 
 
 def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
@@ -163,9 +163,9 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
 
     A job with a newer fencing token is skipped, since another process has claimed it; so is a duplicate.
     """
-    held = _hold(session, [entry.job for entry in finished])
+    current = _hold(session, [entry.job for entry in finished])
     accepted = list(
-        {entry.job.id: entry for entry in reversed(finished) if (entry.job.id, entry.job.fence) in held}.values()
+        {entry.job.id: entry for entry in reversed(finished) if (entry.job.id, entry.job.fence) in current}.values()
     )
     if not accepted:
         return set()
@@ -187,13 +187,13 @@ def processes(session: Session, worker_id: str) -> list[str]:
     return [name for name in session.execute(named).scalars() if name]
 
 
-def release_strays(session: Session, worker_id: str, held: Collection[int], process: str | None = None) -> int:
+def release_strays(session: Session, worker_id: str, running: Collection[int], process: str | None = None) -> int:
     """Release jobs that the store assigns to a worker, or to one of its processes, but that the worker does not run.
 
     Such a job was claimed by a statement whose response was lost.
     """
     whose = JOB.c.worker_id == worker_id if process is None else JOB.c.process == process
-    unknown = update(JOB).where(whose, JOB.c.state == "running", JOB.c.id.not_in(held))
+    unknown = update(JOB).where(whose, JOB.c.state == "running", JOB.c.id.not_in(running))
     return changed(session, unknown.values(state="pending", **IDLE))
 
 
@@ -228,19 +228,19 @@ def _claimed(row: Row[Any]) -> Claimed:
     return Claimed(**{name: getattr(row, name) for name in Claimed._fields})
 
 
-def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:
+def _by_fence(claims: Collection[Claimed]) -> dict[int, list[int]]:
     grouped: dict[int, list[int]] = {}
-    for job in sorted(held, key=lambda job: job.id):
+    for job in sorted(claims, key=lambda job: job.id):
         grouped.setdefault(job.fence, []).append(job.id)
     return grouped
 
 
 def outcomes(session: Session, run_id: str, stage: str) -> list[StageJob]:
     """Return the outcomes of a stage's jobs, except its plan job, ordered by id."""
-    chosen = select(*[JOB.c[name] for name in StageJob._fields]).where(
+    query = select(*[JOB.c[name] for name in StageJob._fields]).where(
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
     )
-    return [StageJob(*row) for row in session.execute(chosen.order_by(JOB.c.id))]
+    return [StageJob(*row) for row in session.execute(query.order_by(JOB.c.id))]
 
 
 class Over(NamedTuple):
@@ -258,25 +258,25 @@ class Over(NamedTuple):
 
 def over_since(session: Session, run_id: str, names: Sequence[str], moment: float) -> list[Over]:
     """Return the jobs of some stages of a run that have finished since a given time, in order of completion."""
-    chosen = select(*[JOB.c[name] for name in Over._fields]).where(
+    query = select(*[JOB.c[name] for name in Over._fields]).where(
         JOB.c.run_id == run_id,
         JOB.c.stage.in_(names),
         JOB.c.state.in_(("done", "failed")),
         JOB.c.step != "plan",
         JOB.c.finished_at >= moment,
     )
-    return [Over(*row) for row in session.execute(chosen.order_by(JOB.c.finished_at, JOB.c.id))]
+    return [Over(*row) for row in session.execute(query.order_by(JOB.c.finished_at, JOB.c.id))]
 
 
 def named(session: Session, run_id: str, queues: Collection[str]) -> list[tuple[int, str, str]]:
     """Return (id, label, state) of the jobs of a run on some queues, except plan jobs."""
-    chosen = select(JOB.c.id, JOB.c.label, JOB.c.state).where(
+    query = select(JOB.c.id, JOB.c.label, JOB.c.state).where(
         JOB.c.run_id == run_id, JOB.c.queue.in_(queues), JOB.c.step != "plan"
     )
-    return [(row.id, row.label, row.state) for row in session.execute(chosen.order_by(JOB.c.id))]
+    return [(row.id, row.label, row.state) for row in session.execute(query.order_by(JOB.c.id))]
 
 
 def run_of(session: Session, job_id: int, queues: Collection[str]) -> str | None:
     """Return the run of a job, or None if the job is on none of the queues."""
-    chosen = select(JOB.c.run_id).where(JOB.c.id == job_id, JOB.c.queue.in_(queues), JOB.c.step != "plan")
-    return session.execute(chosen).scalar_one_or_none()
+    query = select(JOB.c.run_id).where(JOB.c.id == job_id, JOB.c.queue.in_(queues), JOB.c.step != "plan")
+    return session.execute(query).scalar_one_or_none()

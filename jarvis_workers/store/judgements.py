@@ -53,9 +53,9 @@ def merge(session: Session, judgements: Iterable[Judgement]) -> int:
 
 def read(session: Session) -> dict[str, Judgement]:
     """Return all verdicts by fingerprint, ordered by file and rule."""
-    chosen = select(*[JUDGEMENT.c[name] for name in Judgement.model_fields])
-    found = [Judgement(**row) for row in session.execute(chosen).mappings()]
-    return {one.fingerprint: one for one in sorted(found, key=lambda one: (one.file, one.rule, one.fingerprint))}
+    query = select(*[JUDGEMENT.c[name] for name in Judgement.model_fields])
+    result = [Judgement(**row) for row in session.execute(query).mappings()]
+    return {one.fingerprint: one for one in sorted(result, key=lambda one: (one.file, one.rule, one.fingerprint))}
 
 
 def find(session: Session, fingerprints: Collection[str]) -> dict[str, Judgement]:
@@ -84,8 +84,8 @@ def attach(session: Session, run_id: str, more: Iterable[Judgement] = (), *, sto
     """Copy the stored verdicts to a run (if `stored` is set), and add `more`, which take precedence."""
     if stored:
         columns = [JUDGEMENT.c[name] for name in ("fingerprint", *TriageVerdict._fields)]
-        chosen = select(literal(run_id), *columns)
-        session.execute(insert(JUDGED).from_select(["run_id", *(column.name for column in columns)], chosen))
+        query = select(literal(run_id), *columns)
+        session.execute(insert(JUDGED).from_select(["run_id", *(column.name for column in columns)], query))
     rows = [_row(one) for one in more]
     named = ("fingerprint", *TriageVerdict._fields)
     insert_or_replace(session, JUDGED, [{"run_id": run_id} | {name: row[name] for name in named} for row in rows])
@@ -93,17 +93,17 @@ def attach(session: Session, run_id: str, more: Iterable[Judgement] = (), *, sto
 
 def attached(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
     """Return the verdicts copied to a run, by fingerprint."""
-    chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in TriageVerdict._fields])
-    rows = session.execute(chosen.where(JUDGED.c.run_id == run_id))
+    query = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in TriageVerdict._fields])
+    rows = session.execute(query.where(JUDGED.c.run_id == run_id))
     return {fingerprint: TriageVerdict(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}
 
 
 def _is_newer(one: Judgement, here: Judgement | None) -> bool:
     if here is None:
         return True
-    said = {"at"}
-    return (one.at or 0.0) > (here.at or 0.0) and one.model_dump(exclude=said) != here.model_dump(exclude=said)
+    columns = {"at"}
+    return (one.at or 0.0) > (here.at or 0.0) and one.model_dump(exclude=columns) != here.model_dump(exclude=columns)
 
 
 def _row(one: Judgement) -> dict[str, object]:
-    return {name: storable(said) if isinstance(said, str) else said for name, said in one.model_dump().items()}
+    return {name: storable(value) if isinstance(value, str) else value for name, value in one.model_dump().items()}

@@ -9,24 +9,24 @@ from jarvis_workers.store.tables import LEASE
 
 def is_free(session: Session, name: str, holder: str) -> bool:
     """Return whether a lease has expired or belongs to `holder`; this only reads, so that polling is cheap."""
-    taken = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, LEASE.c.until > now(session))
-    return session.execute(taken).first() is None
+    other = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, LEASE.c.until > now(session))
+    return session.execute(other).first() is None
 
 
 def overdue(session: Session, name: str) -> float:
     """Return the number of seconds since a lease expired; 0 if it is held or was released."""
     silent = now(session) - LEASE.c.until
     ran_out = select(silent.label("silent")).where(LEASE.c.name == name, LEASE.c.until > 0.0, silent > 0.0)
-    found = session.execute(ran_out).first()
-    return float(found.silent) if found else 0.0
+    row = session.execute(ran_out).first()
+    return float(row.silent) if row else 0.0
 
 
 def take(session: Session, name: str, holder: str, seconds: float) -> bool:
     """Take or extend a lease by compare-and-set; return False if another holder has it."""
     insert_missing(session, LEASE, [{"name": name, "holder": holder, "until": 0.0}])
     free = or_(LEASE.c.holder == holder, LEASE.c.until <= now(session))
-    taken = update(LEASE).where(LEASE.c.name == name, free).values(holder=holder, until=now(session) + seconds)
-    return changed(session, taken) == 1
+    statement = update(LEASE).where(LEASE.c.name == name, free).values(holder=holder, until=now(session) + seconds)
+    return changed(session, statement) == 1
 
 
 def release(session: Session, name: str, holder: str) -> None:

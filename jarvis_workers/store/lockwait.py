@@ -28,15 +28,15 @@ class LockWait:
 
     def retry(self, begin: Callable[[], T]) -> T:
         """Return the result of `begin`; raise its last error if the lock has not become free in time."""
-        give_up, told = time.monotonic() + self.patience_seconds, False
+        give_up, is_reported = time.monotonic() + self.patience_seconds, False
         while True:
             try:
                 return begin()
             except (OperationalError, sqlite3.OperationalError) as error:
                 if not is_locked(error) or time.monotonic() >= give_up:
                     raise
-            if not told:
-                told = True
+            if not is_reported:
+                is_reported = True
                 self.tell(
                     f"another process has been writing to the store for {self.busy_seconds:.0f} s; "
                     f"waiting up to {self.patience_seconds:.0f} s"

@@ -135,8 +135,8 @@ def queue_depths(session: Session) -> list[QueueDepth]:
 
 def _waiting_seconds(session: Session, jobs: Iterable[int]) -> dict[int, float]:
     """Return the number of seconds since each job became due; jobs of older versions have no due time."""
-    chosen = select(JOB.c.id, (now(session) - JOB.c.not_before).label("age")).where(JOB.c.id.in_(list(jobs)))
-    return {job: max(0.0, float(age)) for job, age in session.execute(chosen.where(JOB.c.not_before > 0))}
+    query = select(JOB.c.id, (now(session) - JOB.c.not_before).label("age")).where(JOB.c.id.in_(list(jobs)))
+    return {job: max(0.0, float(age)) for job, age in session.execute(query.where(JOB.c.not_before > 0))}
 
 
 def run_counts(session: Session) -> list[RunCount]:
@@ -169,11 +169,11 @@ def model_sums(session: Session) -> list[ModelSum]:
     tokens = [func.sum(MODEL_CALL.c[name]) for name in ("prompt", "cached", "completion")]
     counted = select(MODEL_CALL.c.model, is_cached.label("hit"), func.count(), *tokens)
     summed = counted.add_columns(cast(func.sum(MODEL_CALL.c.cost), Float(53))).group_by(MODEL_CALL.c.model, "hit")
-    found = [
+    result = [
         ModelSum(model, bool(hit), int(calls), int(prompt), int(cached), int(completion), float(cost))
         for model, hit, calls, prompt, cached, completion, cost in session.execute(summed)
     ]
-    return sorted(found, key=lambda one: (-one.calls, one.model, one.cached))
+    return sorted(result, key=lambda one: (-one.calls, one.model, one.cached))
 
 
 def worker_counts(session: Session, lease_seconds: float) -> list[WorkerCount]:
@@ -200,4 +200,4 @@ def rule_counts(session: Session, run_id: str) -> list[RuleCount]:
     counted: Any = select(CANDIDATE.c.pattern, CANDIDATE.c.confidence, func.count())
     counted = counted.outerjoin(VERDICT, verdict).where(shown, func.coalesce(VERDICT.c.status, "") != DISMISSED)
     rows = session.execute(counted.group_by(CANDIDATE.c.pattern, CANDIDATE.c.confidence))
-    return [RuleCount(pattern, float(confidence), int(found)) for pattern, confidence, found in rows]
+    return [RuleCount(pattern, float(confidence), int(count)) for pattern, confidence, count in rows]

@@ -16,9 +16,9 @@ BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
     """Return calls, tokens, dollars and seconds by stage."""
     tokens = [func.sum(MODEL_CALL.c[name]).label(name) for name in ("prompt", "cached", "completion")]
-    taken = [cast(func.sum(MODEL_CALL.c[name]), Float(53)).label(name) for name in ("cost", "seconds")]
-    chosen = select(JOB.c.stage, func.count().label("calls"), *tokens, *taken)
-    joined = chosen.join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(MODEL_CALL.c.run_id == run_id)
+    sums = [cast(func.sum(MODEL_CALL.c[name]), Float(53)).label(name) for name in ("cost", "seconds")]
+    query = select(JOB.c.stage, func.count().label("calls"), *tokens, *sums)
+    joined = query.join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(MODEL_CALL.c.run_id == run_id)
     return {
         row.stage: {
             **{name: int(getattr(row, name)) for name in ("calls", "prompt", "cached", "completion")},
@@ -41,11 +41,11 @@ def by_run(session: Session, run_ids: Collection[str]) -> dict[str, RunUsage]:
     """Return the usage of each run that called a model."""
     tokens = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
     columns = MODEL_CALL.c.run_id, func.count(), tokens, cast(func.sum(MODEL_CALL.c.cost), Float(53))
-    found: dict[str, RunUsage] = {}
+    result: dict[str, RunUsage] = {}
     for some in chunked(run_ids):
         rows = session.execute(select(*columns).where(MODEL_CALL.c.run_id.in_(some)).group_by(MODEL_CALL.c.run_id))
-        found |= {row[0]: RunUsage(row[1], int(row[2]), float(row[3])) for row in rows}
-    return found
+        result |= {row[0]: RunUsage(row[1], int(row[2]), float(row[3])) for row in rows}
+    return result
 
 
 def latency(session: Session, run_id: str) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def latency(session: Session, run_id: str) -> list[dict[str, Any]]:
         func.count().filter(*([seconds > low] if low else []), *([seconds <= high] if high else []))
         for low, high in zip(starts, ends, strict=True)
     ]
-    asked = select(*within).where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0)
-    found = [{"to": end, "calls": number} for end, number in zip(ends, session.execute(asked).one(), strict=True)]
-    there = [place for place, one in enumerate(found) if one["calls"]]
-    return found[there[0] : there[-1] + 1] if there else []
+    query = select(*within).where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0)
+    result = [{"to": end, "calls": number} for end, number in zip(ends, session.execute(query).one(), strict=True)]
+    there = [place for place, one in enumerate(result) if one["calls"]]
+    return result[there[0] : there[-1] + 1] if there else []

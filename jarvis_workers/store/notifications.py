@@ -12,10 +12,12 @@ NOTIFIED = "notified"
 
 def pending(session: Session, within_seconds: float) -> str | None:
     """Return the earliest run that ended within that time and awaits a notification, or None."""
-    told = select(EVENT.c.id).where(EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at)
+    notified = select(EVENT.c.id).where(
+        EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at
+    )
     recent = RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at > now(session) - within_seconds
-    chosen = select(RUN.c.id).where(*recent, ~told.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
-    return session.execute(chosen).scalar_one_or_none()
+    query = select(RUN.c.id).where(*recent, ~notified.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
+    return session.execute(query).scalar_one_or_none()
 
 
 def record(session: Session, run_id: str, outcome: str) -> None:

@@ -45,17 +45,17 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     def _bounded(self, exchange: Generator[T, Any, Any]) -> Generator[T, Any, Any]:
         """Run the driver's side of an exchange until it ends or the server has been silent for too long."""
-        began = heard = time.monotonic()
+        began = last_activity = time.monotonic()
         try:
-            wanted = next(exchange)
+            interest = next(exchange)
             while True:
-                ready = yield wanted
+                ready = yield interest
                 if ready:
-                    heard = time.monotonic()
-                elif time.monotonic() - heard >= self.deadline.statement_seconds:
+                    last_activity = time.monotonic()
+                elif time.monotonic() - last_activity >= self.deadline.statement_seconds:
                     self._check(began)
-                    heard = time.monotonic()
-                wanted = exchange.send(ready)
+                    last_activity = time.monotonic()
+                interest = exchange.send(ready)
         except StopIteration as end:
             self.deadline.alive_at = time.monotonic()
             return end.value
@@ -67,7 +67,7 @@ class BoundedConnection(psycopg.Connection[Any]):
             self.deadline.alive_at = time.monotonic()
             return
         self.pgconn.finish()
-        raise psycopg.OperationalError(f"no response for {waited:.0f} s, the connection was closed")
+        raise psycopg.OperationalError(f"no response for {waited:.0f} s; the connection was closed")
 
     def _is_executing(self) -> bool:
         try:

@@ -30,8 +30,8 @@ def labels_of(session: Session, run_ids: Iterable[str]) -> dict[str, dict[str, s
 
 def labelled(session: Session, labels: Mapping[str, str | None], limit: int) -> list[str]:
     """Return the ids of the newest runs that have all these labels, newest first; None matches any value."""
-    chosen = select(RUN.c.id).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+    query = select(RUN.c.id).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     for key, value in labels.items():
         one = select(RUN_LABEL.c.run_id).where(RUN_LABEL.c.run_id == RUN.c.id, RUN_LABEL.c.key == key)
-        chosen = chosen.where((one if value is None else one.where(RUN_LABEL.c.value == value)).exists())
-    return list(session.execute(chosen).scalars())
+        query = query.where((one if value is None else one.where(RUN_LABEL.c.value == value)).exists())
+    return list(session.execute(query).scalars())

@@ -23,15 +23,15 @@ class RunFilter(NamedTuple):
     labels: tuple[tuple[str, str | None], ...] = ()
 
 
-def page(session: Session, chosen: RunFilter, *, limit: int, offset: int = 0) -> list[Run]:
+def page(session: Session, run_filter: RunFilter, *, limit: int, offset: int = 0) -> list[Run]:
     """Return runs, newest first."""
-    rows = select(RUN).where(*_conditions(chosen)).order_by(RUN.c.created_at.desc(), RUN.c.id)
+    rows = select(RUN).where(*_conditions(run_filter)).order_by(RUN.c.created_at.desc(), RUN.c.id)
     return [from_row(row) for row in session.execute(rows.limit(limit).offset(offset))]
 
 
-def count(session: Session, chosen: RunFilter) -> int:
+def count(session: Session, run_filter: RunFilter) -> int:
     """Return the number of runs."""
-    return int(session.execute(select(func.count()).select_from(RUN).where(*_conditions(chosen))).scalar_one())
+    return int(session.execute(select(func.count()).select_from(RUN).where(*_conditions(run_filter))).scalar_one())
 
 
 def newest_ended(session: Session, root: str, kind: str, before: float) -> Run | None:
@@ -47,11 +47,11 @@ def roots(session: Session, limit: int) -> list[tuple[str, int]]:
     return [(root, int(number)) for root, number in session.execute(rows.limit(limit))]
 
 
-def _conditions(chosen: RunFilter) -> Iterator[ColumnElement[bool]]:
+def _conditions(run_filter: RunFilter) -> Iterator[ColumnElement[bool]]:
     columns: dict[str, Any] = {"state": RUN.c.state, "kind": RUN.c.kind, "root": RUN.c.root}
     for name, column in columns.items():
-        if value := getattr(chosen, name):
+        if value := getattr(run_filter, name):
             yield column == value
-    for key, value in chosen.labels:
+    for key, value in run_filter.labels:
         one = select(RUN_LABEL.c.run_id).where(RUN_LABEL.c.run_id == RUN.c.id, RUN_LABEL.c.key == key)
         yield (one if value is None else one.where(RUN_LABEL.c.value == value)).exists()

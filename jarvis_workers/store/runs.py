@@ -42,16 +42,15 @@ def lock(session: Session, run_id: str) -> Run | None:
 
 def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
     """Return the runs whose id starts with `prefix`, at most `limit`."""
-    chosen = select(RUN).where(RUN.c.id.startswith(prefix, autoescape=True)).order_by(RUN.c.id).limit(limit)
-    return [from_row(row) for row in session.execute(chosen)]
+    query = select(RUN).where(RUN.c.id.startswith(prefix, autoescape=True)).order_by(RUN.c.id).limit(limit)
+    return [from_row(row) for row in session.execute(query)]
 
 
 def newest(session: Session, limit: int, executor: str | None = None) -> list[Run]:
     """Return the newest runs, newest first."""
-    chosen = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+    query = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     return [
-        from_row(row)
-        for row in session.execute(chosen if executor is None else chosen.where(RUN.c.executor == executor))
+        from_row(row) for row in session.execute(query if executor is None else query.where(RUN.c.executor == executor))
     ]
 
 
@@ -184,8 +183,8 @@ def stalled(session: Session, seconds: float) -> list[tuple[str, float]]:
 
 def ended_before(session: Session, seconds_ago: float) -> list[str]:
     """Return the ids of the runs that ended more than that many seconds ago."""
-    chosen = select(RUN.c.id).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at < now(session) - seconds_ago)
-    return list(session.execute(chosen.order_by(RUN.c.id)).scalars())
+    query = select(RUN.c.id).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at < now(session) - seconds_ago)
+    return list(session.execute(query.order_by(RUN.c.id)).scalars())
 
 
 def from_row(row: Row[Any]) -> Run:

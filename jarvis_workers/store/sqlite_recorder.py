@@ -112,14 +112,14 @@ def _stage(run: Run, ordinal: int, stage: StageProgress) -> dict[str, Any]:
     return {"run_id": run.id, "name": stage.name, "ordinal": ordinal, "state": stage.state, **times}
 
 
-def _candidate(run: Run, found: RecordedCandidate, job_id: int) -> dict[str, Any]:
-    spot = found.spot
+def _candidate(run: Run, candidate: RecordedCandidate, job_id: int) -> dict[str, Any]:
+    spot = candidate.spot
     return {
-        **{name: found.rule[name] for name in RULE_FIELDS},
+        **{name: candidate.rule[name] for name in RULE_FIELDS},
         "run_id": run.id,
         "job_id": job_id,
-        "gid": found.gid,
-        "superseded": found.superseded,
+        "gid": candidate.gid,
+        "superseded": candidate.superseded,
         "file_raw": spot.path,
         "file": shown(spot.path),
         **{name: getattr(spot, name) for name in HIT_FIELDS},

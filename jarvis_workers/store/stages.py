@@ -67,15 +67,15 @@ def reopen(session: Session, run_id: str, names: Collection[str]) -> None:
 
 def open_jobs(session: Session, run_id: str, name: str | None = None) -> int:
     """Return the number of pending, sent or running jobs of a stage or of the whole run."""
-    found = select(func.count()).select_from(JOB).where(JOB.c.run_id == run_id, JOB.c.state.in_(OPEN_JOBS))
-    return int(session.execute(found if name is None else found.where(JOB.c.stage == name)).scalar_one())
+    query = select(func.count()).select_from(JOB).where(JOB.c.run_id == run_id, JOB.c.state.in_(OPEN_JOBS))
+    return int(session.execute(query if name is None else query.where(JOB.c.stage == name)).scalar_one())
 
 
 def has_open_jobs(session: Session, run_id: str, name: str) -> bool:
     """Return whether a stage has an open job, without counting its jobs."""
-    found = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state.in_(OPEN_JOBS))
+    query = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state.in_(OPEN_JOBS))
     # The ordering makes PostgreSQL use the index; otherwise it would scan the table for one row of many.
-    first = found.where(JOB.c.state >= min(OPEN_JOBS)).order_by(JOB.c.state).limit(1)
+    first = query.where(JOB.c.state >= min(OPEN_JOBS)).order_by(JOB.c.state).limit(1)
     return session.execute(first).first() is not None
 
 
@@ -109,7 +109,7 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
     }
     grouped = select(JOB.c.stage, *[value.label(name) for name, value in counted.items()])
     grouped = grouped.where(JOB.c.run_id == run_id, JOB.c.step != "plan").group_by(JOB.c.stage)
-    found = {row["stage"]: row for row in session.execute(grouped).mappings()}
+    result = {row["stage"]: row for row in session.execute(grouped).mappings()}
     paid = _paid(session, run_id)
     own = select(STAGE).where(STAGE.c.run_id == run_id).order_by(STAGE.c.ordinal)
     return [
@@ -118,7 +118,7 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
             state=row["state"],
             opened_at=row["opened_at"],
             closed_at=row["closed_at"],
-            **{name: _number(name, found[row["name"]][name]) for name in counted if row["name"] in found},
+            **{name: _number(name, result[row["name"]][name]) for name in counted if row["name"] in result},
             **paid.get(row["name"], {}),
         )
         for row in session.execute(own).mappings()
@@ -128,9 +128,9 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
 def _paid(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
     """Return tokens and dollars by stage."""
     sums = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion), func.sum(MODEL_CALL.c.cost)
-    taken = select(JOB.c.stage, *sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id)
-    taken = taken.where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0).group_by(JOB.c.stage)
-    return {stage: {"tokens": int(tokens), "cost": float(cost)} for stage, tokens, cost in session.execute(taken)}
+    query = select(JOB.c.stage, *sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id)
+    query = query.where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0).group_by(JOB.c.stage)
+    return {stage: {"tokens": int(tokens), "cost": float(cost)} for stage, tokens, cost in session.execute(query)}
 
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:

@@ -97,12 +97,12 @@ def of_jobs_that_are_there(session: Session, items: Sequence[Item]) -> list[Item
 
 def lines(session: Session, job_id: int) -> list[bytes]:
     """Return the transcript of a job so far; lines after a gap are ignored."""
-    chosen = select(RECORD.c.fence, RECORD.c.number, RECORD.c.line).where(RECORD.c.job_id == job_id)
-    found: list[bytes] = []
-    for row in session.execute(chosen.order_by(RECORD.c.fence, RECORD.c.number)):
-        if row.number <= len(found):
-            found[row.number :] = [row.line]
-    return found
+    query = select(RECORD.c.fence, RECORD.c.number, RECORD.c.line).where(RECORD.c.job_id == job_id)
+    result: list[bytes] = []
+    for row in session.execute(query.order_by(RECORD.c.fence, RECORD.c.number)):
+        if row.number <= len(result):
+            result[row.number :] = [row.line]
+    return result
 
 
 def forget_lines(session: Session, job_ids: Sequence[int]) -> None:
@@ -123,9 +123,9 @@ def forget_answers(session: Session, older_than_seconds: float) -> int:
 def total(session: Session, run_id: str) -> Total:
     """Return the totals of a run's model calls."""
     sums = [func.coalesce(func.sum(MODEL_CALL.c[name]), 0) for name in ("prompt", "cached", "completion")]
-    taken = [cast(func.coalesce(func.sum(MODEL_CALL.c[name]), 0), Float(53)) for name in ("cost", "seconds")]
+    columns = [cast(func.coalesce(func.sum(MODEL_CALL.c[name]), 0), Float(53)) for name in ("cost", "seconds")]
     calls = [func.count(), func.count().filter(MODEL_CALL.c.tries == 0)]
-    row = session.execute(select(*calls, *sums, *taken).where(MODEL_CALL.c.run_id == run_id)).one()
+    row = session.execute(select(*calls, *sums, *columns).where(MODEL_CALL.c.run_id == run_id)).one()
     return Total(*row)
 
 
@@ -140,10 +140,10 @@ def recent_usage(session: Session, stage: str) -> list[tuple[int, int, int, int]
 
 def ratio(session: Session) -> float:
     """Return the ratio of counted to estimated tokens in recent calls; 1 if unknown."""
-    known = select(MODEL_CALL.c.prompt, MODEL_CALL.c.estimated).where(
+    query = select(MODEL_CALL.c.prompt, MODEL_CALL.c.estimated).where(
         MODEL_CALL.c.tries > 0, MODEL_CALL.c.estimated > 0
     )
-    recent = known.order_by(MODEL_CALL.c.id.desc()).limit(RECENT_CALLS).subquery()
+    recent = query.order_by(MODEL_CALL.c.id.desc()).limit(RECENT_CALLS).subquery()
     counted, estimated = session.execute(select(func.sum(recent.c.prompt), func.sum(recent.c.estimated))).one()
     return float(counted) / float(estimated) if counted and estimated else 1.0
 
@@ -151,5 +151,5 @@ def ratio(session: Session) -> float:
 def secret(session: Session) -> bytes:
     """Return the secret of this store, created by its first conversation."""
     insert_missing(session, SECRET, [{"name": MARKS, "value": secrets.token_bytes(SECRET_BYTES)}])
-    found: bytes = session.execute(select(SECRET.c.value).where(SECRET.c.name == MARKS)).scalar_one()
-    return found
+    value: bytes = session.execute(select(SECRET.c.value).where(SECRET.c.name == MARKS)).scalar_one()
+    return value

@@ -1,6 +1,6 @@
 """The history of triage commands: the verdicts before each command, for undo.
 
-Only the newest KEPT operations of each user are stored.
+Only the newest OPERATIONS_MAX operations of each user are stored.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store.sql import now, storable
 from jarvis_workers.store.triage_tables import TRIAGE_CHANGE, TRIAGE_OPERATION
 
-KEPT = 20
+OPERATIONS_MAX = 20
 
 
 class TriageChange(NamedTuple):
@@ -52,33 +52,35 @@ def record(session: Session, change: str, by: str, changes: Mapping[str, TriageC
     ]
     session.execute(insert(TRIAGE_CHANGE), rows)
     theirs = select(TRIAGE_OPERATION.c.id).where(TRIAGE_OPERATION.c.by == row["by"])
-    for old in list(session.execute(theirs.order_by(TRIAGE_OPERATION.c.id.desc()).offset(KEPT)).scalars()):
+    for old in list(session.execute(theirs.order_by(TRIAGE_OPERATION.c.id.desc()).offset(OPERATIONS_MAX)).scalars()):
         drop(session, old)
     return int(made)
 
 
 def latest(session: Session, by: str) -> Operation | None:
     """Return the newest operation of a user that has not been undone, or None."""
-    chosen = select(TRIAGE_OPERATION).where(TRIAGE_OPERATION.c.by == storable(by))
-    row = session.execute(chosen.order_by(TRIAGE_OPERATION.c.id.desc()).limit(1)).mappings().first()
+    query = select(TRIAGE_OPERATION).where(TRIAGE_OPERATION.c.by == storable(by))
+    row = session.execute(query.order_by(TRIAGE_OPERATION.c.id.desc()).limit(1)).mappings().first()
     if row is None:
         return None
     changes = select(TRIAGE_CHANGE).where(TRIAGE_CHANGE.c.operation_id == row["id"])
-    found = {
+    result = {
         one["fingerprint"]: TriageChange(_judgement(one["before"]), one["after_at"])
         for one in session.execute(changes).mappings()
     }
-    return Operation(changes=found, **row)
+    return Operation(changes=result, **row)
 
 
 def of_fingerprint(session: Session, fingerprint: str) -> list[PastOperation]:
     """Return the operations that changed the verdict on a fingerprint, newest first."""
     columns = [TRIAGE_OPERATION.c[name] for name in ("change", "by", "at")]
-    chosen = select(*columns, TRIAGE_CHANGE.c.before).join(
+    query = select(*columns, TRIAGE_CHANGE.c.before).join(
         TRIAGE_CHANGE, TRIAGE_CHANGE.c.operation_id == TRIAGE_OPERATION.c.id
     )
     rows = session.execute(
-        chosen.where(TRIAGE_CHANGE.c.fingerprint == fingerprint).order_by(TRIAGE_OPERATION.c.id.desc()).limit(KEPT)
+        query.where(TRIAGE_CHANGE.c.fingerprint == fingerprint)
+        .order_by(TRIAGE_OPERATION.c.id.desc())
+        .limit(OPERATIONS_MAX)
     )
     return [PastOperation(row.change, row.by, row.at, _judgement(row.before)) for row in rows]
 

@@ -24,17 +24,17 @@ def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[NewVer
 
 def read(session: Session, run_id: str) -> Iterator[NewVerdict]:
     """Yield the current verdicts of a run."""
-    chosen = select(*COLUMNS).where(VERDICT.c.run_id == run_id)
-    rows = session.execute(chosen.order_by(VERDICT.c.gid).execution_options(yield_per=READ_ROWS))
+    query = select(*COLUMNS).where(VERDICT.c.run_id == run_id)
+    rows = session.execute(query.order_by(VERDICT.c.gid).execution_options(yield_per=READ_ROWS))
     return (NewVerdict(*row) for row in rows)
 
 
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewVerdict]:
     """Return the existing verdicts on some candidates of a run."""
-    ours, found = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[NewVerdict]()
+    ours, result = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[NewVerdict]()
     for some in chunked(gids):
-        found += [NewVerdict(*row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
-    return found
+        result += [NewVerdict(*row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
+    return result
 
 
 def statuses(session: Session, run_id: str) -> dict[int, str]:
@@ -45,15 +45,15 @@ def statuses(session: Session, run_id: str) -> dict[int, str]:
 
 def job_of(session: Session, run_id: str, gid: int) -> int | None:
     """Return the id of the job that produced the verdict on a candidate, or None."""
-    chosen = select(VERDICT.c.job_id).where(VERDICT.c.run_id == run_id, VERDICT.c.gid == gid)
-    return session.execute(chosen).scalar_one_or_none()
+    query = select(VERDICT.c.job_id).where(VERDICT.c.run_id == run_id, VERDICT.c.gid == gid)
+    return session.execute(query).scalar_one_or_none()
 
 
 def sandboxes(session: Session, run_id: str) -> list[str]:
     """Return the sandbox tiers in which the scripts of a run were executed."""
-    chosen = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
-    return sorted(session.execute(chosen).scalars())
+    query = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
+    return sorted(session.execute(query).scalars())
 
 
 def _row(verdict: NewVerdict) -> dict[str, Any]:
-    return {name: storable(said) if isinstance(said, str) else said for name, said in verdict._asdict().items()}
+    return {name: storable(value) if isinstance(value, str) else value for name, value in verdict._asdict().items()}

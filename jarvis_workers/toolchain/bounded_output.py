@@ -50,5 +50,5 @@ class Output:
     def text(self) -> bytes:
         """Return the captured bytes, with a note in the middle on the number of bytes dropped."""
         tail = b"".join(self._tail)
-        said = f"\n[... {self.cut} bytes cut ...]\n".encode() if self.cut else b""
-        return bytes(self._head) + said + tail[max(0, len(tail) - self._half) :]
+        notice = f"\n[... {self.cut} bytes cut ...]\n".encode() if self.cut else b""
+        return bytes(self._head) + notice + tail[max(0, len(tail) - self._half) :]

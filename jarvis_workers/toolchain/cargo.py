@@ -1,6 +1,6 @@
 """Find cargo, and read its messages.
 
-The tool chain's own cargo is called, not the front of rustup, which writes to the home directory.
+The toolchain's own cargo is called, not the proxy of rustup, which writes to the home directory.
 """
 
 import functools
@@ -19,10 +19,15 @@ ADVICE = "install Rust 1.77 or newer: https://rustup.rs, or apt install rustc-we
 MOST_MESSAGES = 10_000
 MESSAGE_LENGTH = 2_000
 SECONDS = 60
+# What GNU ld and lld say.
+LINKER = re.compile(
+    r"undefined reference to \S+|multiple definition of \S+|cannot find -l\S+"
+    r"|(?:undefined|duplicate) symbol: \S+|unable to find library -l\S+"
+)
 
 
 class RustTools(NamedTuple):
-    """A tool chain: its directory, whose `bin` holds cargo and rustc, and its version."""
+    """A toolchain: its directory, whose `bin` holds cargo and rustc, and its version."""
 
     root: Path
     version: tuple[int, int]
@@ -33,13 +38,16 @@ class RustTools(NamedTuple):
 
 
 class CargoMessage(NamedTuple):
-    """An error or warning of rustc; `file` is relative to the crate, "" without a place; lines count from 1."""
+    """An error or warning of rustc; `file` is relative to the crate, "" without a place; lines and columns
+    count from 1.
+    """
 
     level: str
     code: str
     text: str
     file: str = ""
     line: int = 0
+    column: int = 0
 
 
 # The classes that reports count, by the error codes of https://doc.rust-lang.org/error_codes/.
@@ -54,13 +62,13 @@ CLASSES = {
 
 
 def error_class(message: CargoMessage) -> str:
-    """Return the class of an error, "other" for those that reports do not tell apart."""
+    """Return the class of an error, "other" for classes that reports do not distinguish."""
     return next((name for name, codes in CLASSES.items() if message.code in codes), "other")
 
 
 @functools.cache
 def find_rust() -> RustTools:
-    """Return the tool chain that this process would use. Raises UsageError, one line, without a recent one."""
+    """Return the toolchain that this process would use. Raises UsageError, one line, without a recent one."""
     rustc = shutil.which("rustc")
     if rustc is None:
         raise UsageError(f"rustc is not installed; {ADVICE}")
@@ -91,8 +99,11 @@ def read_messages(output: bytes) -> Iterator[CargoMessage]:
         try:
             message = json.loads(line)["message"]
             level, text, code = message["level"], message["message"], (message["code"] or {}).get("code", "")
-            places = [(span["file_name"], span["line_start"]) for span in message["spans"] if span["is_primary"]]
+            spans = [span for span in message["spans"] if span["is_primary"]]
+            places = [(span["file_name"], span["line_start"], span["column_start"]) for span in spans]
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
         if level in ("error", "warning"):
+            if found := None if spans else LINKER.search(str(message.get("rendered"))):
+                text = f"{text}: {found[0]}"
             yield CargoMessage(level, code, text[:MESSAGE_LENGTH], *(places[0] if places else ()))

@@ -68,16 +68,16 @@ def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mappi
     command = [*compiler, *target_flags(flags), *RUNTIME_FLAGS]
     parts = [part.read_text() for part in (RUNTIME, *sorted(RUNTIME.parent.glob(INCLUDED)))]
     key = hashlib.sha256("\0".join([*command, *parts]).encode()).hexdigest()
-    wanted = cache / f"runtime-{key[:32]}.o"
-    if wanted.exists():
-        return wanted
+    target = cache / f"runtime-{key[:32]}.o"
+    if target.exists():
+        return target
     cache.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=".runtime-", suffix=".o", dir=cache)
     os.close(descriptor)
     try:
         if run_compiler([*command, "-c", str(RUNTIME), "-o", name], environ):
             raise JarvisError(f"{compiler[0]}: cannot compile the slot runtime {RUNTIME}")
-        Path(name).rename(wanted)
+        Path(name).rename(target)
     finally:
         Path(name).unlink(missing_ok=True)
-    return wanted
+    return target

@@ -15,7 +15,7 @@ from typing import IO
 
 from jarvis_workers.errors import JarvisError
 
-KEPT = (
+PASSED_VARIABLES = (
     "PATH",
     "HOME",
     "LANG",
@@ -27,7 +27,7 @@ KEPT = (
     "PYTHONPATH",
     "PYTHONDONTWRITEBYTECODE",
 )
-KEPT_PREFIXES = ("COVERAGE_",)
+PASSED_PREFIXES = ("COVERAGE_",)
 READ_BYTES = 1 << 18
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -38,7 +38,9 @@ class ChildDied(JarvisError):
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of an environment that are safe for a child: no keys, passwords or settings."""
-    return {name: value for name, value in environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
+    return {
+        name: value for name, value in environ.items() if name in PASSED_VARIABLES or name.startswith(PASSED_PREFIXES)
+    }
 
 
 class Child:
@@ -58,10 +60,10 @@ class Child:
         storage: Mapping[str, str] = NOTHING,
     ) -> None:
         command = [sys.executable, "-P", "-m", module, *arguments]
-        pipe, seen = subprocess.PIPE, {**child_environment(environ), **storage}
+        pipe, variables = subprocess.PIPE, {**child_environment(environ), **storage}
         try:
             self._process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=errors, env=seen, start_new_session=True, bufsize=0
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=variables, start_new_session=True, bufsize=0
             )
         except OSError as error:
             raise JarvisError(f"{sys.executable}: cannot be started: {error.strerror}") from error

@@ -21,7 +21,7 @@ def die_with_parent(parent: int) -> None:
 def is_running(pid: int) -> bool:
     """Return whether a process exists on this machine and is not a zombie."""
     try:
-        said = Path(f"/proc/{pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return False
-    return said[said.rindex(")") + 2] not in "ZX"
+    return stat[stat.rindex(")") + 2] not in "ZX"

@@ -41,10 +41,10 @@ def editor_command(environ: Mapping[str, str], file: Path, line: int) -> list[st
     except ValueError as error:
         raise UsageError(f"{name}={plain(editor)}: {error}") from error
     if not words:
-        found = next((one for one in FALLBACKS if which(one)), None)
-        if found is None:
+        program = next((one for one in FALLBACKS if which(one)), None)
+        if program is None:
             raise UsageError("no editor: set VISUAL or EDITOR")
-        words = [found]
+        words = [program]
     pattern = JUMPS.get(PurePath(words[0]).name, USUAL)
     # The file name is substituted last, so that braces in it are not expanded.
     return [*words, *(part.replace("{line}", str(line)).replace("{file}", str(file.absolute())) for part in pattern)]

@@ -32,9 +32,9 @@ def file_system(path: Path, mounts: str | None = None) -> str | None:
     where = path.resolve()
     best, kind = -1, None
     for line in (_read_mounts() if mounts is None else mounts).split("\n"):
-        point, found = _mount(line)
+        point, result = _mount(line)
         if point is not None and where.is_relative_to(point) and len(point.parts) >= best:
-            best, kind = len(point.parts), found
+            best, kind = len(point.parts), result
     return kind
 
 

@@ -63,8 +63,8 @@ class _Fork:
     def answers(self) -> Iterator[Any | Crashed]:
         for line in self._stream:
             if line.endswith(b"\n"):
-                said = json.loads(line)
-                yield Crashed(said["error"]) if "error" in said else said["answer"]
+                fields = json.loads(line)
+                yield Crashed(fields["error"]) if "error" in fields else fields["answer"]
 
     def end(self) -> str | None:
         """Kill the fork if it is still running; return its exit reason, or None if it exceeded its CPU limit."""

@@ -25,7 +25,7 @@ MAX_RENAME_BYTES = 256 << 20
 SHA256_DIGITS = 64
 FETCHED_BRANCH = re.compile(r"[0-9a-f]+\t\tbranch '([^'\s]{1,200})' of ")
 REGULAR_FILE = b"100"
-KEPT = (
+PASSED_VARIABLES = (
     *("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "GIT_SSL_CAINFO"),
     *("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"),
 )
@@ -66,13 +66,13 @@ def fetch(
 
     Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing has been checked out.
     """
-    seen = {name: environ[name] for name in KEPT if name in environ} | _settings()
-    admitted = seen | _settings(credentials.config(url)) | credentials.variables()
-    _git(["init", "--quiet", str(into)], seen)
+    variables = {name: environ[name] for name in PASSED_VARIABLES if name in environ} | _settings()
+    admitted = variables | _settings(credentials.config(url)) | credentials.variables()
+    _git(["init", "--quiet", str(into)], variables)
     _git(["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision], admitted)
-    commit = _git(["-C", str(into), "rev-parse", "--verify", "FETCH_HEAD^{commit}"], seen).decode().strip()
-    check_bounds(into, commit, bounds, seen)
-    _git(["-C", str(into), "checkout", "--quiet", "--detach", commit], seen)
+    commit = _git(["-C", str(into), "rev-parse", "--verify", "FETCH_HEAD^{commit}"], variables).decode().strip()
+    check_bounds(into, commit, bounds, variables)
+    _git(["-C", str(into), "checkout", "--quiet", "--detach", commit], variables)
     return Fetched(commit, _branch(into))
 
 
@@ -92,24 +92,24 @@ class Borrowed(NamedTuple):
 
 def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str], bounds: TreeBounds) -> Borrowed:
     """Create a repository at `into` that borrows the objects of the repository around `place`. Raises UsageError."""
-    seen = local_environment(environ)
+    variables = local_environment(environ)
     inside = ["-C", str(place if place.is_dir() else place.parent), "rev-parse"]
-    top = _top(place, inside, seen)
-    objects = _path(_git([*inside, "--path-format=absolute", "--git-path", "objects"], seen))
-    commit = _commit(inside, revision, seen)
+    top = _top(place, inside, variables)
+    objects = _path(_git([*inside, "--path-format=absolute", "--git-path", "objects"], variables))
+    commit = _commit(inside, revision, variables)
     if commit is None:
         raise UsageError(f'"{plain(revision)}" is not a revision of {plain(str(top))}; see: git log')
     form = "sha256" if len(commit) == SHA256_DIGITS else "sha1"
-    _git(["init", "--quiet", f"--object-format={form}", str(into)], seen)
+    _git(["init", "--quiet", f"--object-format={form}", str(into)], variables)
     alternates = into / ".git" / "objects" / "info" / "alternates"
     alternates.write_bytes(_quoted(os.fsencode(objects)) + b"\n")
-    return Borrowed(into, top, commit, _commit(inside, "HEAD", seen), seen, bounds)
+    return Borrowed(into, top, commit, _commit(inside, "HEAD", variables), variables, bounds)
 
 
 def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment for reading a local repository: no programs from its configuration, no network."""
-    seen = {name: environ[name] for name in KEPT if name in environ} | _settings(config)
-    return seen | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    variables = {name: environ[name] for name in PASSED_VARIABLES if name in environ} | _settings(config)
+    return variables | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
 
 def check_out(borrowed: Borrowed) -> None:
@@ -130,14 +130,14 @@ def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
         return {}
     check_count(borrowed.place, borrowed.head, borrowed.bounds, borrowed.environ)
     compare = ["diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", borrowed.commit, borrowed.head]
-    said = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
-    return dict(zip(said[1::3], said[2::3], strict=False))
+    output = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
+    return dict(zip(output[1::3], output[2::3], strict=False))
 
 
 def _branch(into: Path) -> str | None:
     """Return the branch in FETCH_HEAD, whose only line is COMMIT, TAB, TAB and "branch 'NAME' of URL" for a branch."""
-    found = FETCHED_BRANCH.match((into / ".git" / "FETCH_HEAD").read_text("utf-8", "replace"))
-    return found[1] if found else None
+    match = FETCHED_BRANCH.match((into / ".git" / "FETCH_HEAD").read_text("utf-8", "replace"))
+    return match[1] if match else None
 
 
 def _top(place: Path, inside: Sequence[str], environ: Mapping[str, str]) -> Path:
@@ -156,8 +156,8 @@ def _commit(inside: Sequence[str], revision: str, environ: Mapping[str, str]) ->
         return None
 
 
-def _path(said: bytes) -> Path:
-    return Path(os.fsdecode(said.removesuffix(b"\n")))
+def _path(field: bytes) -> Path:
+    return Path(os.fsdecode(field.removesuffix(b"\n")))
 
 
 def _quoted(path: bytes) -> bytes:

@@ -48,8 +48,8 @@ class GitCredentials:
         if self.known_hosts:
             hosts = str(self.known_hosts).replace("\\", "\\\\").replace('"', '\\"')
             command += ["-o", f'UserKnownHostsFile="{hosts}"', "-o", "StrictHostKeyChecking=yes"]
-        given = self.ssh_key or self.known_hosts
-        return {"GIT_SSH_COMMAND": shlex.join(command), "GIT_SSH_VARIANT": "ssh"} if given else {}
+        has_ssh_options = self.ssh_key or self.known_hosts
+        return {"GIT_SSH_COMMAND": shlex.join(command), "GIT_SSH_VARIANT": "ssh"} if has_ssh_options else {}
 
 
 def read_git_credentials(environ: Mapping[str, str]) -> GitCredentials:

@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from jarvis_workers.errors import UsageError
 
@@ -71,9 +71,16 @@ class GitStream:
             return self._process.wait()
 
 
-def run(arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float, max_output: int) -> bytes:
+def run(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    seconds: float,
+    max_output: int,
+    stdin: IO[bytes] | int = subprocess.DEVNULL,
+) -> bytes:
     """Run git to completion and return its output. Raises UsageError if git fails or exceeds a limit."""
-    process = start(arguments, environ, errors=subprocess.PIPE)
+    process = start(arguments, environ, errors=subprocess.PIPE, stdin=stdin)
     try:
         output, errors = _collect(process, time.monotonic() + seconds, max_output)
         code = process.wait(seconds)
@@ -121,7 +128,11 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def start(
-    arguments: Sequence[str], environ: Mapping[str, str], *, errors: int = subprocess.DEVNULL
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    errors: int = subprocess.DEVNULL,
+    stdin: IO[bytes] | int = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
     """Start git with resource limits and its output in a pipe. Raises UsageError if git is not installed."""
     git = shutil.which("git", path=environ.get("PATH", ""))
@@ -129,4 +140,4 @@ def start(
         raise UsageError(NOT_INSTALLED)
     limits = [str(MAX_ADDRESS_SPACE_BYTES // 1024), str(MAX_FILE_BYTES // FILE_BLOCK_BYTES)]
     command = ["/bin/sh", "-c", LIMITED, "sh", *limits, git, *arguments]
-    return subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+    return subprocess.Popen(command, env=environ, stdin=stdin, stdout=subprocess.PIPE, stderr=errors)

@@ -77,6 +77,6 @@ def _limits(seconds: float) -> list[str]:
 
 def _reason(code: int, errors: IO[bytes]) -> str:
     errors.seek(0)
-    said = errors.read(MESSAGE_MAX).decode(errors="replace").strip().partition("\n")[0]
+    message = errors.read(MESSAGE_MAX).decode(errors="replace").strip().partition("\n")[0]
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    return f"{how}, {said}" if said else how
+    return f"{how}, {message}" if message else how

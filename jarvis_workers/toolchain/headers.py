@@ -23,20 +23,20 @@ def builtin_headers(configured: str | None) -> Path:
     """
     if configured:
         return _configured(Path(configured).expanduser())
-    found = next((path for path in _candidates() if (path / "stddef.h").is_file()), None)
-    if found is None:
+    directory = next((path for path in _candidates() if (path / "stddef.h").is_file()), None)
+    if directory is None:
         raise UsageError(
-            f"reading C needs the builtin headers of clang {MAJOR}: {advice('c2rust')}, "
+            f"reading C needs the built-in headers of clang {MAJOR}: {advice('c2rust')}, "
             "or set c2rust.clang_headers to the directory of its stddef.h"
         )
-    return found
+    return directory
 
 
 def _configured(path: Path) -> Path:
     for one in (path, path / "include"):
         if (one / "stddef.h").is_file():
             return one.absolute()
-    raise UsageError(f"c2rust.clang_headers: no stddef.h in {str(path)!r}; set it to the builtin headers of clang")
+    raise UsageError(f"c2rust.clang_headers: no stddef.h in {str(path)!r}; set it to the built-in headers of clang")
 
 
 def _candidates() -> Iterator[Path]:

@@ -8,6 +8,7 @@
  *   JARVIS_C2RUST_TRAP     functions that end the process with exit code 97 when they are called
  *   JARVIS_C2RUST_TRACE    functions whose first call is logged
  *   JARVIS_C2RUST_SHADOW   functions whose calls in Rust are sampled and compared with C (shadow.c)
+ *   JARVIS_C2RUST_INPUTS   a plan of calls with generated arguments, made in place of the program (inputs.c)
  *   JARVIS_C2RUST_LOG      a file that gets a line for each event: event, program, process id, and for `start` the
  *                          number of slots and of functions in Rust, else name, file and line; between tabs
  *
@@ -56,16 +57,28 @@ MODULE void *jv_dispatch(struct slot *slot, void *registers);
 
 static char log_path[LINE_BYTES];
 
+/* Open where a filter refuses to open files. */
+static int no_log_file = -1, *log_file = &no_log_file;
+
+/* Shadow runs in the module that is loaded first, for functions of modules whose constructors run before its own. */
+static void find_log(void)
+{
+    const char *path = secure_getenv("JARVIS_C2RUST_LOG");
+    if (path && strlen(path) < sizeof log_path)
+        strcpy(log_path, path);
+}
+
 static void write_log(const char *line, int length)
 {
     if (length <= 0 || !log_path[0])
         return;
-    int file = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    int file = *log_file < 0 ? open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : *log_file;
     if (file < 0)
         return;
     ssize_t written = write(file, line, length < LINE_BYTES ? (size_t)length : LINE_BYTES - 1);
     (void)written;
-    close(file);
+    if (file != *log_file)
+        close(file);
 }
 
 static void log_slot(const char *event, const struct slot *slot)
@@ -208,14 +221,26 @@ __attribute__((destructor)) static void end_shadow(void)
         jv_shadow_end(watches, (size_t)(__stop_jv_slots - __start_jv_slots));
 }
 
+/* The name of a `main` is FILE__main: there is no frame above it to compare. */
+static int is_main(const char *name)
+{
+    size_t length = strlen(name);
+    return length >= 6 && !strcmp(name + length - 6, "__main");
+}
+
+#include "inputs.c"
+
 __attribute__((constructor(101))) static void choose(void)
 {
-    const char *path = secure_getenv("JARVIS_C2RUST_LOG");
-    if (path && strlen(path) < sizeof log_path)
-        strcpy(log_path, path);
+    find_log();
     struct names rust = names_of("JARVIS_C2RUST_RUST"), trap = names_of("JARVIS_C2RUST_TRAP");
     struct names trace = names_of("JARVIS_C2RUST_TRACE"), shadowed = names_of("JARVIS_C2RUST_SHADOW");
+    const char *inputs = secure_getenv("JARVIS_C2RUST_INPUTS");
+    has_inputs = inputs && *inputs;
     void *library = open_library(&rust);
+    has_library = library != 0;
+    const char *vary = secure_getenv("JARVIS_C2RUST_VARY");
+    variation.only_c = !library && vary && *vary;
     long in_rust = 0;
     for (struct slot *slot = __start_jv_slots; slot < __stop_jv_slots; slot++) {
         void *function = library && contains(&rust, slot->name) ? implementation(library, slot->name) : 0;
@@ -224,9 +249,11 @@ __attribute__((constructor(101))) static void choose(void)
         slot->enter = (void *)jv_enter;
         if (contains(&trap, slot->name))
             slot->target = 0;
-        if (function && slot->target && contains(&shadowed, slot->name) && strcmp(slot->name, "main"))
+        if ((function || variation.only_c) && slot->target && contains(&shadowed, slot->name) && !is_main(slot->name))
             shadow_slot(slot);
-        if (!slot->target || contains(&trace, slot->name) || watch_of(slot))
+        if (has_inputs)
+            *slot->cell = slot->original;
+        else if (!slot->target || contains(&trace, slot->name) || watch_of(slot))
             *slot->cell = slot->monitored;
         else
             *slot->cell = slot->target;
@@ -258,7 +285,8 @@ void *jv_dispatch(struct slot *slot, void *registers)
         log_slot("trap", slot);
         _exit(TRAPPED);
     }
-    log_reached(slot, watch);
+    if (!watches || !jv_shadow_note(slot, registers))
+        log_reached(slot, watch);
     errno = saved;
     return watch ? jv_shadow_before(watch, registers) : slot->target;
 }

@@ -8,9 +8,11 @@
  * (padding, uninitialised bytes) and does not count; where it differs with the same contents, C depends on more than its
  * memory, and the function is not shadowed any more.
  *
- * JARVIS_C2RUST_SHAPES is a file with a line a function, of four fields between tabs (c2rust/shapes.py): name; where
+ * JARVIS_C2RUST_SHAPES is a file with a line a function, of up to seven fields between tabs (c2rust/shapes.py): name; where
  * the result is, as `r0:ff,v1:0f` (general or vector register, mask of the bytes that count; "p" for a pointer), "-" for
- * none, "?" for one that cannot be compared; bytes of arguments on the stack; number of general registers with arguments.  Without it, results are not compared.
+ * none, "?" for one that cannot be compared; bytes of arguments on the stack; number of general registers with arguments; masks of
+ * the bytes that count in these; and, if there are any, integers that the function mentions, in decimal, and
+ * members that it accesses as OFFSET:SIZE:STRIDE:COUNT, "-" for none.  Without it, results and the arguments of calls (shadow_calls.c) are not compared.
  * errno is not compared: the C library may change it on success.
  *
  * Events of the log, after event, program, process id and name: `compared` with the numbers of calls compared and of
@@ -28,6 +30,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -35,8 +38,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 
 extern void *__libc_stack_end __attribute__((weak));
 
@@ -44,21 +47,15 @@ extern void *__libc_stack_end __attribute__((weak));
 #include "shadow_patch.c"
 #include "shadow_memory.c"
 #include "shadow_compare.c"
+#include "shadow_calls.c"
 #include "shadow_child.c"
 
 #define SHARED __attribute__((visibility("default"), noinline))
-#define CALLS_AT_FIRST 16
-#define CALLS_BETWEEN 997
-#define MOST_COMPARED 64
-#define MOST_DIFFERENT 16
 #define MOST_REPORTED 16
 #define MOST_DEPTH 8
-#define MOST_NANOSECONDS 400000000
-#define ALWAYS_COMPARED 8
 #define CHILD_SECONDS 5
 #define MOST_PIECES 8
-#define FILL 0x5a
-#define OTHER_FILL 0xa5
+#define OTHER_FILL 0 /* as locals that C leaves uninitialised are in Rust */
 #define MOST_STACK ((ptrdiff_t)1 << 30)
 
 struct piece {
@@ -66,13 +63,22 @@ struct piece {
     unsigned char number, mask;
 };
 
+/* Where a function accesses a member of a structure: its size, and of an array the distance and number of elements. */
+struct access {
+    uint64_t offset, bytes, stride, count;
+};
+
 struct watch {
     const struct slot *slot;
     void *target;
-    long calls, compared, indeterminate, differences, nanoseconds;
+    long calls, compared, indeterminate, differences, new_kinds, work;
     long stack_bytes;
+    unsigned char *features;
+    uint64_t *constants;
+    struct access *accesses;
+    uint64_t constant_count, access_count;
     pid_t process;
-    int on, active, reached, stale, registers, pieces;
+    int on, active, reached, stale, registers, pieces, varied, endless, allocates;
     struct piece piece[MOST_PIECES];
 };
 
@@ -87,6 +93,11 @@ static uint64_t argument_of(const struct frame *frame, int number)
 {
     const uint64_t arguments[] = {frame->rdi, frame->rsi, frame->rdx, frame->rcx, frame->r8, frame->r9};
     return arguments[number];
+}
+static void set_argument(struct frame *frame, int number, uint64_t value)
+{
+    uint64_t *const arguments[] = {&frame->rdi, &frame->rsi, &frame->rdx, &frame->rcx, &frame->r8, &frame->r9};
+    *arguments[number] = value;
 }
 static char *stack_of(struct frame *frame)
 {
@@ -104,11 +115,17 @@ static uint64_t argument_of(const struct frame *frame, int number)
 {
     return frame->x[number];
 }
+static void set_argument(struct frame *frame, int number, uint64_t value)
+{
+    frame->x[number] = value;
+}
 static char *stack_of(struct frame *frame)
 {
     return (char *)(frame + 1);
 }
 #endif
+
+#include "shadow_choice.c"
 
 /* A call that runs in Rust while its C result waits. */
 struct call {
@@ -118,8 +135,10 @@ struct call {
     int socket, holder_socket;
     pid_t child, holder, process;
     uint64_t serial, arguments[REGISTERS];
-    long number, nanoseconds;
+    long number;
+    int traced;
     struct report report;
+    struct trace *trace; /* of C */
     struct memory *memory;
     struct chunk *chunks;
 };
@@ -143,9 +162,11 @@ MODULE void jv_filled(void);
 MODULE void jv_filled_otherwise(void);
 extern char __libc_single_threaded __attribute__((weak));
 
+static void refuse_variation(void);
+
 static int is_doubled(void)
 {
-    return child.running || (shadow && shadow->depth);
+    return child->running || (shadow && shadow->depth);
 }
 
 static void log_watch(const char *event, const struct watch *watch, const char *facts)
@@ -165,27 +186,9 @@ static void log_compared(const struct watch *watch)
 
 static void unshadow(struct watch *watch, const char *reason)
 {
+    refuse_variation();
     watch->on = 0;
     log_watch("unshadowed", watch, reason);
-}
-
-static long nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int is_done(const struct watch *watch)
-{
-    return !watch->on || watch->compared >= MOST_COMPARED || watch->differences >= MOST_DIFFERENT ||
-           (watch->nanoseconds > MOST_NANOSECONDS && watch->compared >= ALWAYS_COMPARED);
-}
-
-static int is_sampled(const struct watch *watch)
-{
-    long number = watch->calls;
-    return number <= CALLS_AT_FIRST || !(number & (number - 1)) || number % CALLS_BETWEEN == 0;
 }
 
 static int other_threads_run(void)
@@ -241,22 +244,6 @@ static int reap(pid_t process)
     return status;
 }
 
-/* Turns this process into one that runs C; returns where to jump. */
-static void *run_original(struct call *call, struct frame *frame, int socket, int fill, const sigset_t *mask)
-{
-    struct watch *watch = call->watch;
-    child.running = watch;
-    child.socket = socket;
-    child.memory = call->memory;
-    replace_files(socket);
-    confine();
-    heap->fill = fill;
-    frame->back = (void *)jv_return;
-    jv_fill_target = watch->slot->original;
-    sigprocmask(SIG_SETMASK, mask, 0);
-    return (void *)(fill == FILL ? jv_filled : jv_filled_otherwise);
-}
-
 static void read_offsets(struct offsets *offsets)
 {
     struct pollfd files[MOST_FILES];
@@ -270,6 +257,25 @@ static void restore_offsets(const struct offsets *offsets)
     for (int file = 0; file < offsets->count; file++)
         if (offsets->offset[file] >= 0)
             lseek(file, offsets->offset[file], SEEK_SET);
+}
+
+#include "shadow_vary.c"
+
+/* Turns this process into one that runs C; returns where to jump. */
+static void *run_original(struct call *call, struct frame *frame, int socket, int fill, const sigset_t *mask)
+{
+    struct watch *watch = call->watch;
+    child->running = watch;
+    child->socket = socket;
+    child->memory = call->memory;
+    replace_files(socket, -1);
+    confine();
+    heap->fill = fill;
+    frame->back = (void *)jv_return;
+    if (variation.active)
+        limit_time(MICROSECONDS_C);
+    sigprocmask(SIG_SETMASK, mask, 0);
+    return (void *)(fill == FILL ? jv_filled : jv_filled_otherwise);
 }
 
 /* The other child: forks a process to run C for each byte that it is sent. Returns in these only. */
@@ -290,6 +296,10 @@ static void *hold_memory(struct call *call, struct frame *frame, int socket, con
 
 static void end_call(struct call *call)
 {
+    if (call->traced)
+        end_trace();
+    if (call->trace)
+        munmap(call->trace, sizeof *call->trace);
     close(call->socket);
     close(call->holder_socket);
     kill(call->holder, SIGKILL);
@@ -332,6 +342,12 @@ static int is_complete(const struct report *report)
     return report->status == RAN && report->pages <= MOST_PAGES && report->chunks <= heap->reserved / CHUNK;
 }
 
+static int receive_trace(int socket, struct trace *into)
+{
+    return receive_all(socket, into, offsetof(struct trace, call), CHILD_SECONDS) && into->count < MOST_TRACED &&
+           receive_all(socket, into->call, into->count * sizeof *into->call, CHILD_SECONDS);
+}
+
 /* Receives what C did; 0 if it did not return. */
 static int receive_report(struct call *call)
 {
@@ -340,8 +356,10 @@ static int receive_report(struct call *call)
         return 0;
     call->chunks = pages((report->chunks + 1) * sizeof *call->chunks);
     call->memory->count = report->pages;
+    call->trace = pages(sizeof *call->trace);
     return receive_all(call->socket, call->memory->page, report->pages * sizeof(char *), CHILD_SECONDS) &&
-           receive_all(call->socket, call->chunks, report->chunks * sizeof *call->chunks, CHILD_SECONDS);
+           receive_all(call->socket, call->chunks, report->chunks * sizeof *call->chunks, CHILD_SECONDS) &&
+           receive_trace(call->socket, call->trace);
 }
 
 /* Starts both children; returns 0 in this process, else where the child jumps. */
@@ -372,7 +390,6 @@ static void *double_call(struct watch *watch, struct frame *frame, const sigset_
 {
     struct call *call = shadow->call + shadow->depth;
     char reason[128];
-    long start = nanoseconds();
     *call = (struct call){.watch = watch, .back = frame->back, .stack = stack_of(frame)};
     call->process = watch->process, call->number = watch->calls;
     call->serial = heap->serial;
@@ -382,28 +399,36 @@ static void *double_call(struct watch *watch, struct frame *frame, const sigset_
     choose_ranges(call->memory, stack_of(frame) + RETURN_BYTES + watch->stack_bytes);
     hash_memory(call->memory);
     read_offsets(&shadow->offsets);
+    call->traced = !shadow->depth;
+    if (call->traced)
+        start_trace(call->serial, call->stack);
+    jv_fill_target = watch->slot->original; /* here, too: it belongs to the data */
     void *place = start_children(call, frame, mask);
     if (place)
         return place;
     if (call->holder < 0 || call->child < 0) {
+        end_trace();
         unshadow(watch, "cannot fork");
         return watch->target;
     }
     watch->active = 1;
     int complete = receive_report(call);
     restore_offsets(&shadow->offsets);
+    if (complete)
+        confine_variation(call);
     if (!complete) {
         if (!call->report.status)
             kill(call->child, SIGKILL);
         pid_t process = call->child;
         call->child = 0;
         shutdown(call->socket, SHUT_RDWR);
-        explain(&call->report, reap(process), reason, sizeof reason);
+        int status = reap(process);
+        variation.outcome->is_endless = variation.active && WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
+        explain(&call->report, status, reason, sizeof reason);
         end_call(call);
         unshadow(watch, reason);
         return watch->target;
     }
-    call->nanoseconds = nanoseconds() - start;
     shadow->depth++;
     heap->fill = FILL;
     frame->back = (void *)jv_return;
@@ -415,8 +440,6 @@ static void drop_left_calls(const char *stack)
 {
     while (shadow->depth && shadow->call[shadow->depth - 1].stack < stack)
         end_call(shadow->call + --shadow->depth);
-    if (!shadow->depth)
-        heap->fill = -1;
 }
 
 /* In a child that the program forked, the calls in progress are its parent's. */
@@ -441,12 +464,26 @@ static const char *obstacle(char *stack)
     return other_threads_run() ? "other threads run" : 0;
 }
 
+/* Called at each call of a monitored function; returns whether the call is traced: then its cell must stay. */
+SHARED int jv_shadow_note(const struct slot *slot, const struct frame *frame)
+{
+    uint64_t arguments[REGISTERS_TRACED];
+    if (!is_tracing)
+        return 0;
+    if (!child->running && (!shadow->depth || !pthread_equal(pthread_self(), shadow->thread)))
+        return 1;
+    for (int at = 0; at < REGISTERS_TRACED; at++)
+        arguments[at] = argument_of(frame, at);
+    trace_call(slot, arguments, (const char *)frame);
+    return 1;
+}
+
 /* Called at each call of a shadowed function; returns where to jump. */
 SHARED void *jv_shadow_before(struct watch *watch, struct frame *frame)
 {
     sigset_t all, mask;
-    if (child.running)
-        return child.running == watch ? watch->slot->original : watch->target;
+    if (child->running)
+        return child->running == watch ? watch->slot->original : watch->target;
     if (is_done(watch) && !shadow->depth) /* cells belong to the data that is compared */
         __atomic_store_n(watch->slot->cell, watch->target, __ATOMIC_RELEASE);
     if (is_done(watch) || watch->active || !pthread_equal(pthread_self(), shadow->thread))
@@ -454,7 +491,7 @@ SHARED void *jv_shadow_before(struct watch *watch, struct frame *frame)
     watch->calls++;
     if (shadow->depth)
         drop_left_calls(stack_of(frame));
-    if (shadow->depth == MOST_DEPTH || !is_sampled(watch))
+    if (variation.active || shadow->depth == MOST_DEPTH || !is_sampled(watch, frame, stack_of(frame)))
         return watch->target;
     int saved = errno;
     notice_fork(watch);
@@ -466,8 +503,10 @@ SHARED void *jv_shadow_before(struct watch *watch, struct frame *frame)
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
+    if (!shadow->depth)
+        vary_call(watch, frame);
     void *place = double_call(watch, frame, &mask);
-    if (!child.running)
+    if (!child->running)
         sigprocmask(SIG_SETMASK, &mask, 0);
     errno = saved;
     return place;

@@ -10,6 +10,10 @@
 
 struct watch;
 
+static void refuse_variation(void);
+static int is_varied(void);
+static void leave_variation(void) __attribute__((noreturn));
+
 enum status { RAN = 1, JUMPED, CALLED, READ_STREAM, NO_SCRATCH, UNCONFINED };
 
 struct result {
@@ -24,11 +28,12 @@ struct report {
     size_t chunks, pages;
 };
 
-static struct {
+/* Apart from the data of the program: a call that reads too far must find the same in C and in Rust. */
+static struct child_state {
     struct watch *running; /* null in the program itself */
-    int socket, streams[MOST_FILES], probes;
+    int socket, streams[MOST_FILES], probes, log_file;
     struct memory *memory;
-} child;
+} no_child, *child = &no_child;
 
 static int send_all(int socket, const void *bytes, size_t count)
 {
@@ -61,15 +66,18 @@ static int receive_all(int socket, void *bytes, size_t count, int seconds)
 
 __attribute__((noreturn)) static void give_up(enum status status, long call)
 {
+    refuse_variation();
     struct report report = {.status = status, .call = call};
-    send_all(child.socket, &report, sizeof report);
+    send_all(child->socket, &report, sizeof report);
     _exit(0);
 }
 
 static void refuse_longjmp(void)
 {
-    if (child.running)
+    if (child->running)
         give_up(JUMPED, 0);
+    if (is_varied())
+        leave_variation();
 }
 
 static void at_refused_call(int signal, siginfo_t *about, void *context)
@@ -137,11 +145,14 @@ static int stream_of(int flags)
         return open("/dev/null", O_WRONLY);
     if ((flags & O_ACCMODE) == O_RDONLY ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
         return -1;
-    int far = fcntl(ends[(flags & O_ACCMODE) == O_RDONLY], F_DUPFD, file_limit() - SOCKETS);
-    close(ends[(flags & O_ACCMODE) == O_RDONLY]);
+    int reads = (flags & O_ACCMODE) == O_RDONLY;
+    int far = fcntl(ends[reads], F_DUPFD, file_limit() - SOCKETS);
+    close(ends[reads]);
     if (far < 0 || write(far, "", 1) != 1)
         return -1;
-    return ends[(flags & O_ACCMODE) != O_RDONLY ? 1 : 0];
+    if (reads)
+        close(far); /* the second read finds the end */
+    return ends[!reads];
 }
 
 static int is_memory_device(const struct stat *facts)
@@ -162,7 +173,7 @@ static void replace_file(int file)
     } else {
         own = stream_of(flags);
         if ((flags & O_ACCMODE) != O_WRONLY)
-            child.streams[child.probes++] = file;
+            child->streams[child->probes++] = file;
     }
     if (own < 0 || dup3(own, file, fcntl(file, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
         give_up(NO_SCRATCH, file);
@@ -178,21 +189,21 @@ static int open_files(struct pollfd *files)
     return poll(files, (nfds_t)count, 0) < 0 ? 0 : count;
 }
 
-static void replace_files(int socket)
+static void replace_files(int socket, int other)
 {
     struct pollfd files[MOST_FILES];
     int count = open_files(files);
     for (int file = 0; file < count; file++)
-        if (!(files[file].revents & POLLNVAL) && file != socket)
+        if (!(files[file].revents & POLLNVAL) && file != socket && file != other)
             replace_file(file);
 }
 
-/* Whether C has read one of the streams. */
+/* Whether C has read one of the streams, or closed it, so that this is not known. */
 static int has_read_stream(void)
 {
-    for (int at = 0; at < child.probes; at++) {
-        int left = 1;
-        if (!ioctl(child.streams[at], FIONREAD, &left) && !left)
+    for (int at = 0; at < child->probes; at++) {
+        int left = 0;
+        if (ioctl(child->streams[at], FIONREAD, &left) || !left)
             return 1;
     }
     return 0;
@@ -239,13 +250,16 @@ static void confine(void)
 #endif
     };
     const size_t first = sizeof conditions / sizeof *conditions;
-    struct sock_filter filter[sizeof conditions / sizeof *conditions + 2 * HARMLESS + 1];
+    struct sock_filter filter[sizeof conditions / sizeof *conditions + 2 * HARMLESS + 3];
     memcpy(filter, conditions, sizeof conditions);
     for (size_t at = 0; at < HARMLESS; at++) {
         filter[first + 2 * at] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, harmless_calls[at], 0, 1);
         filter[first + 2 * at + 1] = (struct sock_filter)ANSWER(ALLOW);
     }
-    filter[first + 2 * HARMLESS] = (struct sock_filter)ANSWER(TRAP);
+    uint32_t waits = is_varied() && !child->running ? SYS_wait4 : (uint32_t)harmless_calls[0];
+    filter[first + 2 * HARMLESS] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, waits, 0, 1);
+    filter[first + 2 * HARMLESS + 1] = (struct sock_filter)ANSWER(ALLOW);
+    filter[first + 2 * HARMLESS + 2] = (struct sock_filter)ANSWER(TRAP);
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     sigaction(SIGSYS, &action, 0);
     const char *unconfined = secure_getenv("JARVIS_C2RUST_UNCONFINED");
@@ -254,25 +268,36 @@ static void confine(void)
         give_up(UNCONFINED, 0);
 }
 
+static void keep_log_open(void)
+{
+    int file = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    child->log_file = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, file_limit() - SOCKETS);
+    if (file >= 0)
+        close(file);
+}
+
 /* Hands out pages until the parent closes the socket. Never returns. */
 __attribute__((noreturn)) static void serve_memory(const struct result *result)
 {
     if (has_read_stream())
         give_up(READ_STREAM, 0);
-    list_changes(child.memory);
-    struct report report = {RAN, 0, *result, heap->chunks, child.memory->count};
-    if (child.memory->overflow)
+    end_trace();
+    list_changes(child->memory);
+    struct report report = {RAN, 0, *result, heap->chunks, child->memory->count};
+    if (child->memory->overflow)
         report.pages = MOST_PAGES + 1;
-    send_all(child.socket, &report, sizeof report);
-    send_all(child.socket, child.memory->page, child.memory->count * sizeof *child.memory->page);
-    send_all(child.socket, heap->table, heap->chunks * sizeof *heap->table);
+    send_all(child->socket, &report, sizeof report);
+    send_all(child->socket, child->memory->page, child->memory->count * sizeof *child->memory->page);
+    send_all(child->socket, heap->table, heap->chunks * sizeof *heap->table);
+    send_all(child->socket, trace, offsetof(struct trace, call));
+    send_all(child->socket, trace->call, trace->count * sizeof *trace->call);
     char *page[BATCH];
     uint32_t count;
-    while (receive_all(child.socket, &count, sizeof count, 0) && count <= BATCH &&
-           receive_all(child.socket, page, count * sizeof *page, 0))
+    while (receive_all(child->socket, &count, sizeof count, 0) && count <= BATCH &&
+           receive_all(child->socket, page, count * sizeof *page, 0))
         for (uint32_t at = 0; at < count; at++) {
             int absent = in_reserve((uintptr_t)page[at]) && page[at] >= heap->base + heap->committed;
-            send_all(child.socket, absent ? zeros : page[at], PAGE);
+            send_all(child->socket, absent ? zeros : page[at], PAGE);
         }
     _exit(0);
 }

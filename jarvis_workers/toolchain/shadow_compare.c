@@ -99,7 +99,7 @@ static int pair_blocks(struct comparison *c, const struct found *theirs, const s
     uint32_t *one = cell_of(c, c->by_theirs, theirs->address), *other = cell_of(c, c->by_ours, ours->address);
     if (*one || *other || c->pair_count == MOST_PAIRS)
         return *one == *other;
-    if (ours->header.size < theirs->header.size)
+    if (ours->header.size != theirs->header.size)
         note(c, SIZE, theirs->address, ours->address, &theirs->header.size, &ours->header.size, 8);
     c->pairs[c->pair_count] = (struct pair){theirs->address, ours->address, from};
     *one = *other = (uint32_t)++c->pair_count;
@@ -181,7 +181,7 @@ static void compare_block(struct comparison *c, const char *page, uint64_t addre
         c->blocks_ours += sides & OURS && ours.serial > c->serial;
         if (old_theirs != old_ours)
             note(c, FREED, address, address, &(uint64_t){(uint64_t)!old_theirs}, &(uint64_t){(uint64_t)!old_ours}, 8);
-        else if (old_theirs && ours.size < theirs.size)
+        else if (old_theirs && ours.size != theirs.size)
             note(c, SIZE, address, address, &theirs.size, &ours.size, 8);
     }
     uint64_t size = theirs.size < ours.size ? theirs.size : ours.size, limit = heap->reserved;

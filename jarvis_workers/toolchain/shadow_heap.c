@@ -6,6 +6,7 @@
  */
 #define CHUNK ((size_t)65536)
 #define LARGE 1
+#define FILL 0x5a
 #define MOST_ARENA ((size_t)64 << 30)
 #define PAGE ((size_t)4096)
 
@@ -23,7 +24,8 @@ struct heap {
     char *base;
     size_t reserved, committed, chunks, next_large;
     uint64_t serial;
-    int lock, fill;
+    int lock, fill, failing, *has_failed; /* the number of the next allocation that fails, 0 for none */
+    size_t most;
     struct block *free[32];
     char *cut[32], *end[32];
     struct chunk table[];
@@ -55,7 +57,8 @@ static void open_heap(void)
     heap = pages(sizeof *heap + bytes / CHUNK * sizeof(struct chunk));
     heap->base = (char *)(((uintptr_t)base + CHUNK - 1) & ~(CHUNK - 1));
     heap->reserved = bytes;
-    heap->fill = -1;
+    heap->most = bytes;
+    heap->fill = FILL; /* what a function writes must not be there by chance */
 }
 
 static int in_heap(const void *address)
@@ -122,8 +125,7 @@ static struct block *take_slot(size_t bytes)
         block = (struct block *)heap->cut[kind];
         heap->cut[kind] += slot_sizes[kind];
     }
-    if (heap->fill >= 0)
-        memset(block + 1, heap->fill, bytes);
+    memset(block + 1, heap->fill, bytes);
     return block;
 }
 
@@ -142,6 +144,14 @@ static struct block *take_large(size_t bytes, size_t alignment)
 static void *allocate(size_t bytes, size_t alignment)
 {
     lock_heap();
+    int fails = heap->failing && !--heap->failing;
+    if (fails)
+        *heap->has_failed = 1;
+    if (fails || bytes > heap->most) {
+        unlock_heap();
+        errno = ENOMEM;
+        return 0;
+    }
     int small = alignment <= sizeof(struct block) && bytes < slot_sizes[CLASSES - 1] - sizeof(struct block);
     struct block *block = small ? take_slot(bytes) : take_large(bytes, alignment);
     if (block)

@@ -176,6 +176,8 @@ static void log_difference(const struct call *call, const char *region, const un
     end += sprintf(end, call->watch->registers ? "" : "\t-");
     for (int at = 0; at < call->watch->registers; at++)
         end += sprintf(end, "%c%lx", at ? ',' : '\t', (unsigned long)call->arguments[at]);
+    if (variation.active)
+        snprintf(end, VARIATION_BYTES + 1, "\t%s", variation.outcome->text);
     log_watch("difference", call->watch, facts);
 }
 
@@ -183,6 +185,7 @@ static void log_difference(const struct call *call, const char *region, const un
 struct rerun {
     struct report report;
     char copies[MOST_MISMATCHES][8];
+    struct trace trace;
     int complete;
 };
 
@@ -195,7 +198,8 @@ static void run_again(struct call *call, const struct comparison *c, int fill, s
                     is_complete(&run->report);
     size_t lists = run->complete ? run->report.pages * sizeof(char *) + run->report.chunks * sizeof(struct chunk) : 1;
     char *skipped = pages(lists);
-    run->complete = run->complete && receive_all(call->holder_socket, skipped, lists, CHILD_SECONDS);
+    run->complete = run->complete && receive_all(call->holder_socket, skipped, lists, CHILD_SECONDS) &&
+                    receive_trace(call->holder_socket, &run->trace);
     for (size_t at = 0; at < c->count && run->complete; at++) {
         const struct mismatch *one = c->mismatch + at;
         char *page = (char *)(one->theirs & ~(uint64_t)(PAGE - 1));
@@ -238,9 +242,36 @@ static unsigned different_pieces(struct comparison *c, const struct watch *watch
 static int depends_on_more(const struct rerun *run, const struct comparison *c, const struct call *call)
 {
     int deviating = different_pieces(0, call->watch, &call->report.result, &run->report.result) != 0;
+    deviating |= call->traced && (extra_call(call->trace, &run->trace, 0) || extra_call(&run->trace, call->trace, 0));
     for (size_t at = 0; at < c->count; at++)
         deviating |= deviates(run, c->mismatch + at, at);
     return deviating;
+}
+
+/* The first call with arguments that the other side never passes, and that C passes whatever unused memory holds. */
+static const struct slot *different_call(const struct call *call, const struct rerun *run)
+{
+    if (!call->traced || (!extra_call(call->trace, trace, 0) && !extra_call(trace, call->trace, 0)))
+        return 0;
+    for (uint32_t at = 0; at < call->trace->count; at++) {
+        const struct slot *slot = call->trace->call[at].slot;
+        int differs = extra_call(call->trace, trace, slot) || extra_call(trace, call->trace, slot);
+        if (differs && !(run && (extra_call(call->trace, &run->trace, slot) || extra_call(&run->trace, call->trace, slot))))
+            return slot;
+    }
+    return 0;
+}
+
+static void log_call(const struct call *call, const struct slot *slot)
+{
+    const struct traced_call *theirs = counterpart(call->trace, trace, slot), *ours = counterpart(trace, call->trace, slot);
+    char region[1024];
+    int at = 0;
+    while (at < REGISTERS_TRACED - 1 && theirs->argument[at] == ours->argument[at])
+        at++;
+    snprintf(region, sizeof region, "call %.256s %d", slot->name, at);
+    log_difference(call, region, (const unsigned char *)(theirs->argument + at),
+                   (const unsigned char *)(ours->argument + at), 8);
 }
 
 static void report_differences(struct call *call, struct comparison *c, unsigned pieces, const struct result *ours,
@@ -248,6 +279,7 @@ static void report_differences(struct call *call, struct comparison *c, unsigned
 {
     int reported = 0;
     char region[1024];
+    const struct slot *called = different_call(call, run);
     for (int at = 0; at < call->watch->pieces; at++)
         if (pieces >> at & 1 && reported++ < MOST_REPORTED) {
             const struct piece *piece = call->watch->piece + at;
@@ -262,7 +294,9 @@ static void report_differences(struct call *call, struct comparison *c, unsigned
             name_region(c, call, c->mismatch + at, region);
             log_difference(call, region, c->mismatch[at].old, c->mismatch[at].new, c->mismatch[at].bytes);
         }
-    if (reported && !call->watch->differences++)
+    if (called && !reported++)
+        log_call(call, called);
+    if (reported && !call->watch->differences++ && !variation.active)
         log_compared(call->watch);
     if (!reported)
         call->watch->indeterminate++;
@@ -284,7 +318,7 @@ static void judge_differences(struct call *call, struct comparison *c, unsigned 
         if (!run[1].complete)
             unshadow(watch, "C differs from itself");
         pieces &= ~different_pieces(0, watch, &call->report.result, &run[1].report.result);
-        int counted = pieces != 0;
+        int counted = pieces || different_call(call, run + 1);
         for (size_t at = 0; at < c->count; at++)
             counted |= confirms(run + 1, c->mismatch + at, at) && !is_static_local(c->mismatch[at].ours);
         if (counted && stale)
@@ -314,9 +348,9 @@ static void judge_call(struct call *call, const struct result *ours)
         unsigned pieces = different_pieces(c, watch, &call->report.result, ours);
         compare_memory(c);
         watch->compared++;
-        if (c->count || pieces)
+        if (c->count || pieces || different_call(call, 0))
             judge_differences(call, c, pieces, ours);
-        if (watch->on && !(watch->compared & (watch->compared - 1)))
+        if (watch->on && !variation.active && !(watch->compared & (watch->compared - 1)))
             log_compared(watch);
     }
     munmap(copies, bytes);
@@ -327,21 +361,23 @@ static void judge_call(struct call *call, const struct result *ours)
 SHARED void *jv_shadow_after(const struct result *result, char *stack)
 {
     int saved = errno;
-    if (child.running)
+    if (child->running)
         serve_memory(result);
     sigset_t all, mask;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
-    long start = nanoseconds();
     while (shadow->depth > 1 && shadow->call[shadow->depth - 1].stack != stack)
         end_call(shadow->call + --shadow->depth);
     struct call *call = shadow->call + --shadow->depth;
     void *back = call->back;
-    heap->fill = shadow->depth ? FILL : -1;
+    if (call->traced)
+        end_trace();
     if (call->process == getpid()) {
+        long differences = call->watch->differences;
         judge_call(call, result);
+        end_variation(call->watch->differences > differences);
+        call->watch->work += work_of(call->memory, call->stack);
         end_call(call);
-        call->watch->nanoseconds += call->nanoseconds + nanoseconds() - start;
     }
     sigprocmask(SIG_SETMASK, &mask, 0);
     errno = saved;

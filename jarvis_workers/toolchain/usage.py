@@ -39,11 +39,11 @@ def usage_of(processes: Iterable[int]) -> ProcessUsage:
         status = read_proc_file(f"/proc/{process}/status")
         memory += 1024 * sum(map(int, PRIVATE.findall(status)))
         try:
-            for found in _open_files(process):
-                if stat.S_ISSOCK(found.st_mode):
-                    sockets.add(found.st_ino)
-                elif stat.S_ISREG(found.st_mode) and not found.st_nlink:
-                    files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
+            for file in _open_files(process):
+                if stat.S_ISSOCK(file.st_mode):
+                    sockets.add(file.st_ino)
+                elif stat.S_ISREG(file.st_mode) and not file.st_nlink:
+                    files[file.st_dev, file.st_ino] = file.st_blocks * BLOCK_BYTES
         except PermissionError:
             # An exiting process has no memory, and its open files cannot be read either.
             hidden |= {process} if b"VmSize" in status else set()

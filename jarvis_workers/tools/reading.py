@@ -37,14 +37,14 @@ class ReadCode(ToolArguments):
 def read_code(tree: Tree, view: View = "raw") -> Tool:
     """Return the read_code tool for a tree."""
 
-    def run(wanted: ReadCode) -> ToolOutcome:
-        content = code_text(wanted.path, tree.read(wanted.path))
-        spans = _comments(content, wanted) if view == "blanked" else []
+    def run(arguments: ReadCode) -> ToolOutcome:
+        content = code_text(arguments.path, tree.read(arguments.path))
+        spans = _comments(content, arguments) if view == "blanked" else []
         lines = _blank(content, spans).decode("utf-8", "backslashreplace").split("\n")
         if lines[-1] == "" and len(lines) > 1:
             lines.pop()
-        shown = _numbered(wanted, lines)
-        return ToolOutcome(stdout=shown + _claims(content, spans, wanted) if wanted.comments else shown)
+        shown = _numbered(arguments, lines)
+        return ToolOutcome(stdout=shown + _claims(content, spans, arguments) if arguments.comments else shown)
 
     description = DESCRIPTION + (BLANKED if view == "blanked" else "")
     return typed(ReadCode, run, name="read_code", description=description, brings_foreign=True, quick=True)
@@ -52,8 +52,8 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
 
 def code_text(path: str, content: bytes) -> bytes:
     """Return the content with its line ends normalized as compilers of its language do; other files are unchanged."""
-    known = path.lower().endswith(CODE_SUFFIXES)
-    return compiler_newlines(content, _language(path)) if known else content
+    is_code = path.lower().endswith(CODE_SUFFIXES)
+    return compiler_newlines(content, _language(path)) if is_code else content
 
 
 def blank_comments(content: bytes, language: str) -> bytes:
@@ -61,12 +61,12 @@ def blank_comments(content: bytes, language: str) -> bytes:
     return _blank(content, comments(content, language))
 
 
-def _comments(content: bytes, wanted: ReadCode) -> list[tuple[int, int]]:
+def _comments(content: bytes, arguments: ReadCode) -> list[tuple[int, int]]:
     """Return the spans of the comments, up to the last requested line."""
-    path = wanted.path.lower()
+    path = arguments.path.lower()
     if not path.endswith(CODE_SUFFIXES):
         return []
-    last = wanted.end_line if wanted.end_line != -1 else wanted.start_line + MOST_LINES
+    last = arguments.end_line if arguments.end_line != -1 else arguments.start_line + MOST_LINES
     end = len(b"\n".join(content.split(b"\n", last)[:last]))
     return list(takewhile(lambda span: span[0] < end, comments(content, _language(path))))
 
@@ -82,8 +82,8 @@ def _blank(content: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     return bytes(text)
 
 
-def _numbered(wanted: ReadCode, lines: list[str]) -> str:
-    first, last = _range(wanted, len(lines))
+def _numbered(arguments: ReadCode, lines: list[str]) -> str:
+    first, last = _range(arguments, len(lines))
     shown: list[str] = []
     room = MOST_CHARACTERS
     for number in range(first, last + 1):
@@ -93,18 +93,18 @@ def _numbered(wanted: ReadCode, lines: list[str]) -> str:
             last = number - 1
             break
         shown.append(line.rstrip())
-    asked = len(lines) if wanted.end_line == -1 else min(wanted.end_line, len(lines))
-    more = f"; for more, start at line {last + 1}" if last < asked else ""
-    return "\n".join([f"{wanted.path}: lines {first}-{last} of {len(lines)}{more}", *shown])
+    end = len(lines) if arguments.end_line == -1 else min(arguments.end_line, len(lines))
+    more = f"; for more, start at line {last + 1}" if last < end else ""
+    return "\n".join([f"{arguments.path}: lines {first}-{last} of {len(lines)}{more}", *shown])
 
 
-def _range(wanted: ReadCode, count: int) -> tuple[int, int]:
-    if wanted.start_line > count:
-        raise ToolFailed(f"{wanted.path}: line {wanted.start_line} does not exist; the file has {count} lines")
-    last = count if wanted.end_line == -1 else min(wanted.end_line, count)
-    if last < wanted.start_line:
-        raise ToolFailed(f"{wanted.path}: line {wanted.start_line} comes after line {wanted.end_line}")
-    return wanted.start_line, min(last, wanted.start_line + MOST_LINES - 1)
+def _range(arguments: ReadCode, count: int) -> tuple[int, int]:
+    if arguments.start_line > count:
+        raise ToolFailed(f"{arguments.path}: line {arguments.start_line} does not exist; the file has {count} lines")
+    last = count if arguments.end_line == -1 else min(arguments.end_line, count)
+    if last < arguments.start_line:
+        raise ToolFailed(f"{arguments.path}: line {arguments.start_line} comes after line {arguments.end_line}")
+    return arguments.start_line, min(last, arguments.start_line + MOST_LINES - 1)
 
 
 def short_line(line: str) -> str:
@@ -112,19 +112,19 @@ def short_line(line: str) -> str:
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}[… {len(line) - LONGEST_LINE} characters more]"
 
 
-def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> str:
+def _claims(content: bytes, spans: list[tuple[int, int]], arguments: ReadCode) -> str:
     """Return a list of the comments that start in the requested range, with their line numbers."""
-    told = ["", "comments (claims to be checked against the code):"]
+    lines = ["", "comments (claims to be checked against the code):"]
     line, at, room = 1, 0, MOST_CHARACTERS
     for start, end in spans:
         line += content.count(b"\n", at, start)
         at = start
-        if line < wanted.start_line or (wanted.end_line != -1 and line > wanted.end_line):
+        if line < arguments.start_line or (arguments.end_line != -1 and line > arguments.end_line):
             continue
         text = short_line(" ".join(content[start:end].decode("utf-8", "backslashreplace").split()))
         room -= len(text)
         if room < 0:
-            told.append("[… more comments omitted …]")
+            lines.append("[… more comments omitted …]")
             break
-        told.append(f"{line:>5}| {text}")
-    return "\n".join(told) if len(told) > 2 else ""
+        lines.append(f"{line:>5}| {text}")
+    return "\n".join(lines) if len(lines) > 2 else ""

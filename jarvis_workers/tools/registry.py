@@ -33,11 +33,11 @@ class Toolbox:
 
     def only(self, names: Iterable[str]) -> "Toolbox":
         """Return a toolbox with only these tools, in the same order. Raises UsageError for an unknown name."""
-        wanted = set(names)
-        unknown = sorted(wanted - set(self._tools))
+        selection = set(names)
+        unknown = sorted(selection - set(self._tools))
         if unknown:
             raise UsageError(f'unknown tool "{unknown[0]}"; available tools: {", ".join(self._tools)}')
-        return Toolbox(tool for name, tool in self._tools.items() if name in wanted)
+        return Toolbox(tool for name, tool in self._tools.items() if name in selection)
 
     def plus(self, *tools: Tool) -> "Toolbox":
         """Return a toolbox with further tools."""
@@ -47,16 +47,16 @@ class Toolbox:
         """Return a tool by name. Raises BadCall if it is not in the list."""
         tool = self._tools.get(name)
         if tool is None:
-            known = ", ".join(self._tools) or "none"
-            raise BadCall(f"there is no tool {name[:NAME_SHOWN]!r}; your tools are: {known}")
+            available = ", ".join(self._tools) or "none"
+            raise BadCall(f"there is no tool {name[:NAME_SHOWN]!r}; your tools are: {available}")
         return tool
 
     def read(self, name: str, arguments: str) -> Mapping[str, Any]:
         """Return the parsed arguments of a call. Raises BadCall if the tool does not accept them."""
         tool = self.find(name)
-        found = read_arguments(arguments)
-        tool.read(found)
-        return found
+        values = read_arguments(arguments)
+        tool.read(values)
+        return values
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
         """Run a tool of this toolbox; BadCall and ToolFailed become an outcome in state "error"."""

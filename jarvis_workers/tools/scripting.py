@@ -32,7 +32,7 @@ class ExecuteScript(ToolArguments):
 def execute_script(run: ScriptRunner) -> Tool:
     """Return the execute_script tool for a runner."""
 
-    def confined(wanted: ExecuteScript) -> ToolOutcome:
-        return run(wanted.interpreter, wanted.script_content)
+    def confined(arguments: ExecuteScript) -> ToolOutcome:
+        return run(arguments.interpreter, arguments.script_content)
 
     return typed(ExecuteScript, confined, name="execute_script", description=DESCRIPTION, brings_foreign=True)

@@ -14,12 +14,12 @@ from jarvis_workers.tools.reading import code_text
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.tools.tree import Tree
 
-MOST_FOUND = 100
+MATCHES_MAX = 100
 MOST_BYTES = 64 << 20
 LONGEST_LINE = 300
 BINARY_LOOK = 8192
 SPECIAL = frozenset(".^$*+?{}[]\\|()")
-DESCRIPTION = f"Search the project's files for a regular expression (RE2), line by line; at most {MOST_FOUND} lines."
+DESCRIPTION = f"Search the project's files for a regular expression (RE2), line by line; at most {MATCHES_MAX} lines."
 
 Search = Callable[[bytes], bool]
 
@@ -37,39 +37,39 @@ class SearchCode(ToolArguments):
 def search_code(tree: Tree) -> Tool:
     """Return the search_code tool for a tree."""
 
-    def run(wanted: SearchCode) -> ToolOutcome:
-        found: list[str] = []
-        for line in _matches(tree, wanted, _compiled(wanted)):
-            if len(found) == MOST_FOUND:
-                found.append(f"[… more than {MOST_FOUND} lines; use a narrower pattern …]")
+    def run(arguments: SearchCode) -> ToolOutcome:
+        result: list[str] = []
+        for line in _matches(tree, arguments, _compiled(arguments)):
+            if len(result) == MATCHES_MAX:
+                result.append(f"[… more than {MATCHES_MAX} lines; use a narrower pattern …]")
                 break
-            found.append(line)
-        return ToolOutcome(stdout="\n".join(found) or "no line matches")
+            result.append(line)
+        return ToolOutcome(stdout="\n".join(result) or "no line matches")
 
     return typed(SearchCode, run, name="search_code", description=DESCRIPTION, brings_foreign=True)
 
 
-def _compiled(wanted: SearchCode) -> Search:
-    pattern = f"(?i){wanted.pattern}" if wanted.ignore_case else wanted.pattern
+def _compiled(arguments: SearchCode) -> Search:
+    pattern = f"(?i){arguments.pattern}" if arguments.ignore_case else arguments.pattern
     try:
         return compile_linear(pattern)
     except ValueError as error:
-        raise ToolFailed(f"{wanted.pattern!r} is not a valid regular expression: {error}") from error
+        raise ToolFailed(f"{arguments.pattern!r} is not a valid regular expression: {error}") from error
     except ImportError:
-        return _literal(wanted)
+        return _literal(arguments)
 
 
-def _literal(wanted: SearchCode) -> Search:
-    if SPECIAL & set(wanted.pattern):
+def _literal(arguments: SearchCode) -> Search:
+    if SPECIAL & set(arguments.pattern):
         raise ToolFailed("regular expressions need google-re2, which is not installed; search for a literal text")
-    text = wanted.pattern.encode()
-    return (lambda line: text.lower() in line.lower()) if wanted.ignore_case else (lambda line: text in line)
+    text = arguments.pattern.encode()
+    return (lambda line: text.lower() in line.lower()) if arguments.ignore_case else (lambda line: text in line)
 
 
-def _matches(tree: Tree, wanted: SearchCode, search: Search) -> Iterator[str]:
+def _matches(tree: Tree, arguments: SearchCode, search: Search) -> Iterator[str]:
     left = MOST_BYTES
     for path in tree.paths():
-        if not fnmatchcase(path, wanted.files):
+        if not fnmatchcase(path, arguments.files):
             continue
         try:
             content = tree.read(path)

@@ -60,8 +60,8 @@ class ToolOutcome:
         if self.state == "done":
             return self.stdout if not self.stderr else f"{self.stdout}\n[stderr]\n{self.stderr}".lstrip("\n")
         code = f" (exit {self.exit})" if self.exit is not None else ""
-        said = f"{failed} {self.stderr.strip()}{code}"
-        return f"{said}\n{partial}\n{self.stdout}" if self.stdout else said
+        header = f"{failed} {self.stderr.strip()}{code}"
+        return f"{header}\n{partial}\n{self.stdout}" if self.stdout else header
 
 
 @dataclass(frozen=True)
@@ -95,20 +95,20 @@ def read_arguments(text: str) -> Mapping[str, Any]:
     if len(text) > ARGUMENTS_MAX:
         raise BadCall(f"the arguments are {len(text)} characters long, limit {ARGUMENTS_MAX}")
     try:
-        found = json.loads(text or "{}", object_pairs_hook=_each_once)
+        document = json.loads(text or "{}", object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         raise BadCall(f"the arguments are not valid JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise BadCall("the arguments should be a JSON object")
-    return found
+    return document
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the pairs as an object. Raises ValueError for a duplicate key, which is ambiguous."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return fields
 
 
 def _first(error: ValidationError) -> str:
@@ -119,10 +119,10 @@ def _first(error: ValidationError) -> str:
 
 @cache
 def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    found = _untitled(model.model_json_schema())
-    assert isinstance(found, dict)
-    found.pop("description", None)
-    return found
+    schema = _untitled(model.model_json_schema())
+    assert isinstance(schema, dict)
+    schema.pop("description", None)
+    return schema
 
 
 def _untitled(part: Any) -> Any:

@@ -65,27 +65,27 @@ class _Opened:
 
     def __init__(self, root: Path, parts: list[bytes]) -> None:
         self._root, self._parts = root, parts
-        self._held: list[int] = []
+        self._descriptors: list[int] = []
 
     def __enter__(self) -> int:
         try:
-            self._held.append(os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            self._descriptors.append(os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
             for part in self._parts[:-1]:
                 self._open(part, os.O_DIRECTORY)
             self._open(self._parts[-1], os.O_NONBLOCK)
         except OSError:
             self.__exit__()
             raise
-        return self._held[-1]
+        return self._descriptors[-1]
 
     def __exit__(self, *_: object) -> None:
-        for descriptor in self._held:
+        for descriptor in self._descriptors:
             os.close(descriptor)
-        self._held.clear()
+        self._descriptors.clear()
 
     def _open(self, part: bytes, kind: int) -> None:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind
-        self._held.append(os.open(part, flags, dir_fd=self._held[-1]))
+        self._descriptors.append(os.open(part, flags, dir_fd=self._descriptors[-1]))
 
 
 def _parts(path: str) -> list[bytes]:

@@ -21,16 +21,16 @@ class FindingPage(NamedTuple):
     choices: Mapping[str, list[tuple[str, int]]]
 
 
-def choose_findings(body: ReportBody, asked: FindingQuery, judged: Mapping[str, Judgement]) -> FindingPage:
+def choose_findings(body: ReportBody, query: FindingQuery, judged: Mapping[str, Judgement]) -> FindingPage:
     """Return the findings for a query, worst first; `judged` are the stored triage verdicts by fingerprint."""
     sheet = sheet_of(body).findings
-    chosen = list(_matching(sheet, asked, judged))
-    start = (asked.page - 1) * asked.size
+    matches = list(_matching(sheet, query, judged))
+    start = (query.page - 1) * query.size
     choices = {
         name: Counter(str(getattr(issue, name)) for issue in sheet).most_common(CHOICES_MAX)
         for name in ("severity", "status", "pattern", "category")
     }
-    return FindingPage(chosen[start : start + asked.size], len(chosen), len(sheet), choices)
+    return FindingPage(matches[start : start + query.size], len(matches), len(sheet), choices)
 
 
 def pages_of(total: int, size: int) -> int:
@@ -38,13 +38,13 @@ def pages_of(total: int, size: int) -> int:
     return max(1, -(-total // size))
 
 
-def _matching(sheet: Sequence[Issue], asked: FindingQuery, judged: Mapping[str, Judgement]) -> Iterator[Issue]:
-    wanted = {"severity": asked.severity, "status": asked.status, "pattern": asked.rule, "category": asked.category}
-    limits = [(name, value) for name, value in wanted.items() if value]
-    path = asked.path.lower()
+def _matching(sheet: Sequence[Issue], query: FindingQuery, judged: Mapping[str, Judgement]) -> Iterator[Issue]:
+    conditions = {"severity": query.severity, "status": query.status, "pattern": query.rule, "category": query.category}
+    limits = [(name, value) for name, value in conditions.items() if value]
+    path = query.path.lower()
     for issue in sheet:
         if all(getattr(issue, name) == value for name, value in limits) and (
-            (not path or path in issue.file.lower()) and _is_judged(issue, asked.triage, judged)
+            (not path or path in issue.file.lower()) and _is_judged(issue, query.triage, judged)
         ):
             yield issue
 
@@ -52,5 +52,5 @@ def _matching(sheet: Sequence[Issue], asked: FindingQuery, judged: Mapping[str, 
 def _is_judged(issue: Issue, triage: str | None, judged: Mapping[str, Judgement]) -> bool:
     if triage is None:
         return True
-    found = judged.get(issue.fingerprint)
-    return found is None if triage == "none" else found is not None and found.verdict.value == triage
+    judgement = judged.get(issue.fingerprint)
+    return judgement is None if triage == "none" else judgement is not None and judgement.verdict.value == triage

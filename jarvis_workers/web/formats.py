@@ -68,7 +68,7 @@ def format_duration(seconds: float | None) -> str:
 
 def _address(**changes: object) -> str:
     """Return the address of this page with some parameters changed; a parameter with the value None is removed."""
-    asked: Mapping[str, str] = request.args.to_dict()
-    merged = {**asked, **{name: None if value is None else str(value) for name, value in changes.items()}}
+    parameters: Mapping[str, str] = request.args.to_dict()
+    merged = {**parameters, **{name: None if value is None else str(value) for name, value in changes.items()}}
     query = urlencode({name: value for name, value in merged.items() if value and name != "token"})
     return f"{request.path}?{query}" if query else request.path

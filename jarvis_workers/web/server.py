@@ -109,14 +109,14 @@ def check_address(settings: Settings, host: str, *, insecure: bool) -> None:
     """Raise UsageError for an address that others can reach if it is protected only by a token in a link."""
     if settings.web.auth == "token" and not is_loopback(host) and not insecure:
         raise UsageError(
-            f"--host {host}: other machines could reach the page, which only a single"
+            f"--host {host}: other machines could reach the web interface, which only a single"
             " token protects; set web.auth to basic or proxy "
             "(docs/web.md), or add --allow-remote-token"
         )
 
 
 def trusted_hosts(settings: Settings, host: str) -> tuple[str, ...]:
-    """Return the host names under which the page may be reached; empty means any name.
+    """Return the host names under which the web interface may be reached; empty means any name.
 
     A page without passwords must check the host name, since a site can point its own name to 127.0.0.1 (DNS rebinding).
     """

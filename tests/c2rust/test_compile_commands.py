@@ -221,11 +221,11 @@ def test_the_units_of_a_file_are_bounded() -> None:
         ('[{"directory": "\\ud800", "file": "a.c", "command": "cc"}]', 'db.json: entry 1: "directory" is not a path'),
         (
             '[{"directory": "/x", "file": "a.c", "arguments": ["cc", "-D\\ud800"]}]',
-            "db.json: entry 1: an argument contains NUL, or half of a surrogate pair",
+            "db.json: entry 1: an argument contains NUL or an unpaired surrogate",
         ),
         (
             '[{"directory": "/x", "file": "a.c", "command": "cc -D\\u0000 a.c"}]',
-            "db.json: entry 1: an argument contains NUL, or half of a surrogate pair",
+            "db.json: entry 1: an argument contains NUL or an unpaired surrogate",
         ),
     ],
 )

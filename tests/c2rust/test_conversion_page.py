@@ -29,7 +29,8 @@ def page() -> bytes:
     conversion = Conversion(functions, suites=(SuiteResult("make test", 1.0, 1.5, passed=True),))
     texts = {"odd": f"int odd(void)\n{{\n\treturn 1; /* {HOSTILE} */\n}}"}
     data = conversion_data(graph, conversion, texts, {"odd": "pub unsafe fn odd() -> i32 {\n    2\n}"})
-    return render_page(graph, order_of(graph, ()), [1], PageFacts("even", units=1), data)
+    facts = PageFacts("even", units=1, failures=[f"make check: FAILS with Rust {HOSTILE}"])
+    return render_page(graph, order_of(graph, ()), [1], facts, data)
 
 
 def clicked(opened: Browser, selector: str) -> None:
@@ -47,17 +48,21 @@ def test_why_a_function_stays_c_is_three_clicks_away(tmp_path: Path) -> None:
     path.write_bytes(page())
     with browser() as opened:
         opened.open(path)
+        assert text(opened, '.notice[role="alert"]') == f"make check: FAILS with Rust {HOSTILE}"
+        assert text(opened, '.tile[href="#view=conversion&state=mechanical"]').split() == ["1", "In", "Rust"]
         clicked(opened, '#views a[data-view="conversion"]')
         opened.wait_for("document.title.startsWith('Conversion')")
         assert "make test passes with Rust" in text(opened, "#view")
         clicked(opened, '.chip[href*="state=different"]')
         opened.wait_for("location.hash.includes('different')")
+        assert "src/main.c:60: shadow: result" in text(opened, "#view .rows")
         clicked(opened, '.rows a[href="#symbol=odd"]')
         opened.wait_for("document.title === 'odd · even'")
         found = text(opened, "#conversion")
 
         assert "shadow: result" in found
         assert HOSTILE in found
+        assert opened.ask("document.querySelectorAll('a.node.s-mechanical').length") == 1
         assert "pub unsafe fn odd() -> i32 {" in found
         assert text(opened, "table.gates tbody tr:nth-child(2)").split()[:2] == ["shadow", "failed"]
         assert opened.complaints == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.c2rust.conversion import Conversion, GateOutcome, SuiteResult
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
 from jarvis_workers.c2rust.report.conversion_text import conversion_markdown, conversion_text
 
 BROKEN = Conversion(
@@ -18,3 +18,11 @@ BROKEN = Conversion(
 )
 def test_failures_are_in_the_report(render: object, text: str) -> None:
     assert text in "".join(render(BROKEN, {}))  # type: ignore[operator]
+
+
+def test_lines_that_tests_run_are_counted() -> None:
+    facts = {"file": "a.c", "line": 1, "end_line": 9, "module": "a", "rust_name": "f", "state": "mechanical"}
+    conversion = Conversion((FunctionResult("f", **facts, lines=9, lines_run=5), FunctionResult("g", **facts)))  # type: ignore[arg-type]
+
+    assert "the tests run 5 of 9 lines of the functions that are Rust" in "".join(conversion_text(conversion, {}))
+    assert "| 5 of 9 |" in "".join(conversion_markdown(conversion, {}))

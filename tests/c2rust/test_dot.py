@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from jarvis_workers.c2rust.dot import dot_lines, subgraph, subgraph_stem, subgraphs
+from jarvis_workers.c2rust.dot import dot_lines, subgraph_stem, subgraphs
 from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from tests.c2rust.projects import calls, symbol, unit
@@ -76,14 +76,14 @@ def test_a_hostile_name_stays_a_label(name: str) -> None:
 
 
 def test_a_subgraph_has_what_its_root_reaches() -> None:
-    below = subgraph(GRAPH, 2)
+    (below,) = subgraphs(GRAPH, [2])
 
     assert [one.name for one in below.symbols] == ["helper", "hook"]
     assert [(edge.caller, edge.callee) for edge in below.edges] == [(2, 2), (2, 3)]
 
 
 def test_subgraphs_of_several_roots_are_those_of_each() -> None:
-    assert list(subgraphs(GRAPH, [3, 1])) == [subgraph(GRAPH, 3), subgraph(GRAPH, 1)]
+    assert list(subgraphs(GRAPH, [3, 1])) == [*subgraphs(GRAPH, [3]), *subgraphs(GRAPH, [1])]
 
 
 @pytest.mark.parametrize(

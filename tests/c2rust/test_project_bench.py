@@ -2,15 +2,28 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.project_bench import BenchLimits, CommandResult, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.bench.line_coverage import measure_coverage
+from jarvis_workers.bench.project_bench import (
+    CRATE,
+    TARGET,
+    BenchLimits,
+    CommandResult,
+    ProjectBench,
+    ProjectBuild,
+    open_bench,
+)
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from jarvis_workers.toolchain.gcov import count_lines
 from tests.servers import missing
 
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
@@ -80,6 +93,42 @@ def test_content_decides_what_is_built_again_not_time(benches: Path, bench: Proj
     assert run(bench, "words_checksum").failure == "exit code 2"
 
 
+def test_more_names_than_a_variable_holds_are_a_file(bench: ProjectBench) -> None:
+    write(bench, checksum("0"))
+    assert bench.build_library()[0]
+    runs = BenchSuites(bench, ["make test"])
+    others = [f"function_{number}" for number in range(20_000)]
+
+    assert runs.run(others).failure == ""
+    assert runs.run([*others, "words_checksum"]).failure == "make test: exit code 2"
+
+
+def test_a_function_that_loops_ends_its_tests_early(bench: ProjectBench) -> None:
+    write(bench, checksum("loop {}"))
+    assert bench.build_library()[0]
+    runs = BenchSuites(bench, ["make test"], {"make test": 1})
+
+    assert runs.run(["words_checksum"]).failure.removeprefix("make test: ") in TIMEOUTS
+
+
+@pytest.mark.slow
+def test_a_library_that_another_bench_built_later_is_not_taken_for_fresh(
+    tmp_path: Path, bench: ProjectBench, project: ProjectBuild
+) -> None:
+    with open_bench(tmp_path, project, LIMITS) as other:
+        write(other, checksum("0xe40c292c"))
+        write(bench, checksum("0"))
+        for path in (bench.place / CRATE).rglob("*.rs"):
+            os.utime(path, (0, 0))
+        assert other.build_library()[0]
+        shutil.rmtree(bench.place / WORK / TARGET)
+        subprocess.run(["cp", "-a", other.place / WORK / TARGET, bench.place / WORK], check=True)
+
+    assert bench.build_library()[0]
+
+    assert run(bench, "words_checksum").failure == "exit code 2"
+
+
 def test_a_failed_build_leaves_no_earlier_library(bench: ProjectBench) -> None:
     write(bench, checksum("0xe40c292c"))
     assert bench.build_library()[0]
@@ -108,6 +157,30 @@ def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
     assert [bench.test(command, {}).failure for command in [*commands, *commands, "make test"]] == [""] * 7
 
 
+def test_coverage_tells_which_lines_tests_run(benches: Path, project: ProjectBuild) -> None:
+    coverage, reason = measure_coverage(benches, project._replace(tests=("make test",)), LIMITS)
+
+    assert reason == ""
+    assert (
+        count_lines(coverage, "words.c", "words_unused").run
+        == 0
+        < count_lines(coverage, "words.c", "words_unused").total
+    )
+    assert count_lines(coverage, "words.c", "words_read").run > 0
+    assert count_lines(coverage, "words.c", "absent") == (0, 0)
+
+
+def test_a_build_without_coverage_is_explained(benches: Path, project: ProjectBuild) -> None:
+    forbidden = "make CFLAGS=-fno-profile-arcs && ! grep -q -e --coverage ../../bin/cc"
+
+    coverage, reason = measure_coverage(benches, project._replace(build=forbidden, tests=("make test",)), LIMITS)
+
+    assert (coverage, reason.partition(":")[0]) == (
+        {},
+        "--build 'make CFLAGS=-fno-profile-arcs && ! grep -q -e --coverage ../../bin/cc'",
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "failures"),
@@ -115,6 +188,7 @@ def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
         ("loop {}", TIMEOUTS),
         ('extern "C" { fn exit(code: i32) -> !; } exit(5)', ["exit code 2"]),
         ("panic!()", ["exit code 2"]),
+        ("std::process::abort()", ["exit code 2"]),
         (
             "let mut all = Vec::new(); loop { all.push(vec![1u8; 1 << 24]); }",
             ["exit code 2", "ended by its limit of memory"],
@@ -124,7 +198,9 @@ def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
 def test_a_body_that_misbehaves_ends_its_test_alone(
     benches: Path, project: ProjectBuild, body: str, failures: list[str]
 ) -> None:
-    with open_bench(benches, project, LIMITS._replace(test_seconds=3)) as bench:
+    with open_bench(
+        benches, project, LIMITS._replace(test_seconds=3 if "loop {}" in body else 60, memory_mb=1024)
+    ) as bench:
         write(bench, checksum(body))
         assert bench.build_library()[0]
 

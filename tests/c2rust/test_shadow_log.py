@@ -7,6 +7,8 @@ from jarvis_workers.c2rust.shadow_log import (
     MemoryRegion,
     Unshadowed,
     read_shadow_log,
+    read_variations,
+    without_undefined,
 )
 
 
@@ -40,6 +42,20 @@ def test_regions_without_a_path():
         MemoryRegion("result", "v0", ()),
         MemoryRegion("blocks", "", ()),
     ]
+
+
+def test_differences_in_varied_calls_count_where_c_is_defined():
+    varied = [line("difference", "p", 1, "f", number, "ended", "00", "0b", "1", "argument 0 = 0") for number in (1, 2)]
+    as_called = line("difference", "p", 1, "f", 1, "result r0", "00", "01", "1")
+    checked = line("varied", "p", 7, "f", 2, "argument 0 = 0") + line("varied", "p", 7, "g", 1, "argument 0 = 0")
+    checked += line("varied", "p", 7, "f", "x", "argument 0 = 0") + line("varied", "p", 7, "f", 1)
+
+    log = (b"".join(varied) + as_called).decode()
+
+    assert read_variations(checked, "f") == {(2, "argument 0 = 0")}
+    assert without_undefined(log, "f", read_variations(checked, "f")).encode() == varied[1] + as_called
+    assert [one.variation for one in read_shadow_log(varied[1], {"f"}).differences] == ["argument 0 = 0"]
+    assert read_shadow_log(varied[1][:-1] + b"\x07\n", {"f"}).differences == ()
 
 
 def test_lines_of_another_form_are_skipped():

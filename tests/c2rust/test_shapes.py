@@ -2,8 +2,9 @@
 
 import pytest
 
-from jarvis_workers.c2rust.shapes import CallShape, function_shape, shapes_text
+from jarvis_workers.c2rust.shapes import CallShape, function_shape, mentioned, shapes_text
 from jarvis_workers.source.clang.c_types import CType, Field, Record
+from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
 VOID, CHAR, INT = CType("void", "void"), CType("integer", "char", 1, 1), CType("integer", "int", 4, 4, signed=True)
 LONG, FLOAT, DOUBLE = (
@@ -83,4 +84,23 @@ def test_the_address_of_a_large_result_is_an_argument():
 def test_the_file_has_a_line_a_function():
     functions = {name: CType("function", "", target=INT, parameters=(POINTER,)) for name in ("g", "unit__f")}
 
-    assert shapes_text(functions, RECORDS, "x86_64") == "g\tr0:0f\t0\t1\nunit__f\tr0:0f\t0\t1\n"
+    assert shapes_text(functions, RECORDS, "x86_64") == "g\tr0:0f\t0\t1\tff\nunit__f\tr0:0f\t0\t1\tff\n"
+
+
+def test_a_line_mentions_constants_and_members():
+    item = CType("record", "struct item", size=16, align=8, key="item")
+    items = CType("array", "struct item[3]", target=item, length=3, size=48, align=8)
+    records = {
+        "item": Record("item", "item", "struct", 16, 8, (Field("a", INT, 0), Field("b", INT, 64)), b"a.h", 1),
+        "list": Record("list", "list", "struct", 56, 8, (Field("size", INT, 0), Field("items", items, 64)), b"a.h", 5),
+    }
+    list_ = SyntaxNode("name", 1, "struct list *", "list", local=1)
+    array = SyntaxNode("member", 1, "struct item[3]", "items", "->", "list", value=1, children=(list_,))
+    element = SyntaxNode("subscript", 1, "struct item", children=(array, list_))
+    member = SyntaxNode("member", 1, "int", "b", ".", "item", value=1, children=(element,))
+    size = SyntaxNode("member", 1, "int", "size", "->", "list", value=0, children=(list_,))
+
+    tree = SyntaxNode("compound", 1, children=(member, size))
+
+    assert mentioned((-1, 1 << 70, 7), tree, records) == "\t-1,7\t0:4:4:1,8:8:16:3,16:4:16:3"
+    assert mentioned((), SyntaxNode("compound", 1), records) == "\t-\t-"

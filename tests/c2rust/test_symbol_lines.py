@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -84,10 +85,7 @@ SYMBOLS = st.builds(
 @st.composite
 def graphs(draw: st.DrawFn) -> SymbolGraph:
     drawn = draw(st.lists(SYMBOLS, max_size=4))
-    symbols = [
-        Symbol(**{name: getattr(one, name) for name in Symbol.__slots__} | {"id": at})
-        for at, one in enumerate(drawn, 1)
-    ]
+    symbols = [replace(one, id=at) for at, one in enumerate(drawn, 1)]
     kinds = {"function": "address", "type": "type", "global": "global", "macro": "macro"}
     pairs = (
         draw(st.sets(st.tuples(st.sampled_from(symbols), st.sampled_from(symbols)), max_size=6)) if symbols else set()

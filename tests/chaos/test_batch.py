@@ -71,7 +71,7 @@ def test_batch_killed_half_way_goes_on_by_its_name_and_ends_with_the_same_report
 
         start_pod(fleet, 4, tree / "d0000", "killed", s3.environ)
         fleet.wait(2)
-        assert "of another source or with other options; choose another name" in fleet.said()
+        assert "which has another source or other options; choose another name" in fleet.said()
 
 
 def _runs(store: Store) -> int:

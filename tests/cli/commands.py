@@ -111,7 +111,7 @@ class Jarvis:
                 path=tree,
                 selection=wiring.selection_of(settings),
                 executor=f"local:{worker.id}" if alive else "local:gone-1-0",
-                given=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
+                run_input=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
             )
             run_id = submit(store, wiring.blobs_of(settings), request)
             with store.write() as session:

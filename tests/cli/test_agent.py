@@ -74,7 +74,7 @@ def test_a_named_task_is_given_once(jarvis: Jarvis, tree: Path) -> None:
     assert first[:2] == second[:2] == (0, "f dereferences p, a.c:1.\n")
     assert "which has ended" in second[2]
     assert (other.code, other.out) == (2, "")
-    assert "of another source or with other options" in other.line
+    assert "which has another source or other options" in other.line
     assert len(json.loads(jarvis("runs", "list", "--json").out)) == 1
 
 

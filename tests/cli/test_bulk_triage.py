@@ -151,7 +151,7 @@ REFUSED = [
     (["last", *RULE, "--mark", "false"], "judging a finding false requires a reason"),
     (["last", *RULE, "--mark", "wontfix"], "judging a finding won't fix requires a reason"),
     (["last", *RULE, "--mark", "true", "--mark", "later"], "give it once"),
-    (["last", *RULE, "--mark", "C1=true"], "names the finding itself"),
+    (["last", *RULE, "--mark", "C1=true"], "cannot be combined with filters"),
     (["last", "--rule", "atoi_famly", "--list"], '--rule: "atoi_famly" is unknown (did you mean "atoi_family"?)'),
     (["last", "--severity", "hgih", "--list"], '--severity: "hgih" is unknown (did you mean "high"?)'),
     (["last", "--status", "new", "--list"], '--status: "new" is unknown; it is one of confirmed, review, '),
@@ -197,7 +197,7 @@ def test_at_a_terminal_a_bulk_mark_asks_with_the_number(triage, monkeypatch, cap
 
     said = capfd.readouterr().err
     assert "and 197 more\nMark 200 findings as true? [y/N] " in said
-    assert ("nothing was judged" in said) is (judged == 0)
+    assert ("no finding was judged" in said) is (judged == 0)
     monkeypatch.setattr(sys, "stdin", sys.__stdin__)
     assert len(listed(triage, "--status", "true")) == judged
 

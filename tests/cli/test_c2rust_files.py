@@ -164,7 +164,7 @@ def test_a_picture_of_too_many_symbols_is_refused_with_what_to_do(jarvis: Jarvis
     done = jarvis("c2rust", "graph", "-o", "graph.svg")
 
     assert done.code == 2
-    assert "301 symbols are too many for a picture, at most 300: narrow the graph with --root" in done.line
+    assert "301 symbols are too many for a picture (maximum 300): narrow the graph with --root" in done.line
 
 
 def test_a_picture_without_graphviz_is_refused(
@@ -224,7 +224,7 @@ def test_a_run_of_the_store_is_read_instead_of_the_files(jarvis: Jarvis) -> None
     assert [line.split()[1] for line in jarvis("c2rust", "order", "--run", "last").out.splitlines()] == ["one", "two"]
     assert "n2 -> n1;" in jarvis("c2rust", "graph", "--run", "last").out
     assert jarvis("c2rust", "graph", "--run", "last", "-o", "graph.html").code == 0
-    assert jarvis("c2rust", "order", "--run", "last", "--write").line.startswith("jarvis: --write is for the files")
+    assert jarvis("c2rust", "order", "--run", "last", "--write").line.startswith("jarvis: --write updates the files")
     assert "tree" in (jarvis.place / "graph.html").read_text()
 
 

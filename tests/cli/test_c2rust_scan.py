@@ -85,7 +85,7 @@ def test_units_with_errors_are_taken_on_request(jarvis: Jarvis, project: Path) -
     ended = jarvis("c2rust", "scan", "-p", project, "--allow-errors")
 
     assert ended.code == 0
-    assert "1 symbol has no definition read without errors: edges may be missing" in ended.out
+    assert "1 symbol has no error-free definition: edges may be missing" in ended.out
     assert "c2rust.scan  done" in jarvis("runs", "list").out
     by_name = {one["name"]: one for one in symbols(project)}
     assert (by_name["main"]["complete"], by_name["helper"]["complete"]) == (False, True)
@@ -181,7 +181,7 @@ def test_graphs_are_written_and_drawn_beside_a_scan(jarvis: Jarvis, project: Pat
     assert "helper" in (jarvis.place / "calls.dot").read_text()
     assert (jarvis.place / "calls.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(path.suffix for path in (jarvis.place / "roots").iterdir()) == [".dot", ".png"]
-    assert "4 files of graphs" in ended.err
+    assert "4 graph files" in ended.err
 
 
 def test_graphs_of_an_earlier_scan_need_none(jarvis: Jarvis, project: Path) -> None:
@@ -190,7 +190,7 @@ def test_graphs_of_an_earlier_scan_need_none(jarvis: Jarvis, project: Path) -> N
     listed = jarvis("runs", "list", "--json").out
     ended = jarvis("c2rust", "scan", "-p", project, "--only-dot", "--only-subgraphs", "--no-png")
 
-    assert ended.code == 0 and "2 files of graphs" in ended.err
+    assert ended.code == 0 and "2 graph files" in ended.err
     assert not list((project / ".jarvis" / "c2rust").glob("**/*.png"))
     assert jarvis("runs", "list", "--json").out == listed
 

@@ -77,7 +77,11 @@ def test_every_command_obeys_the_environment_and_its_colours_are_readable_on_any
 def test_a_finding_in_triage_is_readable_on_any_background(colourful, status) -> None:
     said = Judgement(fingerprint="0" * 16, rule="unsafe_api", verdict=True, by="ann")
     shown = card(
-        issue_of(ISSUE | VERDICT | {"status": status}), Excerpt(39, ("a", "b")), twins=[1], said=said, place="1 of 2"
+        issue_of(ISSUE | VERDICT | {"status": status}),
+        Excerpt(39, ("a", "b")),
+        twins=[1],
+        judgement=said,
+        place="1 of 2",
     )
 
     assert codes(shown) - UNREADABLE == codes(shown) != set()

@@ -35,7 +35,7 @@ VERDICT = {
 
 
 def page(issue: dict[str, Any], excerpt: Excerpt | None = None, **more: Any) -> str:
-    return card(issue_of(issue), excerpt, twins=more.pop("twins", []), said=more.pop("said", None), place="1 of 2")
+    return card(issue_of(issue), excerpt, twins=more.pop("twins", []), judgement=more.pop("said", None), place="1 of 2")
 
 
 def test_a_verdict_is_shown_with_its_quotes_and_the_way_to_it() -> None:

@@ -31,7 +31,7 @@ def test_without_the_packed_source_there_is_a_report_without_code(jarvis):
     again = jarvis("runs", "report", run, "--format", "html")
 
     assert again.code == 0
-    assert "Without code excerpts: the scanned source was not available" in again.out
+    assert "No code excerpts: the scanned source was not available" in again.out
     assert 'class="line"' not in again.out
 
 

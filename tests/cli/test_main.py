@@ -142,7 +142,7 @@ def test_a_reader_that_goes_away_is_no_error():
     ended = subprocess.run([*JARVIS, "--help"], stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
 
-    assert (ended.returncode, ended.stderr) == (exits.READER_GONE, b"")
+    assert (ended.returncode, ended.stderr) == (exits.CLOSED_OUTPUT, b"")
 
 
 def test_output_that_cannot_be_written_is_a_failure(command, monkeypatch, capsys):

@@ -26,8 +26,8 @@ def test_command_started_again_goes_on_with_its_run(jarvis: Jarvis) -> None:
     run = json.loads(first.out)["run"]["id"]
     assert f'jarvis: "nightly" is run {run}, which has ended' in again.err
     assert other.code == 2
-    why = "of another source or with other options; choose another name"
-    assert other.line == f'jarvis: --name: "nightly" is run {run}, {why}'
+    why = "which has another source or other options; choose another name"
+    assert other.line == f'jarvis: --name: "nightly" belongs to run {run}, {why}'
 
 
 @pytest.mark.slow

@@ -436,5 +436,5 @@ def test_a_wrong_label_is_refused_before_anything_runs(jarvis, tree, command):
     ended = jarvis(*command, "--label", "a b=c")
 
     assert ended.code == 2
-    assert '--label: the key "a b" should be letters' in ended.line
+    assert '--label: the key "a b" should consist of letters' in ended.line
     assert jarvis("runs", "list").line == "no runs yet; start one with: jarvis sec fast"

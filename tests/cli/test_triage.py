@@ -281,7 +281,7 @@ def test_of_a_file_with_a_bad_entry_none_is_taken(jarvis, scanned, use):
     assert ended.code == 2
     assert ended.err.splitlines() == [
         "team.yaml:4: judgement 2: verdict is false, which needs a reason",
-        "team.yaml:5: judgement 3: is 7; expected fields by name",
+        "team.yaml:5: judgement 3: is 7; expected a mapping of field names to values",
         "jarvis: team.yaml: 2 of its entries are invalid, so none was imported; fix or remove the entries named above",
     ]
     assert "ffff" not in jarvis("sec", "triage", "--export", "-").out
@@ -328,7 +328,7 @@ def test_two_ways_to_heed_are_one_too_many(jarvis):
 
     ended = jarvis("sec", "fast", "-p", "src", "--triage", "x.yaml", "--no-triage")
 
-    assert "--triage and --no-triage: give one of the two" in ended.line
+    assert "--triage and --no-triage cannot be combined" in ended.line
 
 
 def imported(jarvis, true, false, rule="unsafe_api"):

@@ -122,7 +122,7 @@ def test_more_and_less_code_is_shown_within_bounds() -> None:
     shown = [one for one in play(["-", *"++++++", "-", "s", "q"]) if isinstance(one, ShowFinding)]
 
     assert [one.around for one in shown] == [None, None, 12, 25, 50, 100, 100, 100, 50, None]
-    assert "no more code can be shown" in shown[1].hint
+    assert "no less code can be shown" in shown[1].hint
     assert "no more code can be shown" in shown[7].hint
 
 

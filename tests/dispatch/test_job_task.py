@@ -42,7 +42,7 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
         path=tmp_path / "tree",
         selection=selection_of(settings),
         executor="cluster",
-        given=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1_000_000, processes=1)),
+        run_input=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1_000_000, processes=1)),
     )
     return submit(store, blobs_of(settings), request)
 

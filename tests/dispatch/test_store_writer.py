@@ -76,7 +76,7 @@ def test_what_comes_at_once_shares_transactions(forgetful: Forgetful, start: Cal
     assert all(at_once(lambda job: writer.commit(Finished(job, Commit())), held))
     assert states(forgetful, run) == ["done"] * 40
     assert forgetful.transactions - before < 40
-    assert writer.held == []
+    assert writer.claims == []
 
 
 def test_a_job_rung_for_twice_is_given_to_one(store: Store, start: Callable[..., JobWriter]) -> None:
@@ -149,7 +149,7 @@ def test_a_job_claimed_again_is_lost_for_who_had_it(store: Store, start: Callabl
     with store.write() as session:
         crash_attribution.crash_process(session, "w/1", "killed")
 
-    assert writer.claim(job) in writer.held
+    assert writer.claim(job) in writer.claims
     assert lost == [first]
 
 
@@ -158,7 +158,7 @@ def test_once_told_nothing_is_claimed_and_what_is_held_is_written(
 ) -> None:
     run, ids = jobs_of(store, 3)
     told = threading.Event()
-    writer = start(store, told=told)
+    writer = start(store, stop=told)
     kept, back = writer.claim(ids[0]), writer.claim(ids[1])
     told.set()
 
@@ -175,7 +175,7 @@ def test_once_told_a_store_that_is_away_is_not_waited_for(
 ) -> None:
     _, (job,) = jobs_of(forgetful, 1)
     told = threading.Event()
-    writer = start(forgetful, told=told)
+    writer = start(forgetful, stop=told)
     held = writer.claim(job)
     assert held is not None
     told.set()

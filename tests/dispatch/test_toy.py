@@ -51,7 +51,7 @@ def start(store: Store, blobs: Blobs, tree: Path, executor: str, skipped: tuple[
         path=tree,
         selection=wiring.selection_of(Settings()),
         executor=executor,
-        given=RunInput(ToyOptions(batch_files=2, batch_bytes=1 << 20, least=2)),
+        run_input=RunInput(ToyOptions(batch_files=2, batch_bytes=1 << 20, least=2)),
         skipped_stages=skipped,
     )
     return submit(store, blobs, request)

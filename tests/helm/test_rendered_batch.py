@@ -17,10 +17,10 @@ from tests.helm.test_chart import BATCH, EVERYTHING, TRIAL
 SOURCE = ("--source", "https://host/repo.git@v1.2", "--name", "nightly-1")
 
 
-def render(jarvis: Jarvis, values: Mapping[str, Any] | str, *options: str) -> Ended:
+def render(jarvis: Jarvis, values: Mapping[str, Any] | str, *options: str, kind: str = "sec") -> Ended:
     file = jarvis.place / "values.yaml"
     file.write_text(values if isinstance(values, str) else yaml.safe_dump(dict(values)))
-    return jarvis("k8s", "render", "sec", *SOURCE, "--values", file, *options)
+    return jarvis("k8s", "render", kind, *SOURCE, "--values", file, *options)
 
 
 def without_names(job: Manifest) -> Any:
@@ -66,6 +66,50 @@ def test_job_is_that_of_the_chart(jarvis: Jarvis, values: Mapping[str, Any]) -> 
     assert [problem for version in VERSIONS for one in rendered for problem in problems(one, version)] == []
 
 
+CONVERSION = {**BATCH, "kind": "c2rust", "command": "fast", "output": "", "extraArgs": ["--build", "make"]}
+
+
+@pytest.mark.parametrize("batch", [{}, {"output": "/c/zlib_rs", **VOLUME}, {"command": "scan"}])
+def test_a_conversion_is_that_of_the_chart(jarvis: Jarvis, batch: Mapping[str, Any]) -> None:
+    values = SERVERS | {"batch": {**CONVERSION, **batch}}
+    ended = render(jarvis, values, kind="c2rust")
+    assert (ended.code, ended.err) == (0, "")
+
+    job = of_kind(list(yaml.safe_load_all(ended.out)), "Job")["jarvis-batch-nightly-1"]
+    assert without_names(job) == without_names(of_kind(manifests(values), "Job")["test-jarvis-batch-nightly-1"])
+
+
+def test_a_conversion_writes_its_crate_to_a_writable_directory(jarvis: Jarvis) -> None:
+    ended = render(jarvis, SERVERS, "--", "--build", "make", "--test", "make test", kind="c2rust")
+    job = of_kind(list(yaml.safe_load_all(ended.out)), "Job")["jarvis-batch-nightly-1"]
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+
+    assert container["args"][:2] == ["c2rust", "fast"]
+    assert container["args"][-6:] == ["-o", "/var/lib/jarvis/crate", "--build", "make", "--test", "make test"]
+    assert {"name": "data", "mountPath": "/var/lib/jarvis"} in container["volumeMounts"]
+
+
+def test_workers_of_the_chart_serve_builds() -> None:
+    groups = of_kind(manifests(SERVERS), "Deployment")
+    args = [one["spec"]["template"]["spec"]["containers"][0]["args"] for one in groups.values()]
+
+    assert any("build" in words for words in args)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--command", "agent"), "--command agent: choose one of c2rust: fast, scan"),
+        (("-o", "s3://bucket/crate"), "--output: a crate is a directory; give the path of a mounted volume"),
+    ],
+)
+def test_a_conversion_that_cannot_be_is_one_line(jarvis: Jarvis, options: tuple[str, ...], says: str) -> None:
+    ended = render(jarvis, SERVERS, *options, kind="c2rust")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.line.endswith(says)
+
+
 def test_what_the_job_needs_is_rendered_with_it(jarvis: Jarvis) -> None:
     values = {**EVERYTHING, "config": {"log_level": "debug"}}
     options = ("--command", "fast", "--output", "s3://b/r.json", "--", "--fail-on", "high")
@@ -90,7 +134,7 @@ def test_what_the_job_needs_is_rendered_with_it(jarvis: Jarvis) -> None:
     [
         ({}, (), "--values: store.existingSecret is not set; name the secret with the address"),
         (TRIAL, (), "name the secret with the address, such as jarvis-postgres of the bundled server"),
-        (SERVERS, ("--name", "No_k8s"), '--name: "No_k8s" should be a-z, 0-9 and "-", at most 40 characters'),
+        (SERVERS, ("--name", "No_k8s"), '--name: "No_k8s" should consist of at most 40 of a-z, 0-9 and "-"'),
         (SERVERS, ("--source", "--rules"), "--source: give a git URL"),
         (SERVERS, ("--source", "https://token@host/r.git"), "--source: do not put credentials in a URL"),
         (SERVERS, ("-o", "s3://key:secret@bucket/r.json"), "--output: do not put credentials in a URL"),

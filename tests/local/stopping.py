@@ -17,7 +17,7 @@ STAGES = (Stage("scan", module=__name__, queue="scan"), Stage("report", module=_
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     breakpoint()
-    yield NewJob("stop", "scan", label="stop", input_hash=f"{run.id} scan")
+    yield NewJob("scan", "scan", label="stop", input_hash=f"{run.id} scan")
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
+from tests.local import unknown_step
 from tests.local.stopping import KIND
 from tests.store.arrange import job_rows
 
@@ -28,7 +29,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Places:
     return found
 
 
-def run_inline(store: Store, place: Path, kind: str) -> str:
+def run_inline(store: Store, place: Path, kind: str, state: str = "done") -> str:
     settings = Settings(data_dir=place / "data", processes=0)
     (place / "tree").mkdir()
     (place / "tree" / "a.c").write_text("void f(char *a, char *b) { strcpy(a, b); }\n")
@@ -39,10 +40,10 @@ def run_inline(store: Store, place: Path, kind: str) -> str:
             path=place / "tree",
             selection=wiring.selection_of(settings),
             executor=local.executor,
-            given=ScanInput(SecOptions()),
+            run_input=ScanInput(SecOptions()),
         )
         run = local.carry_out(submit(store, local.world.blobs, request))
-    assert run.state == "done"
+    assert run.state == state
     return run.id
 
 
@@ -62,3 +63,11 @@ def test_a_scan_without_processes_starts_none(store: Store, tmp_path: Path) -> N
     (scan,) = job_rows(store, run)
     assert (scan.state, scan.files) == ("done", 1)
     assert scan.cpu_seconds > 0
+
+
+@pytest.mark.slow
+def test_a_job_of_an_unknown_step_fails_the_plan(store: Store, tmp_path: Path) -> None:
+    run = run_inline(store, tmp_path, unknown_step.KIND, "failed")
+
+    (job,) = job_rows(store, run, plan=True)
+    assert job.reason == "StepFailed: the pipeline test.unknown has no stage 'read', the step of a planned job"

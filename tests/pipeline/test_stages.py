@@ -16,7 +16,7 @@ from jarvis_workers.pipeline.stages import (
 from tests import toy
 
 BUILT_IN = ["agent", "c2rust.fast", "c2rust.scan", "sec.agent", "sec.fast"]
-OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "toy.lines"]
+OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]
 
 
 def test_the_registry_lists_built_in_kinds_and_those_of_entry_points() -> None:

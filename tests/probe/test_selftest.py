@@ -74,7 +74,7 @@ def test_without_any_one_layer_something_escapes(layer: str, prober: Prober) -> 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 5])
 def test_an_older_landlock_holds_as_much(version: int, prober: Prober) -> None:
-    assert not prober.confined("B", TOGETHER, known=version)
+    assert not prober.confined("B", TOGETHER, handled_rights=version)
 
 
 def test_what_is_judged_names_what_does_not_count() -> None:

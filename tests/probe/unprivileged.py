@@ -25,7 +25,8 @@ if asked["do"] == "tiers":
 elif asked["do"] == "unconfined":
     said = sorted(selftest.unconfined(asked["names"]))
 else:
-    found = selftest.confined(Tier(asked["tier"]), asked["names"], without=asked["without"], known=asked["known"])
+    options = {name: asked[name] for name in ("without", "handled_rights")}
+    found = selftest.confined(Tier(asked["tier"]), asked["names"], **options)
     said = sorted(found)
 print(json.dumps(said))
 """
@@ -54,9 +55,9 @@ class Prober:
         return set(self._ask({"do": "unconfined", "names": names}))
 
     def confined(
-        self, tier: str, names: list[str], without: tuple[str, ...] = (), known: int | None = None
+        self, tier: str, names: list[str], without: tuple[str, ...] = (), handled_rights: int | None = None
     ) -> set[str]:
-        asked = {"do": "confined", "tier": tier, "names": names, "without": without, "known": known}
+        asked = {"do": "confined", "tier": tier, "names": names, "without": without, "handled_rights": handled_rights}
         return set(self._ask(asked))
 
     def _ask(self, what: dict[str, Any]) -> Any:

@@ -168,7 +168,7 @@ def test_a_child_can_be_signalled(box: Sandbox) -> None:
 
 
 def test_a_child_can_be_signalled_under_an_older_landlock(tree: Path) -> None:
-    with Starter(known=5) as older, open_sandbox(tree, tier=Tier.B, starter=older) as box:
+    with Starter(rights=5) as older, open_sandbox(tree, tier=Tier.B, starter=older) as box:
         outcome = shell(box, "sleep 50 & kill $!; wait $!; echo $?; kill -0 1 || kill -0 -1 || echo refused")
 
     assert outcome.stdout == b"143\nrefused\n"
@@ -357,7 +357,7 @@ def test_in_tier_c_no_command_is_run(tree: Path) -> None:
 
 
 def test_a_command_that_cannot_be_confined_is_not_run(tmp_path: Path) -> None:
-    with Starter(known=0) as without, Sandbox(str(tmp_path), Tier.B, without) as box:
+    with Starter(rights=0) as without, Sandbox(str(tmp_path), Tier.B, without) as box:
         with pytest.raises(SandboxError, match="landlock: not supported"):
             box.run(["touch", str(tmp_path / "ran")])
         shutil.rmtree(tmp_path)

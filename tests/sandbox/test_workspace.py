@@ -1,4 +1,4 @@
-"""A workspace remains after its sandbox; a tool chain is readable by argument; nothing more is writable."""
+"""A workspace remains after its sandbox; a toolchain is readable by argument; nothing more is writable."""
 
 import os
 import sys

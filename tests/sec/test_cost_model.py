@@ -4,7 +4,7 @@ import pytest
 
 from jarvis_workers.sec.judge.cost_model import (
     ASSUMED,
-    LEAST_SEEN,
+    LEAST_SAMPLES,
     ClusterCounts,
     ConversationProfile,
     ConversationTotals,
@@ -16,11 +16,11 @@ from tests.sec.test_batching import found
 
 
 def test_the_mean_of_earlier_jobs_is_a_habit_once_there_are_enough() -> None:
-    jobs = [ConversationTotals(calls=2, first=1000, prompt=2300, completion=200)] * (LEAST_SEEN - 1)
+    jobs = [ConversationTotals(calls=2, first=1000, prompt=2300, completion=200)] * (LEAST_SAMPLES - 1)
     habit = profile_of([*jobs, ConversationTotals(calls=4, first=1000, prompt=4300, completion=400)], ASSUMED["verify"])
 
     assert profile_of(jobs, ASSUMED["verify"]) is ASSUMED["verify"]
-    assert habit == ConversationProfile(rounds=2.1, added=300, answer=100, seen=LEAST_SEEN)
+    assert habit == ConversationProfile(rounds=2.1, added=300, answer=100, seen=LEAST_SAMPLES)
 
 
 def test_each_question_says_again_what_was_said_before() -> None:
@@ -40,10 +40,10 @@ def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:
 @pytest.mark.parametrize(
     ("made", "gids"),
     [
-        ([ClusterCounts(candidates=4, clusters=2)] * LEAST_SEEN, [(1, 3), (2, 4)]),
-        ([ClusterCounts(candidates=50, clusters=1)] * LEAST_SEEN, [(1, 2, 3, 4)]),
-        ([ClusterCounts(candidates=1, clusters=1)] * LEAST_SEEN, [(1,), (3,), (2,), (4,)]),
-        ([ClusterCounts(candidates=50, clusters=1)] * (LEAST_SEEN - 1), [(1, 3), (2,), (4,)]),
+        ([ClusterCounts(candidates=4, clusters=2)] * LEAST_SAMPLES, [(1, 3), (2, 4)]),
+        ([ClusterCounts(candidates=50, clusters=1)] * LEAST_SAMPLES, [(1, 2, 3, 4)]),
+        ([ClusterCounts(candidates=1, clusters=1)] * LEAST_SAMPLES, [(1,), (3,), (2,), (4,)]),
+        ([ClusterCounts(candidates=50, clusters=1)] * (LEAST_SAMPLES - 1), [(1, 3), (2,), (4,)]),
     ],
 )
 def test_where_enough_was_clustered_as_many_are_expected_as_were_made(

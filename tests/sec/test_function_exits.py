@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.sec.rules.analysis.function_exits import behind_statement, held_from, ways_out
+from jarvis_workers.sec.rules.analysis.function_exits import acquisition_end, behind_statement, ways_out
 
 
 def ways(body: str, start: str = "take();", release: str = "give();", again: str = "again();") -> list[tuple[str, str]]:
@@ -103,7 +103,7 @@ def test_it_is_held_from_where_the_call_has_succeeded(text: str, fails: bool, he
     start = text.index("take")
     end = start + len("take()") if "take()" in text else len(text)
 
-    found = held_from(text.encode(), start, end, fails=fails)
+    found = acquisition_end(text.encode(), start, end, fails=fails)
 
     assert (None if found is None else text[found:]) == held
 

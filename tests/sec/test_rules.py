@@ -74,4 +74,4 @@ def test_the_fingerprint_of_the_rules_is_the_same_each_time() -> None:
 def test_every_file_of_the_rules_goes_into_the_fingerprint() -> None:
     files = {file.name for file in Path(rules.__file__).parent.glob("*.py")}
 
-    assert files | {"flow_rules.json"} == set(DECIDING_FILES["jarvis_workers.sec.rules"])
+    assert files | {"rules.json"} == set(DECIDING_FILES["jarvis_workers.sec.rules"])

@@ -268,7 +268,7 @@ def test_names_are_looked_for_in_so_much_of_a_tree_and_no_more() -> None:
 
 def test_a_file_that_was_looked_at_is_read_once_as_long_as_there_is_room_for_it() -> None:
     trees = [Broken({"a.c": CALLER, "b.c": CALLEE}) for _ in range(2)]
-    roomy, tight = CodeIndex(trees[0]), CodeIndex(trees[1], kept_bytes=1)
+    roomy, tight = CodeIndex(trees[0]), CodeIndex(trees[1], cache_bytes=1)
     for known in (roomy, tight):
         for _ in range(2):
             for name in ("a.c", "b.c"):

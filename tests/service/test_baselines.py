@@ -37,7 +37,7 @@ def written(path: Path, form: str, run: dict[str, Any], **rest: int) -> str:
 def test_a_report_of_ours_says_how_often_each_finding_was_known(tmp_path: Path, form: str) -> None:
     baseline = read_report(written(tmp_path / f"r.{form}", form, {"state": "done", "scanned_root": "/a"}))
 
-    assert baseline.known == {COPY.fingerprint: 2}
+    assert baseline.counts == {COPY.fingerprint: 2}
     assert baseline.facts == {"what": str(tmp_path / f"r.{form}")}
 
 
@@ -57,7 +57,7 @@ def test_a_report_of_another_directory_of_the_repository_is_known_by_the_paths_f
 ) -> None:
     run = {"state": "done", "scanned_root": f"/r/{before}"} | ({} if before is None else {"path_prefix": before})
 
-    known = read_report(written(tmp_path / f"r.{form}", form, run), now).known
+    known = read_report(written(tmp_path / f"r.{form}", form, run), now).counts
 
     assert known == ({COPY._replace(file=file).fingerprint: 2} if file else {})
 

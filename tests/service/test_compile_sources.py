@@ -62,7 +62,7 @@ def test_a_database_that_is_missing_or_names_no_c_file_is_an_error(tmp_path: Pat
 
     with pytest.raises(UsageError, match=r"--compile-commands .*gone.json: no such file"):
         flags(tmp_path, CompileOptions(tmp_path / "gone.json"))
-    with pytest.raises(UsageError, match=r"s\.json: no C or C\+\+ file in it"):
+    with pytest.raises(UsageError, match=r"s\.json: it lists no C or C\+\+ file"):
         flags(tmp_path, CompileOptions(tmp_path / "s.json"))
 
 

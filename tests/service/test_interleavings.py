@@ -241,7 +241,7 @@ def request(run_id: str, tree: Path) -> RunRequest[ScanInput]:
         path=tree,
         selection=C,
         executor="local:w",
-        given=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1000, processes=1)),
+        run_input=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1000, processes=1)),
     )
 
 

@@ -71,7 +71,7 @@ def carried_out(settings: Settings, store: Store, tree: Path, place: int) -> str
             path=tree,
             selection=wiring.selection_of(settings),
             executor=local.executor,
-            given=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
+            run_input=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
         )
         run = submit(store, local.world.blobs, request)
         with pytest.raises(KeyboardInterrupt), struck(place):

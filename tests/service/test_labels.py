@@ -45,9 +45,9 @@ def test_labels_are_keys_and_values_and_the_last_value_wins() -> None:
     ("label", "problem"),
     [
         ("team", '--label: "team" is not KEY=VALUE'),
-        ("=x", 'the key "" should be letters'),
-        ("-a=x", 'the key "-a" should be letters'),
-        ("a b=x", 'the key "a b" should be letters'),
+        ("=x", 'the key "" should consist of letters'),
+        ("-a=x", 'the key "-a" should consist of letters'),
+        ("a b=x", 'the key "a b" should consist of letters'),
         ("/a=x", 'the key "/a"'),
         ("x" * 64 + "=v", "at most 63"),
         (f"{'d.' * 126}d/name=v", "the key"),

@@ -87,16 +87,16 @@ def test_what_came_of_a_conversation_is_fetched_once(talkers: ConversationThread
     talkers.start(job(1), MODULE, does(lambda: DONE))
 
     assert fetched(talkers, woken) == [JobOutcome(job(1), Done(DONE))]
-    assert (talkers.take(), talkers.held, talkers.free) == ([], [], AT_ONCE)
+    assert (talkers.take(), talkers.claims, talkers.free) == ([], [], AT_ONCE)
 
 
 def test_a_conversation_is_held_until_it_is_fetched(talkers: ConversationThread, woken: threading.Semaphore) -> None:
     goes_on = threading.Event()
     talkers.start(job(1), MODULE, lasts(goes_on))
-    assert (talkers.take(), talkers.held, talkers.free) == ([], [job(1)], AT_ONCE - 1)
+    assert (talkers.take(), talkers.claims, talkers.free) == ([], [job(1)], AT_ONCE - 1)
     goes_on.set()
     assert woken.acquire(timeout=SECONDS)
-    assert talkers.held == [job(1)]
+    assert talkers.claims == [job(1)]
 
     assert [answer.outcome for answer in talkers.take()] == [Done(DONE)]
 

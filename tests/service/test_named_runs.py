@@ -55,7 +55,9 @@ def test_name_is_that_of_one_request_until_its_run_is_removed(
     first = submit_named(NIGHTLY)
     other = RunName("nightly", "b" * 64)
 
-    with pytest.raises(UsageError, match=f'"nightly" is run {first}, of another source or with other options'):
+    with pytest.raises(
+        UsageError, match=f'"nightly" belongs to run {first}, which has another source or other options'
+    ):
         find_named(store, other)
     assert find_named(store, RunName("weekly", "a" * 64)) is None
 

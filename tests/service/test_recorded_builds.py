@@ -279,7 +279,7 @@ def test_links_modes_and_times_are_copied_and_the_data_directory_is_not(tmp_path
     plan = compile_commands_of(tree, CompileOptions(build=check, data_dir=tree / ".data", limits=LIMITS))
 
     assert units(plan) == [("a.c", ())]
-    with pytest.raises(UsageError, match="the data directory lies in the tree"):
+    with pytest.raises(UsageError, match="the data directory is inside the tree"):
         compile_commands_of(tree, CompileOptions(build="make", data_dir=tree / "data", limits=LIMITS))
 
 

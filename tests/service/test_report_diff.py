@@ -45,7 +45,7 @@ def test_what_is_gone_from_a_file_of_the_snapshot_is_fixed_and_of_one_left_out_i
     before = ended("one", judged_body((COPY, PLAIN), (like(COPY, file="src/other.c"), PLAIN)))
     after = ended("two", judged_body(left_out={"excluded": 1}))
 
-    found = difference(store, blobs, before, after).found
+    found = difference(store, blobs, before, after).difference
 
     assert left(found) == ({"src/other.c": "may be omitted: excluded"}, ["src/list.c"])
 
@@ -54,7 +54,7 @@ def test_a_snapshot_that_is_gone_says_nothing_of_its_files(store, blobs, ended):
     before, after = ended("one", judged_body((COPY, PLAIN))), ended("two", judged_body(left_out={"excluded": 1}))
     assert blobs.delete(after.snapshot_id, unless_wanted_since=time.time() + 1)
 
-    assert left(difference(store, blobs, before, after).found) == ({"src/list.c": "may be omitted: excluded"}, [])
+    assert left(difference(store, blobs, before, after).difference) == ({"src/list.c": "may be omitted: excluded"}, [])
 
 
 def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
@@ -68,7 +68,7 @@ def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
 
 def test_a_run_that_has_no_findings_is_refused(store, blobs, ended):
     task = TaskOptions(task="Where is it?", model_group="m")
-    agent = ended("one", {"answer": "here"}, kind="agent", given=RunInput(task))
+    agent = ended("one", {"answer": "here"}, kind="agent", run_input=RunInput(task))
 
     with pytest.raises(UsageError, match="run one is of kind agent: it has no findings to compare"):
         difference(store, blobs, agent, agent)

@@ -141,7 +141,7 @@ def test_rules_that_stand_twice_or_are_too_many_are_refused(tmp_path):
         )
         for name, numbers in (("c.yaml", range(300)), ("d.yaml", range(300, 501)))
     ]
-    with pytest.raises(UsageError, match=r"d\.yaml: more than 500 rules in all"):
+    with pytest.raises(UsageError, match=r"d\.yaml: more than 500 rules in total"):
         read_rules(many)
 
 
@@ -150,7 +150,7 @@ def test_too_many_names_are_refused(tmp_path):
     files = [write(tmp_path, row(id=f"r{number}", calls=names), f"{number}.yaml") for number in range(6)]
 
     assert len(read_rules(files[:5])) == 5
-    with pytest.raises(UsageError, match=r"5\.yaml: more than 1,000 names in all"):
+    with pytest.raises(UsageError, match=r"5\.yaml: more than 1,000 names in total"):
         read_rules(files)
 
 

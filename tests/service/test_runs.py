@@ -111,7 +111,8 @@ def test_what_fits_no_run_or_several_is_refused_by_name(store: Store) -> None:
 
     assert 'no run "x"' in refusal(lambda: find_run(store, "x"))
     assert (
-        refusal(lambda: find_run(store, "a")) == '"a" matches several runs, such as ab12 and ac34; give more of the id'
+        refusal(lambda: find_run(store, "a"))
+        == '"a" matches several runs, such as ab12 and ac34; give more characters of the id'
     )
 
 
@@ -162,7 +163,7 @@ def request(tree: Path, executor: str) -> RunRequest[ScanInput]:
         path=tree,
         selection=Selection(frozenset({b".c"})),
         executor=executor,
-        given=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1000, processes=1)),
+        run_input=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1000, processes=1)),
     )
 
 

@@ -32,7 +32,7 @@ def asking(path, run_id="one", **changes):
         "executor": "local:me",
     }
     given = ScanInput(SecOptions(min_confidence=0.4, processes=changes.pop("processes", 2)))
-    return RunRequest(run_id=run_id, path=path, **{"given": given} | asked | changes)
+    return RunRequest(run_id=run_id, path=path, **{"run_input": given} | asked | changes)
 
 
 def wanted(store):

@@ -70,7 +70,7 @@ def test_a_time_may_be_written_in_any_usual_way(file: Path, moment: str) -> None
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("7", ": is 7; expected fields by name"),
+        ("7", ": is 7; expected a mapping of field names to values"),
         ("{}", '"fingerprint" is missing'),
         ("{fingerprint: 1234567890123456, rule: gets, verdict: true}", '"fingerprint" is 1234567890123456: should be'),
         (GOOD.replace("aaa", "xyz"), "should match [0-9a-f]{16}"),

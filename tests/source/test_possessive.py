@@ -37,7 +37,7 @@ def patterns() -> tuple[re.Pattern[bytes], ...]:
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     gc.unfreeze()  # what a client of models has frozen would not be listed
     made = {(found.pattern, found.flags): found for found in list(gc.get_objects()) if isinstance(found, re.Pattern)}
-    deferred = [re.compile(*found._given) for found in gc.get_objects() if type(found) is _LazyPattern]
+    deferred = [re.compile(*found._arguments) for found in gc.get_objects() if type(found) is _LazyPattern]
     made |= {(found.pattern, found.flags): found for found in deferred}
     return tuple(found for found in made.values() if isinstance(found.pattern, bytes) and any(possessive_groups(found)))
 

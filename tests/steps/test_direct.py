@@ -52,7 +52,7 @@ def both(pipeline: Pipeline, tree: Path, **options: Any) -> tuple[dict[str, Any]
     baseline = options.get("baseline")
     run = pipeline.run(pipeline.do(tree, **options))
     return pipeline.body(run.id), scan_directly(
-        run, Resources(pipeline.blobs), known=baseline.known if baseline else None
+        run, Resources(pipeline.blobs), baseline=baseline.counts if baseline else None
     )
 
 

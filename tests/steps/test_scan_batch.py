@@ -62,7 +62,7 @@ def work_on(blobs: Blobs, tree: Path, **changes: Any) -> ScanWork:
     return ScanWork(0, length, snapshot=snapshot.id, **changes)
 
 
-def kept_files(tmp_path: Path) -> list[Path]:
+def remaining_files(tmp_path: Path) -> list[Path]:
     return [place for place in (tmp_path / "cache").rglob("*") if place.is_file() and place.name != MARKER]
 
 
@@ -121,7 +121,7 @@ def test_scan_cache_key_has_the_rules(resources: Resources, tree: Path) -> None:
 def test_without_the_cache_no_result_is_read_or_written(resources: Resources, tree: Path, tmp_path: Path) -> None:
     work = work_on(resources.blobs, tree, cache=False)
     first = decide(work, resources)
-    assert {place.parent.name for place in kept_files(tmp_path)} <= {PATTERNS_FOLDER}
+    assert {place.parent.name for place in remaining_files(tmp_path)} <= {PATTERNS_FOLDER}
     decide(replace(work, cache=True), resources)
 
     assert recall(work, resources) is None
@@ -136,7 +136,7 @@ def test_a_damaged_scan_cache_is_scanned_again_and_mended(
 ) -> None:
     work = work_on(resources.blobs, tree)
     first = decide(work, resources)
-    for file in kept_files(tmp_path):
+    for file in remaining_files(tmp_path):
         file.write_bytes(damage(file.read_bytes()))
 
     assert spots_of(decide(work, resources)) == spots_of(first)

@@ -121,7 +121,7 @@ def test_many_who_draw_at_once_never_draw_more_than_there_is(store_url: str, ope
     with ThreadPoolExecutor(8) as pool:
         grants = list(pool.map(lambda job: draw(store, job, least=150), all_of_them))
 
-    assert sorted(grant.given for grant in grants) == [0, 0] + [150] * 6
+    assert sorted(grant.amount for grant in grants) == [0, 0] + [150] * 6
     assert not any(grant.over for grant in grants)
 
 

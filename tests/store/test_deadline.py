@@ -37,7 +37,7 @@ def test_a_silent_connection_is_a_timeout_and_the_next_statement_goes_over_a_new
     behind.now()
     proxy.stall()
     begun = time.monotonic()
-    with pytest.raises(StoreUnavailable, match=r"no response for \d+ s, the connection was closed"):
+    with pytest.raises(StoreUnavailable, match=r"no response for \d+ s; the connection was closed"):
         behind.now()
 
     assert time.monotonic() - begun < SECONDS + 1

@@ -152,7 +152,7 @@ def test_a_password_is_not_shown() -> None:
 
 def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot make the store's directory: Not a directory"):
+    with pytest.raises(StoreError, match="cannot create the store's directory: Not a directory"):
         open_store(f"sqlite:///{tmp_path}/file/below/jarvis.db")
 
 

@@ -4,7 +4,7 @@ from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdi
 from jarvis_workers.store import judgements, runs, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.judgements import Count
-from jarvis_workers.store.triage_operations import KEPT, TriageChange
+from jarvis_workers.store.triage_operations import OPERATIONS_MAX, TriageChange
 from tests.store.arrange import add_run
 
 TRUE, FALSE = TriageState.TRUE, TriageState.FALSE
@@ -127,16 +127,16 @@ def test_wont_fix_counts_as_real_and_later_does_not_count_for_a_rule(store: Stor
 def test_the_history_of_operations_is_bounded_for_each_user(store: Store) -> None:
     change = {REAL.fingerprint: TriageChange(None, 1.0)}
     with store.write() as session:
-        ids = [triage_operations.record(session, f"mark {n}", "ann", change) for n in range(KEPT + 3)]
+        ids = [triage_operations.record(session, f"mark {n}", "ann", change) for n in range(OPERATIONS_MAX + 3)]
         triage_operations.record(session, "mark", "bob", {NOISE.fingerprint: TriageChange(NOISE, None)})
 
     with store.write() as session:
         seen = 0
         while last := triage_operations.latest(session, "ann"):
-            assert (last.change, last.changes) == (f"mark {KEPT + 2 - seen}", change)
+            assert (last.change, last.changes) == (f"mark {OPERATIONS_MAX + 2 - seen}", change)
             triage_operations.drop(session, last.id)
             seen += 1
         other = triage_operations.latest(session, "bob")
-    assert (len(ids), seen) == (KEPT + 3, KEPT)
+    assert (len(ids), seen) == (OPERATIONS_MAX + 3, OPERATIONS_MAX)
     assert other is not None
     assert other.changes[NOISE.fingerprint].before == NOISE

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.toolchain.children import KEPT, Child, ChildDied, child_environment
+from jarvis_workers.toolchain.children import PASSED_VARIABLES, Child, ChildDied, child_environment
 
 pytestmark = pytest.mark.timing
 
@@ -77,9 +77,10 @@ def test_a_child_sees_no_keys_no_passwords_and_no_settings(start: Start) -> None
 
 
 def test_an_environment_is_filtered_by_name() -> None:
-    environ = dict.fromkeys([*KEPT, "COVERAGE_PROCESS_START", "JARVIS_MODEL", "AWS_SECRET_ACCESS_KEY", "PATHS"], "x")
+    others = ["COVERAGE_PROCESS_START", "JARVIS_MODEL", "AWS_SECRET_ACCESS_KEY", "PATHS"]
+    environ = dict.fromkeys([*PASSED_VARIABLES, *others], "x")
 
-    assert set(child_environment(environ)) == {*KEPT, "COVERAGE_PROCESS_START"}
+    assert set(child_environment(environ)) == {*PASSED_VARIABLES, "COVERAGE_PROCESS_START"}
 
 
 def test_lines_come_back_however_they_are_cut(start: Start) -> None:

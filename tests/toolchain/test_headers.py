@@ -35,7 +35,7 @@ def test_without_any_headers_the_message_says_how_to_get_them(monkeypatch: pytes
     monkeypatch.setattr(headers, "MAJOR", 1)
 
     with pytest.raises(
-        UsageError, match=r"needs the builtin headers of clang 1: install it .*c2rust\.clang_headers"
+        UsageError, match=r"needs the built-in headers of clang 1: install it .*c2rust\.clang_headers"
     ) as error:
         builtin_headers(None)
     assert "\n" not in str(error.value)

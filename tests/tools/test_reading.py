@@ -9,7 +9,7 @@ import pytest
 
 from jarvis_workers.tools.reading import MOST_LINES, View, blank_comments, read_code
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.searching import MOST_FOUND, search_code
+from jarvis_workers.tools.searching import MATCHES_MAX, search_code
 from jarvis_workers.tools.tree import DirectoryTree
 
 CODE = """int f(char *d) { /* the caller
@@ -168,7 +168,7 @@ def test_a_search_is_bounded(root: Path) -> None:
 
     found = search(root, pattern="int x;")
 
-    assert len(found) == MOST_FOUND + 1
+    assert len(found) == MATCHES_MAX + 1
     assert "use a narrower pattern" in found[-1]
     assert not any("binary" in line or ".git" in line for line in found)
 

@@ -1,1 +1,1 @@
-"""Tests of the web page."""
+"""Tests of the web interface."""

@@ -145,3 +145,23 @@ def test_a_run_that_read_a_c_project_shows_its_numbers(
     assert "1 function (1 line)" in page
     assert "b.c: b.c:1: &lt;b&gt;" in page
     assert "c2rust.scan" in client.get("/runs?kind=c2rust.scan").text
+    assert f'href="/runs/{run}/graph">Interactive page</a>' in page
+
+
+@pytest.mark.slow
+def test_the_page_of_a_graph_has_no_access_to_the_session(
+    client: FlaskClient, store: Store, blobs: DirectoryBlobs, tmp_path: Path
+) -> None:
+    pipeline = Pipeline(store, blobs)
+    run = start_symbol_scan(pipeline, tmp_path / "c", {"a.c": "int f(void) { return 1; }\n"})
+    pipeline.go_on(run)
+
+    answer = client.get(f"/runs/{run}/graph")
+
+    assert (answer.status_code, answer.mimetype) == (200, "text/html")
+    assert "Symbol graph" in answer.text or "symbol graph" in answer.text
+    assert answer.headers["Content-Security-Policy"].startswith("sandbox allow-scripts; default-src 'none'")
+
+
+def test_a_scan_for_findings_has_no_graph(client: FlaskClient) -> None:
+    assert "run one has no graph" in text_of(client, "/runs/one/graph", 400)

@@ -29,7 +29,7 @@ def assignment(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def _chained(ctx: BodyContext, node: SyntaxNode) -> tuple[list[str], Code]:
-    """Return the value of the right side; an assignment there goes before."""
+    """Return the value of the right side; a nested assignment is emitted first."""
     inner, casts = node, []
     while inner.kind == "implicit_cast" or is_transparent(inner):
         casts.append(inner)

@@ -1,7 +1,9 @@
-"""Builtins of gcc and clang: as expressions of Rust, or as the functions of the C library that they stand for."""
+"""Builtins of gcc and clang: as expressions of Rust, or as the equivalent functions of the C library."""
 
-import math
+import json
 import re
+from collections.abc import Callable
+from importlib.resources import files
 
 from jarvis_workers.c2rust.mechanical.atomics import ATOMICS, Builtin
 from jarvis_workers.c2rust.mechanical.code import ATOM, BLOCK, COMPARE, Code, block, infix
@@ -11,41 +13,34 @@ from jarvis_workers.c2rust.mechanical.numbers import INT, literal, scalar
 from jarvis_workers.c2rust.mechanical.refusals import refuse
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
+_DATA = json.loads(files(__package__).joinpath("builtins.json").read_text("utf-8"))
 # Functions of the C library that have a builtin of the same name and type.
-LIBRARY = re.compile(
-    r"(?:mem(?:cpy|move|set|cmp|chr|ccpy)|mempcpy|str(?:len|nlen|cpy|ncpy|cat|ncat|cmp|ncmp|chr|rchr|str|spn|cspn|pbrk|dup|"
-    r"ndup|casecmp|ncasecmp)|stp(?:cpy|ncpy)|bcmp|bcopy|bzero|index|rindex|malloc|calloc|realloc|free|abort|exit|_exit|"
-    r"abs|labs|llabs|put(?:s|char)|fput[sc]|fwrite|v?(?:f|s|sn)?printf|"
-    r"(?:sqrt|cbrt|fabs|floor|ceil|round|trunc|rint|nearbyint|exp|exp2|expm1|log|log2|log10|log1p|sin|cos|tan|asin|acos|"
-    r"atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|pow|hypot|fmod|remainder|fmin|fmax|fdim|fma|copysign|ldexp|frexp|modf|"
-    r"scalbn|logb|ilogb|erf|erfc|tgamma|lgamma|l?lround|l?lrint|nextafter)f?|is(?:alpha|alnum|digit|space|upper|lower|"
-    r"xdigit|print|punct|cntrl|graph|blank)|to(?:upper|lower))"
-)
+LIBRARY = frozenset(_DATA["library"])
 
 
 def library_name(builtin: str) -> str:
-    """Return the function that a builtin stands for, "" if there is none; `__memcpy_chk` is one of glibc."""
+    """Return the C library function equivalent to a builtin, "" if none; `__memcpy_chk` is a function of glibc."""
     name = builtin.removeprefix("__builtin_")
     if name.startswith("__") and name.endswith("_chk"):
         return name
-    return name if LIBRARY.fullmatch(name) else ""
+    return name if name in LIBRARY else ""
 
 
 def _first(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
     return convert(ctx, ctx.value(arguments[0]), ctx.type_of(arguments[0]), ctx.type_of(node), node)
 
 
-def _method(name: str, suffix: str = "") -> Builtin:
-    def translate(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
-        result = ctx.value(arguments[0]).method(name)
-        type_ = scalar(ctx.type_of(node))
-        return result if suffix == "same" else result.cast(type_)
+def _method(name: str) -> Builtin:
+    return lambda ctx, node, arguments: ctx.value(arguments[0]).method(name).cast(scalar(ctx.type_of(node)))
 
-    return translate
+
+def _same(name: str) -> Builtin:
+    """A method whose result has the type of the operand."""
+    return lambda ctx, _node, arguments: ctx.value(arguments[0]).method(name)
 
 
 def _bits(template: str) -> Builtin:
-    """A builtin in which `x` stands for its operand."""
+    """A builtin as a template of Rust, in which `x` is the operand."""
 
     def translate(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
         name = ctx.temporary()
@@ -64,8 +59,8 @@ def _unordered(ctx: BodyContext, _node: SyntaxNode, arguments: list[SyntaxNode])
     return infix(left, "|", right).cast("i32")
 
 
-def _constant(value: float) -> Builtin:
-    return lambda ctx, node, _arguments: literal(value, ctx.type_of(node))
+def _constant(value: str) -> Builtin:
+    return lambda ctx, node, _arguments: literal(float(value), ctx.type_of(node))
 
 
 def _expression(text: str) -> Builtin:
@@ -81,9 +76,8 @@ def _object_size(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]
     return literal(0 if int(kind) >= 2 else -1, ctx.type_of(node))
 
 
-def _overflow(operator: str) -> Builtin:
+def _overflow(method: str) -> Builtin:
     """`__builtin_add_overflow(a, b, &result)`, over types that may differ."""
-    method = {"+": "add", "-": "sub", "*": "mul"}[operator]
 
     def translate(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
         if len(arguments) != 3:
@@ -125,53 +119,20 @@ def _classified(ctx: BodyContext, _node: SyntaxNode, arguments: list[SyntaxNode]
     return block([f"let {name} = {ctx.value(arguments[5]).text};"], Code(f"{text}{{ {zero} }}", BLOCK))
 
 
-def _with_suffixes(name: str, builtin: Builtin, *suffixes: str) -> dict[str, Builtin]:
-    return {f"__builtin_{name}{suffix}": builtin for suffix in suffixes}
-
-
-INTEGERS = ("", "l", "ll")
-FLOATS = ("", "f")
+# How builtins are translated, by the first words of the rows in builtins.json: made for their second word, or alike.
+MADE: dict[str, Callable[[str], Builtin]] = {
+    **{"method": _method, "same": _same, "template": _bits, "constant": _constant, "expression": _expression},
+    **{"comparison": _comparison, "overflow": _overflow},
+}
+ALIKE: dict[str, Builtin] = {
+    **{"first": _first, "constant_p": _constant_p, "choose": _choose, "object_size": _object_size},
+    **{"classified": _classified, "unordered": _unordered, "nothing": _nothing},
+}
 BUILTINS: dict[str, Builtin] = {
     **ATOMICS,
-    **_with_suffixes("expect", _first, "", "_with_probability"),
-    **_with_suffixes("assume_aligned", _first, ""),
-    **_with_suffixes("constant_p", _constant_p, ""),
-    **_with_suffixes("choose_expr", _choose, ""),
-    **_with_suffixes("object_size", _object_size, ""),
-    **_with_suffixes("dynamic_object_size", _object_size, ""),
-    **_with_suffixes("clz", _method("leading_zeros"), *INTEGERS),
-    **_with_suffixes("ctz", _method("trailing_zeros"), *INTEGERS),
-    **_with_suffixes("popcount", _method("count_ones"), *INTEGERS),
-    **_with_suffixes("parity", _bits("(x.count_ones() & 1) as i32"), *INTEGERS),
-    **_with_suffixes("ffs", _bits("if x == 0 { 0 } else { x.trailing_zeros() as i32 + 1 }"), *INTEGERS),
-    **_with_suffixes("clrsb", _bits("((x ^ (x >> 1)).leading_zeros() as i32) - 1"), *INTEGERS),
-    **_with_suffixes("bswap", _method("swap_bytes", "same"), "16", "32", "64"),
-    **_with_suffixes("inf", _constant(math.inf), *FLOATS),
-    **_with_suffixes("huge_val", _constant(math.inf), *FLOATS),
-    **_with_suffixes("nan", _constant(math.nan), *FLOATS),
-    **_with_suffixes("isnan", _method("is_nan"), *FLOATS),
-    **_with_suffixes("isinf", _method("is_infinite"), *FLOATS),
-    **_with_suffixes("isinf_sign", _bits("if x.is_infinite() { x.signum() as i32 } else { 0 }"), ""),
-    **_with_suffixes("isfinite", _method("is_finite"), *FLOATS),
-    **_with_suffixes("finite", _method("is_finite"), *FLOATS),
-    **_with_suffixes("isnormal", _method("is_normal"), *FLOATS),
-    **_with_suffixes("signbit", _method("is_sign_negative"), *FLOATS),
-    **_with_suffixes("isgreater", _comparison(">"), ""),
-    **_with_suffixes("isgreaterequal", _comparison(">="), ""),
-    **_with_suffixes("isless", _comparison("<"), ""),
-    **_with_suffixes("islessequal", _comparison("<="), ""),
-    **_with_suffixes("fpclassify", _classified, ""),
-    **_with_suffixes("isunordered", _unordered, ""),
-    **_with_suffixes("unreachable", _expression("core::hint::unreachable_unchecked()"), ""),
-    **_with_suffixes("trap", _expression("std::process::abort()"), ""),
-    **_with_suffixes("prefetch", _nothing, ""),
-    **_with_suffixes("add_overflow", _overflow("+"), ""),
-    **_with_suffixes("sub_overflow", _overflow("-"), ""),
-    **_with_suffixes("mul_overflow", _overflow("*"), ""),
     **{
-        f"__builtin_{sign}{operation}{suffix}_overflow": _overflow(symbol)
-        for sign in "su"
-        for operation, symbol in (("add", "+"), ("sub", "-"), ("mul", "*"))
-        for suffix in INTEGERS
+        f"__builtin_{name}": MADE[kind](word) if kind in MADE else ALIKE[kind]
+        for kind, word, names in _DATA["builtins"]
+        for name in names
     },
 }

@@ -63,13 +63,17 @@ def check_name(node: SyntaxNode) -> None:
 def _callee(ctx: BodyContext, node: SyntaxNode, named: SyntaxNode, type_: CType, arguments: list[SyntaxNode]) -> str:
     name = mention(ctx, named, type_)
     declared = ctx.signature(named.target)
-    if type_.prototyped:
-        called = ctx.rust(decay(type_), node)
-        fits = declared is None or ctx.rust(decay(declared), node) == called
-    else:
-        called = _given_type(ctx, node, arguments)
-        fits = declared is not None and declared.prototyped and ctx.rust(decay(declared), node) == called
+    called = ctx.rust(decay(type_), node) if type_.prototyped else _given_type(ctx, node, arguments)
+    fits = type_.prototyped
+    if declared is not None:
+        fits = (declared.prototyped or type_.prototyped) and _declared_pointer(ctx, named, declared) == called
     return name if fits else f"core::mem::transmute::<*const (), {function_text(called)}>({name} as *const ())"
+
+
+def _declared_pointer(ctx: BodyContext, node: SyntaxNode, type_: CType) -> str:
+    """Return the type of a pointer to a function as the crate declares it: with the records of its own unit."""
+    text, owner = ctx.rust(decay(type_), node), ctx.names.owners.get(node.target)
+    return owner.rust_type(decay(type_)) if owner else text
 
 
 def mention(ctx: BodyContext, node: SyntaxNode, type_: CType) -> str:
@@ -111,6 +115,6 @@ def function_value(ctx: BodyContext, node: SyntaxNode) -> Code:
     check_name(node)
     name, pointer = mention(ctx, node, type_), ctx.rust(decay(type_), node)
     declared = ctx.signature(node.target)
-    if declared is not None and ctx.rust(decay(declared), node) != pointer:
+    if declared is not None and _declared_pointer(ctx, node, declared) != pointer:
         return Code(f"core::mem::transmute::<*const (), {pointer}>({name} as *const ())")
     return Code(f"Some({name} as {function_text(pointer)})", bare=f"Some({name})")

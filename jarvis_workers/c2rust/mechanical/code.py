@@ -71,7 +71,7 @@ def infix(left: Code, operator: str, right: Code) -> Code:
 
 
 def block(statements: Iterable[str], value: Code) -> Code:
-    """Return a block with a value; its statements stand on one line unless one of them has several."""
+    """Return a block with a value; its statements are on one line unless one of them spans several."""
     parts = list(statements)
     if not parts:
         return value

@@ -31,7 +31,7 @@ def is_condition(node: SyntaxNode) -> bool:
 
 
 def _truth_value(node: SyntaxNode) -> SyntaxNode | None:
-    """Return the operator with value 0 or 1 behind parentheses, implicit casts and `__builtin_expect`."""
+    """Return the operator with value 0 or 1 inside parentheses, implicit casts and `__builtin_expect`."""
     while not is_condition(node):
         if node.kind == "implicit_cast" or is_transparent(node):
             node = operand(node)

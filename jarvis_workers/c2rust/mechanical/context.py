@@ -1,4 +1,4 @@
-"""What the translation of one definition knows: types, names, scopes, jumps, and the items that it collects."""
+"""The state of the translation of one definition: types, names, scopes, jumps, and the items that it collects."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ OTHER_TYPES = (
 
 @dataclass(frozen=True)
 class Parts:
-    """How the parts of a definition are translated; each module translates some kinds, and asks for the others here."""
+    """Translators of the parts of a definition; each module has some, and calls those of other modules here."""
 
     value: Callable[["BodyContext", SyntaxNode], Code]
     effect: Callable[["BodyContext", SyntaxNode], list[str]]
@@ -44,8 +44,8 @@ class Parts:
 class JumpTarget:
     """A loop or labelled block around the current statement, innermost last.
 
-    `breaks` and `continues`: it is the target of `break` or `continue` of C.  A `code` is what jumps there instead of
-    Rust's `break`.
+    `breaks` and `continues`: it is the target of `break` or `continue` of C.  `code` is the statement that jumps there,
+    if not Rust's `break`.
     """
 
     label: str
@@ -57,13 +57,13 @@ class JumpTarget:
 
 
 class LabelStates(Protocol):
-    """The states of a machine that runs the statements of a function."""
+    """The states of a state machine that executes the statements of a function."""
 
     def state_of(self, label: str) -> int: ...
 
 
 class Unstructured(Exception):
-    """A jump that blocks and loops cannot express: the function needs a machine of states."""
+    """A jump that blocks and loops cannot express: the function needs a state machine."""
 
 
 @dataclass
@@ -135,7 +135,7 @@ class BodyContext:
         self.uses.setdefault(use.key, use)
 
     def fresh(self, stem: str) -> str:
-        """Return a name that no other of the body has: `stem`, `stem_2`, …"""
+        """Return a name that is unique in the body: `stem`, `stem_2`, …"""
         name = identifier(stem)
         number = 1
         while self._is_taken(name):
@@ -193,7 +193,7 @@ def check_type(type_: CType, node: SyntaxNode | None = None) -> None:
 
 
 def decay(type_: CType) -> CType:
-    """Return what a value of this type is: arrays and functions become pointers."""
+    """Return the type of a value after decay: arrays and functions become pointers."""
     if type_.kind == "function":
         return CType("pointer", f"{type_.spelling} *", 8, 8, target=type_)
     if type_.kind in ARRAYS:

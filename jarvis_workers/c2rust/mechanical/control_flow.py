@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from jarvis_workers.c2rust.mechanical.context import operand, plain, present
+from jarvis_workers.c2rust.mechanical.context import operand, plain, present, uncast
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
 LOOPS = ("while", "do", "for")
@@ -32,7 +32,7 @@ def cases_of(node: SyntaxNode) -> Iterator[SyntaxNode]:
 
 
 def has_inner_cases(node: SyntaxNode) -> bool:
-    """Whether cases of a switch stand within its inner statements, as in Duff's device."""
+    """Whether cases of a switch are inside its inner statements, as in Duff's device."""
     inside = operand(node, 1)
     direct = 0
     for child in present(inside.children) if inside.kind == "compound" else [inside]:
@@ -44,12 +44,12 @@ def has_inner_cases(node: SyntaxNode) -> bool:
 
 
 def labelled(node: SyntaxNode) -> SyntaxNode:
-    """Return the statement behind a label, case or default."""
+    """Return the statement after a label, case or default."""
     return operand(node, len(node.children) - 1)
 
 
 def diverges(node: SyntaxNode) -> bool:
-    """Whether control never reaches the end of a statement; False if that is not plain."""
+    """Whether control never reaches the end of a statement; False if that is not obvious."""
     if node.kind in JUMPS:
         return True
     if node.kind in LABELS:
@@ -73,6 +73,8 @@ def is_endless(node: SyntaxNode) -> bool:
 
 
 def constant_truth(node: SyntaxNode) -> bool | None:
-    """Return whether a literal is true; None if it is none."""
-    node = plain(node)
-    return bool(node.value) if node.kind in ("integer", "character") and node.value is not None else None
+    """Return whether a literal is true, also 0 or 1 with a cast; None for other expressions."""
+    literal = uncast(node)
+    if literal.kind not in ("integer", "character") or literal.value is None:
+        return None
+    return bool(literal.value) if literal is plain(node) or literal.value in (0, 1) else None

@@ -32,7 +32,7 @@ ZERO = Code("core::mem::zeroed()")
 
 @dataclass
 class Aggregate:
-    """What an initialiser list gives to the members of a record or the elements of an array, by number."""
+    """The values of an initialiser list for the members of a record or the elements of an array, by index."""
 
     type: CType
     items: "dict[int, Aggregate | SyntaxNode]" = field(default_factory=dict)

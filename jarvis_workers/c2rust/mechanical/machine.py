@@ -1,6 +1,6 @@
-"""A machine of states for jumps that blocks and loops cannot express: `loop { match state { … } }`.
+"""State machines for jumps that blocks and loops cannot express: `loop { match state { … } }`.
 
-Only statements that hold a label or a case of an outer switch are taken apart into states; all others stay as they are.
+Only statements that hold a label or a case of an outer switch are split into states; all others stay as they are.
 State 0 is the begin of the body; addresses of labels are the numbers of their states.
 """
 
@@ -40,7 +40,7 @@ class StateMachine:
         return self.labels[label]
 
     def begin(self, state: int, *, falls: bool = True) -> None:
-        """Begin a state; the one before goes on with it unless it jumps elsewhere."""
+        """Begin a state; the previous state continues with it unless it jumps elsewhere."""
         if falls:
             self.states[self.current].append(f"state = {state};")
         self.current = state
@@ -51,7 +51,7 @@ class StateMachine:
 
 
 def machine_lines(ctx: BodyContext, body: SyntaxNode) -> list[str]:
-    """Return the lines of a function body as a machine."""
+    """Return the lines of a function body as a state machine."""
     machine = StateMachine()
     ctx.machine = machine
     for one in walk(body):

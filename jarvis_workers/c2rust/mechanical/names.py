@@ -1,4 +1,4 @@
-"""The Rust names that a translation uses, and what a translated body uses of the rest of the crate."""
+"""The Rust names that a translation uses, and the items of the crate that a translated body uses."""
 
 import re
 from collections.abc import Mapping
@@ -30,6 +30,7 @@ class Names:
 
     `symbols` are the Rust names of functions and globals by key; one that is missing has its C name.  `signatures` are
     the types of functions by key that the crate declares; a unit that declares another type calls through a cast.
+    `owners` are the type names of the units that define functions, by key of the function.
     `reserved` are names that no local variable can have: those of statics and constants that a glob imports.
     """
 
@@ -37,6 +38,7 @@ class Names:
     symbols: Mapping[str, str] = field(default_factory=dict)
     signatures: Mapping[str, CType] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
+    owners: Mapping[str, RecordNames] = field(default_factory=dict)
 
     def symbol(self, key: str, name: str) -> str:
         return self.symbols.get(key) or identifier(name)
@@ -52,7 +54,7 @@ class SymbolUse(NamedTuple):
 
 
 class RustBody(NamedTuple):
-    """The items of a translated definition, and what they mention, in the order of the keys."""
+    """The items of a translated definition, and the symbols that they mention, ordered by key."""
 
     text: str
     uses: tuple[SymbolUse, ...]
@@ -62,6 +64,6 @@ GENERATED_LABEL = re.compile(r"(?:loop|once|next|switch|case)_\d+|machine")
 
 
 def rust_label(name: str) -> str:
-    """Return a label of C as one of Rust, apart from those that the translation makes."""
+    """Return a C label as a Rust label that differs from all generated labels."""
     plain = identifier(name).removeprefix("r#")
     return f"'{plain}_" if plain in KEYWORDS or GENERATED_LABEL.fullmatch(plain) else f"'{plain}"

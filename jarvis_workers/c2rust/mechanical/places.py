@@ -27,7 +27,7 @@ class Lvalue:
     """An lvalue of type `type`.
 
     `bits` is the name of the accessors if it is a bit-field of the record that `path` leads to; `packed`: that record
-    may be misaligned.
+    may be misaligned.  `temporary` is the type of `base` if that is a value, which has no address.
     """
 
     base: Code
@@ -36,6 +36,7 @@ class Lvalue:
     path: str = ""
     bits: str = ""
     packed: bool = False
+    temporary: CType | None = None
 
     @property
     def text(self) -> str:
@@ -93,7 +94,17 @@ def place(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
     if node.kind == "unary" and node.operator == "*":
         return Lvalue(ctx.value(operand(node)), ctx.type_of(node), dereferenced=True)
     translate = PLACES.get(node.kind)
-    return Lvalue(ctx.value(node), ctx.type_of(node)) if translate is None else translate(ctx, node)
+    if translate is None:
+        return Lvalue(ctx.value(node), ctx.type_of(node), temporary=ctx.type_of(node))
+    return translate(ctx, node)
+
+
+def _stored(ctx: BodyContext, found: Lvalue, type_: CType, stem: str = "value") -> Lvalue:
+    """Return the place in a variable of the function, to which the base is assigned: a value has no address."""
+    name = ctx.temporary(stem)
+    ctx.hoisted.append(f"let mut {name}: {ctx.rust(type_)} = core::mem::zeroed();")
+    pointer = block([f"{name} = {found.base.short};"], Code(f"core::ptr::addr_of_mut!({name})"))
+    return replace(found, base=pointer, dereferenced=True, temporary=None)
 
 
 def _string(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
@@ -166,10 +177,7 @@ def _compound_literal(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
         name = ctx.temporary(f"{ctx.symbol.removeprefix('r#')}_literal")
         ctx.items.append(f"static mut {name}: {rust} = unsafe {{ {ctx.value(literal).short} }};")
         return Lvalue(Code(name), type_)
-    name = ctx.temporary("literal")
-    ctx.hoisted.append(f"let mut {name}: {rust} = core::mem::zeroed();")
-    pointer = Code(f"core::ptr::addr_of_mut!({name})")
-    return Lvalue(block([f"{name} = {ctx.value(literal).short};"], pointer), type_, dereferenced=True)
+    return _stored(ctx, Lvalue(ctx.value(literal), type_), type_, "literal")
 
 
 def decayed_pointer(ctx: BodyContext, node: SyntaxNode, element: CType, name: str) -> Code:
@@ -178,7 +186,9 @@ def decayed_pointer(ctx: BodyContext, node: SyntaxNode, element: CType, name: st
     if inner.kind == "string":
         literal = string_pointer(inner.name, element)
         return replace(literal.cast(name), pointer=literal.text)
-    pointer = place(ctx, node).address(constant=ctx.static or name.startswith("*const"))
+    found = place(ctx, node)
+    found = found if found.temporary is None else _stored(ctx, found, found.temporary)
+    pointer = found.address(constant=ctx.static or name.startswith("*const"))
     return Code(f"{pointer.at(CAST)} as {name}", CAST, pointer.effects, pointer=pointer.at(CAST))
 
 

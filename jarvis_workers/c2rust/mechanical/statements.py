@@ -73,7 +73,7 @@ def _emit(
 
 
 def _plain(ctx: BodyContext, node: SyntaxNode) -> list[str]:
-    """Translate a statement whose own declarations are hoisted or not, but not those of what is in it."""
+    """Translate a statement; `hoist` applies to its own declarations, not to those of nested statements."""
     if node.kind == "declaration":
         return statement(ctx, node)
     hoisting, ctx.hoisting = ctx.hoisting, False
@@ -130,7 +130,7 @@ def _do(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def _continued(ctx: BodyContext, target: JumpTarget, node: SyntaxNode) -> list[str]:
-    """Return the lines of a loop body after which `continue` goes on."""
+    """Return the lines of a loop body, at whose end `continue` resumes."""
     if not has_continue(node):
         with ctx.target(target):
             return body(ctx, node)

@@ -35,7 +35,7 @@ class SwitchGroup:
 
 
 def switch(ctx: BodyContext, node: SyntaxNode, sequence: StatementSequence) -> list[str]:
-    """Return the lines of a switch. Raises Unstructured if cases stand within inner statements."""
+    """Return the lines of a switch. Raises Unstructured if cases are inside inner statements."""
     tested, inside = operand(node), operand(node, 1)
     type_ = ctx.type_of(tested)
     before, groups = _groups(ctx, inside, type_)
@@ -93,7 +93,7 @@ def case_value(ctx: BodyContext, node: SyntaxNode, type_: CType) -> Code:
 
 
 def _runs(groups: Sequence[SwitchGroup]) -> list[list[SwitchGroup]]:
-    """Return the groups, together where one falls through to the next."""
+    """Return runs of groups in which each falls through to the next."""
     runs: list[list[SwitchGroup]] = []
     open_ = False
     for group in groups:

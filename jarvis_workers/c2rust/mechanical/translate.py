@@ -1,4 +1,4 @@
-"""Translate definitions of C to Rust: functions, globals, and the declarations of what stays C."""
+"""Translate definitions of C to Rust: functions, globals, and declarations of the symbols that stay in C."""
 
 from collections.abc import Callable
 
@@ -39,15 +39,16 @@ def declaration(name: str, type_: CType, names: Names) -> str:
     except Refused as refused:
         raise ValueError(refused.refusal.reason) from refused
     if type_.kind != "function":
-        return f"pub static mut {name}: {_rust(type_, names)};"
-    words = [f"a{number}: {_rust(decay(one), names)}" for number, one in enumerate(type_.parameters)]
+        return f"pub static mut {name}: {spelled(type_, names)};"
+    words = [f"a{number}: {spelled(decay(one), names)}" for number, one in enumerate(type_.parameters)]
     if type_.variadic and type_.prototyped:
         words.append("...")
     result = type_.target or VOID
-    return f"pub fn {name}({', '.join(words)}){'' if result.kind == 'void' else f' -> {_rust(result, names)}'};"
+    return f"pub fn {name}({', '.join(words)}){'' if result.kind == 'void' else f' -> {spelled(result, names)}'};"
 
 
-def _rust(type_: CType, names: Names) -> str:
+def spelled(type_: CType, names: Names) -> str:
+    """Return a type as Rust, as bodies spell it."""
     return scalar(type_) or names.types.rust_type(type_)
 
 

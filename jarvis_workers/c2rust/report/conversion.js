@@ -15,23 +15,37 @@ function stateBadge(one) {
   return state ? badge(STATES[state], `s-${state}`) : "";
 }
 
-/* The cells of pictures: by state, or by users without a conversion. */
+/* Nodes of pictures; cells by state as well, or by users without a conversion. */
+function stateClass(one) {
+  return stateOf(one) ? `s-${stateOf(one)}` : "";
+}
+
 function tone(one) {
-  return stateOf(one) ? `s-${stateOf(one)}` : shade(users[one]);
+  return stateClass(one) || shade(users[one]);
+}
+
+/* The row of a function: name, state, where it is and why it stays C, lines, and how many of them the tests run. */
+function conversionRow(one) {
+  const found = conversion.functions[one];
+  const where = `${place(one)}: ${found.reason || found.proof}`;
+  const cells = [["where", where], ["lines", number(data.lines[one])], ["users", found.lines[1] ? `${found.lines[0]}/${found.lines[1]}` : ""]];
+  return [make("a", { href: symbolLink(one), className: "name", title: data.name[one], textContent: data.name[one] }),
+    make("span", { className: "marks" }, stateBadge(one)),
+    ...cells.map(([className, text]) => make("span", { className, title: text, textContent: text }))];
 }
 
 function conversionPart(one) {
   const found = conversion.functions[one];
   if (!found) return [];
-  const gates = found.gates.map(([gate, passed, detail, seconds]) => make("tr", {},
+  const gates = found.gates.map(([gate, passed, detail]) => make("tr", {},
     make("td", { textContent: gate }), make("td", { textContent: passed ? "passed" : "failed", className: passed ? "" : "bad" }),
-    make("td", { textContent: detail }), make("td", { textContent: seconds ? `${seconds.toFixed(2)} s` : "" })));
+    make("td", { textContent: detail })));
   const text = (title, content, empty) => panel(title, content
     ? make("pre", { className: "text", tabIndex: 0, textContent: content }) : make("p", { className: "empty", textContent: empty }));
   return [make("div", { className: "parts", id: "conversion" },
-    make("p", { className: "aside" }, stateBadge(one), ` proof: ${found.proof}`, found.calls ? `, ${plural(found.calls, "call")} compared with C` : "", found.reason ? `. ${found.reason}` : ""),
+    make("p", { className: "aside" }, stateBadge(one), ` proof: ${found.proof}`, found.lines[1] ? `, tests run ${found.lines[0]} of ${plural(found.lines[1], "line")}` : "", found.reason ? `. ${found.reason}` : ""),
     make("div", { className: "columns" }, text("C", found.c, "The text is not in this page."), text("Rust", found.rust, "None.")),
-    found.gates.length ? panel("Gates", make("table", { className: "gates" }, make("thead", {}, make("tr", {}, ...["Gate", "Result", "Detail", "CPU"].map((one) => make("th", { scope: "col", textContent: one })))), make("tbody", {}, ...gates))) : "")];
+    found.gates.length ? panel("Gates", make("table", { className: "gates" }, make("thead", {}, make("tr", {}, ...["Gate", "Result", "Detail"].map((one) => make("th", { scope: "col", textContent: one })))), make("tbody", {}, ...gates))) : "")];
 }
 
 function conversionView(state) {
@@ -40,10 +54,11 @@ function conversionView(state) {
   const chosen = all.filter((one) => !wanted || stateOf(one) === wanted);
   const count = (name) => all.filter((one) => stateOf(one) === name).length;
   const choices = [["", `all ${number(all.length)}`], ...Object.entries(STATES).map(([name, text]) => [name, `${text} ${number(count(name))}`])];
-  const suites = conversion.suites.map((suite) => make("li", {}, make("code", { textContent: suite.command }), ` ${suite.passed ? "passes" : "FAILS"} with Rust; C ${suite.c_seconds.toFixed(1)} s, Rust ${suite.rust_seconds.toFixed(1)} s`));
+  const suites = conversion.suites.map((suite) => make("li", {}, make("code", { textContent: suite.command }), ` ${suite.passed ? "passes" : "FAILS"} with Rust`));
+  view.classList.add("conversion");
   view.append(heading("Conversion", small(number(chosen.length))),
     make("ul", { className: "details" }, ...suites),
     make("div", { className: "chips", role: "group", ariaLabel: "State" }, ...choices.map(([name, text]) => choice(state, "state", name, text, name === wanted))),
-    chosen.length ? symbolList(chosen, "Functions", (place) => [stateBadge(chosen[place])], { seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
+    chosen.length ? virtualList(chosen.length, (at) => conversionRow(chosen[at]), { label: "Functions", captions: ["lines", "run"], seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
   return "Conversion";
 }

@@ -1,7 +1,6 @@
 """The conversion of a project as JSON for the page that shows its graph."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from jarvis_workers.c2rust.conversion import Conversion
@@ -31,18 +30,17 @@ def conversion_data(
                 "cause": one.cause,
                 "proof": one.proof,
                 "reason": visible(one.reason),
-                "calls": one.calls,
-                "gates": [(gate, passed, visible(detail), seconds) for gate, passed, detail, seconds in one.gates],
+                "lines": (one.lines_run, one.lines),
+                "gates": [(gate, passed, visible(detail)) for gate, passed, detail, _ in one.gates],
                 "c": _text(c_texts.get(one.slot, "")),
                 "rust": _text(rust_texts.get(one.slot, "")),
             }
-    return {"functions": functions, "suites": [_visible(asdict(suite)) for suite in conversion.suites]}
+    return {
+        "functions": functions,
+        "suites": [{"command": visible(suite.command), "passed": suite.passed} for suite in conversion.suites],
+    }
 
 
 def _text(text: str) -> str:
     cut = text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}\n…"
     return "\n".join(visible(line.replace("\t", "    ")) for line in cut.split("\n"))
-
-
-def _visible(suite: dict[str, Any]) -> dict[str, Any]:
-    return {**suite, "command": visible(suite["command"])}

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failures, state_counts
 from jarvis_workers.paths import plain
 
 CAUSES = {
-    "refused": "stay in C: the translation does not support them",
-    "not_checked": "stay in C, NOT CHECKED: no gate proves them",
-    "different": "stay in C: their Rust version behaves differently",
+    "refused": "in C, not supported by the translation",
+    "not_checked": "in C, NOT CHECKED: without proof",
+    "different": "in C, different behaviour in Rust",
 }
 
 
@@ -42,15 +43,25 @@ def _lines(conversion: Conversion) -> Iterator[str]:
         yield f"NOT CHECKED: {len(conversion.not_checked):,} translation units could not be read"
         yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
     yield from (f"warning: {warning}" for warning in conversion.warnings)
-    yield from (f"the crate DOES NOT BUILD: {gate.detail}" for gate in conversion.crate if not gate.passed)
+    yield from failures(replace(conversion, suites=()))
+    yield from (f"{gate.gate}: {gate.detail}" for gate in conversion.crate if gate.passed and gate.detail)
     for suite in conversion.suites:
-        yield f"{suite.command}: {suite_text(suite.passed)}; C {suite.c_seconds:.1f} s, Rust {suite.rust_seconds:.1f} s"
+        yield f"{suite.command}: {suite_text(suite.passed)}"
     for cause, text in CAUSES.items():
         stopped = [one for one in conversion.functions if one.cause == cause]
         if stopped:
-            yield f"{len(stopped):,} functions {text}:"
+            yield f"{text[0].upper()}{text[1:]} ({len(stopped):,}):"
             yield from (f"  {one.file}:{one.line}: {one.name}: {one.reason}" for one in stopped)
+    yield from _lines_run(conversion)
     yield summary(conversion)
+
+
+def _lines_run(conversion: Conversion) -> Iterator[str]:
+    """Yield how much of the C code the tests run, if this was counted."""
+    rust = [one for one in conversion.functions if one.state == "mechanical"]
+    if lines := sum(one.lines for one in rust):
+        run = sum(one.lines_run for one in rust)
+        yield f"the tests run {run:,} of {lines:,} lines of the functions that are Rust"
 
 
 def suite_text(passed: bool) -> str:
@@ -65,16 +76,17 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
     for file, reason in conversion.not_checked:
         yield f"\n**NOT CHECKED: {_cell(file)}: {_cell(reason)}**\n"
     if conversion.suites:
-        yield "\n## Tests\n\n| command | result | C, s | Rust, s |\n|---|---|---:|---:|\n"
+        yield "\n## Tests\n\n| command | result |\n|---|---|\n"
         for suite in conversion.suites:
-            yield (
-                f"| `{_cell(suite.command)}` | {suite_text(suite.passed)} | {suite.c_seconds:.1f} | "
-                f"{suite.rust_seconds:.1f} |\n"
-            )
-    yield "\n## Functions\n\n| function | location | state | proof | reason |\n|---|---|---|---|---|\n"
+            yield f"| `{_cell(suite.command)}` | {suite_text(suite.passed)} |\n"
+    for gate in conversion.crate:
+        if gate.passed and gate.detail:
+            yield f"\n{_cell(gate.gate)}: {_cell(gate.detail)}\n"
+    yield "\n## Functions\n\n| function | location | state | proof | lines run | reason |\n|---|---|---|---|---:|---|\n"
     for one in conversion.functions:
         place = f"{_cell(one.file)}:{one.line}"
-        yield f"| `{_cell(one.name)}` | {place} | {one.state} | {one.proof} | {_cell(one.reason)} |\n"
+        lines = f"{one.lines_run} of {one.lines}" if one.lines else ""
+        yield f"| `{_cell(one.name)}` | {place} | {one.state} | {one.proof} | {lines} | {_cell(one.reason)} |\n"
     for title, entries in (("Warnings", conversion.warnings), ("Remaining C files", conversion.remainder)):
         if entries:
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)

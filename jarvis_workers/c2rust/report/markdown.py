@@ -6,6 +6,7 @@ from typing import Any
 from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
 from jarvis_workers.c2rust.report.text import incomplete_line, not_checked_line, summary_line
 from jarvis_workers.escape import code, code_cell, prose
+from jarvis_workers.paths import listing
 
 # Rows of a table; the rest is counted.
 ROWS = 50
@@ -65,9 +66,7 @@ def _cycles(cycles: Sequence[Sequence[SymbolEntry]]) -> Iterator[str]:
 
 
 def _cycle(cycle: Sequence[SymbolEntry]) -> str:
-    names = ", ".join(code(entry.name) for entry in cycle[:CYCLE_MEMBERS])
-    rest = len(cycle) - CYCLE_MEMBERS
-    return f"{len(cycle):,} symbols: {names}" + (f" and {rest:,} more" if rest > 0 else "")
+    return f"{len(cycle):,} symbols: {listing([code(entry.name) for entry in cycle], CYCLE_MEMBERS)}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

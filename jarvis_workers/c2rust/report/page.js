@@ -17,10 +17,11 @@ function show(event) {
   const of = state.has("symbol") ? symbolView : state.has("file") ? fileView : state.has("cycle") ? cycleView : SHOWN[state.get("view")];
   pictures = [];
   view.replaceChildren();
+  view.className = "";
   document.getElementById("overview").hidden = Boolean(of);
   view.hidden = !of;
   const title = of ? of(state) : overview();
-  document.title = of ? `${title} · ${project}` : `${project}: symbol graph`;
+  document.title = of ? `${title} · ${project}` : `${project}: ${hasConversion ? "conversion to Rust" : "symbol graph"}`;
   document.querySelectorAll("#views a").forEach((one) => {
     const current = of === symbolView || of === fileView || of === cycleView ? { fileView: "files", cycleView: "cycles" }[of.name] : state.get("view") || "";
     if (one.dataset.view === current && (of || !current)) one.setAttribute("aria-current", "page");

@@ -5,6 +5,7 @@ browser runs nothing else, whatever the names in the graph contain.  A notice at
 checked.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,8 @@ from jarvis_workers.markup import Html, content_policy, markup, written
 SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "page.js")
 # Units listed in the page; the JSON report has all.
 UNCHECKED_MAX = 500
+# The tiles of a conversion, with the states of conversion.js.
+STATES = (("In Rust", "mechanical"), ("Refused", "refused"), ("Not checked", "not_checked"), ("Different", "different"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class PageFacts:
     """The text of a page besides the graph: the project's name, short facts, and what is missing from the graph.
 
     `details` are texts such as the path of the project and the time of the scan.  `units` counts all translation
-    units, including those not checked.
+    units, including those not checked.  `failures` are lines that must not be overlooked.
     """
 
     title: str
@@ -37,6 +40,7 @@ class PageFacts:
     units: int = 0
     not_checked: Sequence[UncheckedUnit] = ()
     warnings: Sequence[str] = ()
+    failures: Sequence[str] = ()
 
 
 def render_page(
@@ -52,15 +56,17 @@ def render_page(
     """
     entries = tuple(roots)
     body = scan_body(graph, order, entries, units=facts.units, not_checked=facts.not_checked, warnings=facts.warnings)
+    kind = "conversion to Rust" if conversion else "symbol graph"
     style, script = _asset("page.css"), "".join(map(_asset, SCRIPTS))
     page = Template(_asset("page.html")).substitute(
-        title=written(f"{facts.title}: symbol graph"),
+        title=written(f"{facts.title}: {kind}"),
+        kind=written(kind),
         policy=content_policy(style, script),
         style=style,
         name=written(facts.title),
         details=written(markup("<li>{detail}</li>", detail=detail) for detail in facts.details if detail),
-        notices=written(_notices(body)),
-        tiles=written(_tiles(body)),
+        notices=written([*_failures(facts), *_notices(body)]),
+        tiles=written(_tiles(body, conversion)),
         data=graph_data(graph, order, entries, conversion),
         script=script,
     )
@@ -71,6 +77,10 @@ def render_page(
 def _asset(name: str) -> str:
     """Return the text of a resource file of this package."""
     return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _failures(facts: PageFacts) -> Iterator[Html]:
+    yield from (markup('<p class="notice bad" role="alert">{line}</p>', line=line) for line in facts.failures)
 
 
 def _notices(body: ScanBody) -> Iterator[Html]:
@@ -91,8 +101,11 @@ def _notices(body: ScanBody) -> Iterator[Html]:
     yield from (markup('<p class="notice">{warning}</p>', warning=warning) for warning in body.warnings)
 
 
-def _tiles(body: ScanBody) -> Iterator[Html]:
+def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
+    counts = Counter(one["cause"] or one["state"] for one in conversion["functions"].values()) if conversion else {}
+    for label, state in STATES if conversion else ():
+        yield _tile(label, counts[state], f"view=conversion&state={state}")
     numbers = (
         ("Functions", symbols.get("function", 0), "view=symbols&category=function"),
         ("Function lines", body.lines, "view=symbols&category=function&sort=lines"),
@@ -104,10 +117,10 @@ def _tiles(body: ScanBody) -> Iterator[Html]:
         ("Globals", symbols.get("global", 0), "view=symbols&category=global"),
         ("Macros", symbols.get("macro", 0), "view=symbols&category=macro"),
     )
-    for label, number, target in numbers:
-        yield markup(
-            '<a class="tile" href="#{target}"><b>{number}</b><span>{label}</span></a>',
-            target=target,
-            number=f"{number:,}",
-            label=label,
-        )
+    for label, number, target in numbers[: len(numbers) - len(counts and STATES)]:
+        yield _tile(label, number, target)
+
+
+def _tile(label: str, number: int, target: str) -> Html:
+    tile = '<a class="tile" href="#{target}"><b>{number}</b><span>{label}</span></a>'
+    return markup(tile, target=target, number=f"{number:,}", label=label)

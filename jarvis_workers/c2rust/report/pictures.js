@@ -52,7 +52,7 @@ function neighbourhood(one, callers, callees, width) {
 }
 
 function rowsWith(found, rest, direction) {
-  const rows = found.map(({ symbol, kinds }) => ({ text: data.name[symbol], href: symbolLink(symbol), kind: edgeClass(kinds), name: isFunction(symbol) ? "" : "other" }));
+  const rows = found.map(({ symbol, kinds }) => ({ text: data.name[symbol], href: symbolLink(symbol), kind: edgeClass(kinds), name: stateClass(symbol) || (isFunction(symbol) ? "" : "other") }));
   if (rest) rows.push({ text: `and ${number(rest)} more`, kind: "e-more", name: "more", href: "", direction });
   return rows;
 }
@@ -80,7 +80,7 @@ function sideways(one, left, right, rest, width) {
     drawn.push(draw("path", { d: `M${to} ${middle}C${to + gap / 2} ${middle} ${to + gap / 2} ${y} ${to + gap - 6} ${y}`, class: `edge ${row.kind}` }), arrow(to + gap, y, 1, row.kind));
     drawn.push(node(to + gap, y - 12, each, row.text, row.href, row.name));
   });
-  drawn.push(node(from, middle - 12, each, data.name[one], "", "self"));
+  drawn.push(node(from, middle - 12, each, data.name[one], "", `self ${stateClass(one)}`));
   return picture(to + (hasRight ? gap + each : 0), height, ...drawn);
 }
 
@@ -97,7 +97,7 @@ function stacked(one, left, right, rest, width) {
     const y = middle + 30 + place * 30 + 14;
     drawn.push(draw("path", { d: `M22 ${middle + 24}V${y}H34`, class: `edge ${row.kind}` }), arrow(40, y, 1, row.kind), node(40, y - 12, width - 40, row.text, row.href, row.name));
   });
-  drawn.push(node(0, middle, width, data.name[one], "", "self"));
+  drawn.push(node(0, middle, width, data.name[one], "", `self ${stateClass(one)}`));
   return picture(width, middle + 38 + rights.length * 30, ...drawn);
 }
 
@@ -140,7 +140,7 @@ function ring(members, width) {
     const [x, y] = points.get(one);
     const side = x > cx + 2 ? x + 6 : x < cx - 2 ? x - each - 6 : x - each / 2;
     const above = Math.abs(x - cx) <= 2 ? (y < cy ? -26 : 2) : -12;
-    drawn.push(draw("circle", { cx: x, cy: y, r: 4, class: "dot" }), node(side, y + above, each, data.name[one], symbolLink(one)));
+    drawn.push(draw("circle", { cx: x, cy: y, r: 4, class: "dot" }), node(side, y + above, each, data.name[one], symbolLink(one), stateClass(one)));
   });
   return picture(width, height, ...drawn);
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import listing, plain
 
 # Entries of a list; the rest is counted. The page and the JSON have all.
 LISTED = 10
@@ -39,7 +39,7 @@ def not_checked_line(body: ScanBody) -> str:
 def incomplete_line(body: ScanBody) -> str:
     """Return a line with the number of symbols without a definition that was read without errors (`--allow-errors`)."""
     symbols = "1 symbol has" if body.incomplete == 1 else f"{body.incomplete:,} symbols have"
-    return f"{symbols} no definition read without errors: edges may be missing"
+    return f"{symbols} no error-free definition: edges may be missing"
 
 
 def _lines(body: ScanBody) -> Iterator[str]:
@@ -53,7 +53,9 @@ def _lines(body: ScanBody) -> Iterator[str]:
     yield from _symbols("Roots (no other function calls them)", body.roots)
     if body.cycles:
         yield f"Cycles ({len(body.cycles):,}), each one step of the translation order:"
-        yield from (f"  {_cycle(cycle)}" for cycle in body.cycles[:LISTED])
+        yield from (
+            f"  {len(cycle):,}: {listing([one.name for one in cycle], CYCLE_MEMBERS)}" for cycle in body.cycles[:LISTED]
+        )
         yield from _more(len(body.cycles))
     yield from _symbols("Largest functions", body.largest)
     yield from _symbols("Most used functions", body.most_used)
@@ -74,12 +76,6 @@ def _entry(entry: SymbolEntry) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _cycle(cycle: Sequence[SymbolEntry]) -> str:
-    names = ", ".join(entry.name for entry in cycle[:CYCLE_MEMBERS])
-    rest = len(cycle) - CYCLE_MEMBERS
-    return f"{len(cycle):,}: {names}" + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _more(number: int) -> Iterator[str]:

@@ -53,7 +53,7 @@ function overview() {
   const functions = data.name.map((_, one) => one).filter(isFunction);
   const top = (key) => [...functions].sort((a, b) => key[b] - key[a] || a - b).slice(0, 10);
   const filled = files.filter((file) => file.lines).length;
-  const many = filled > 1;
+  const many = filled > 1 && !hasConversion;
   panels.replaceChildren(
     make("section", { className: "panel wide" }, make("h3", {}, many ? "Files by lines of functions" : "Functions by lines", small(many ? largest(filled, "files") : largest(functions.length, "functions"))),
       figure("treemap", (width) => (many ? treemapOfFiles(width) : treemapOf(functions, width)))),

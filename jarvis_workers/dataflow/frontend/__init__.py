@@ -32,24 +32,24 @@ def model(
     content: bytes,
     text: bytes,
     language: str,
-    wanted: Callable[[Function, bytes], bool],
+    is_selected: Callable[[Function, bytes], bool],
     *,
     header: bool,
     cpp: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the model of a "c/cpp" file from its content and masked text; "cpp" is whether it was parsed as C++."""
+    """Return the summary of a "c/cpp" file from its content and masked text; "cpp" is whether it was parsed as C++."""
     if language != "c/cpp":
         return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
-    found = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
-    outside = Outside(source, found.outside, header=header)
+    locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
+    outside = Outside(source, locations.outside, header=header)
     names = FileNames(outside.globals, outside.types, outside.typedefs)
     bodies = []
     line, at = 1, 0
-    for place in found.functions:
+    for place in locations.functions:
         first, last = place.function.body
-        if source.branches.is_directive(first) or not wanted(place.function, text[first:last]):
+        if source.branches.is_directive(first) or not is_selected(place.function, text[first:last]):
             continue
         line, at = line + content.count(b"\n", at, place.start), place.start
         lowered, reading = function(source, place, line, names)

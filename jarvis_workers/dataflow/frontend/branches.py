@@ -43,7 +43,7 @@ class Branches:
 
     def live(self) -> list[Directive]:
         """Return the directives outside of excluded branches."""
-        kept, end = [], -1
+        spans, end = [], -1
         dead = iter([*self._dead, (1 << 62, 1 << 62)])
         start, stop = next(dead)
         for directive in self.directives:
@@ -51,13 +51,13 @@ class Branches:
                 end = max(end, stop)
                 start, stop = next(dead)
             if directive.start >= end:
-                kept.append(directive)
-        return kept
+                spans.append(directive)
+        return spans
 
     def blank(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return the spans of a range that are not code: directives, and the excluded branches that begin in it."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        spans = [(found.start, found.end) for found in self.directives[first:last]]
+        spans = [(directive.start, directive.end) for directive in self.directives[first:last]]
         first, last = bisect_left(self._dead_starts, start), bisect_left(self._dead_starts, end)
         return _joined(sorted(spans + self._dead[first:last]), end)
 
@@ -83,14 +83,14 @@ def branches(text: bytes, *, cpp: bool) -> Branches:
         newline = text.rfind(b"\n", 0, start)
         if text[newline + 1 : start].strip() or is_spliced(text, newline):
             continue
-        found = Directive(start, match.end(), match[1], match[2])
-        directives.append(found)
-        if found.word[:2] == b"if":
-            keeps = _is_kept(found, cpp=cpp)
-            opened.append((keeps, -1 if keeps else found.end))
-        elif found.word in OTHERS and opened:
-            opened[-1] = _next_branch(found, opened[-1], dead, cpp=cpp)
-        elif found.word == b"endif" and opened:
+        directive = Directive(start, match.end(), match[1], match[2])
+        directives.append(directive)
+        if directive.word[:2] == b"if":
+            keeps = _is_selected(directive, cpp=cpp)
+            opened.append((keeps, -1 if keeps else directive.end))
+        elif directive.word in OTHERS and opened:
+            opened[-1] = _next_branch(directive, opened[-1], dead, cpp=cpp)
+        elif directive.word == b"endif" and opened:
             _, since = opened.pop()
             if since >= 0:
                 dead.append((since, start))
@@ -100,14 +100,14 @@ def branches(text: bytes, *, cpp: bool) -> Branches:
 def _next_branch(
     directive: Directive, before: tuple[bool, int], dead: list[tuple[int, int]], *, cpp: bool
 ) -> tuple[bool, int]:
-    kept, since = before
+    branch, since = before
     if since >= 0:
         dead.append((since, directive.start))
-    keeps = not kept and _is_kept(directive, cpp=cpp)
-    return kept or keeps, -1 if keeps else directive.end
+    keeps = not branch and _is_selected(directive, cpp=cpp)
+    return branch or keeps, -1 if keeps else directive.end
 
 
-def _is_kept(directive: Directive, *, cpp: bool) -> bool:
+def _is_selected(directive: Directive, *, cpp: bool) -> bool:
     word = directive.word
     if word == b"else":
         return True

@@ -13,8 +13,8 @@ def arguments(reading: Reading, node: Node) -> list[Expr]:
 
 
 def call_of_template(reading: Reading, call: tuple[Node, Node], node: Node) -> Expr:
-    called, given = call
-    values = arguments(reading, given)
+    called, args_node = call
+    values = arguments(reading, args_node)
     name = _name_of(reading, called)
     if name in CASTS and len(values) == 1:
         kinds = [child for child in called.named_children if child.type == "template_argument_list"]
@@ -35,22 +35,22 @@ def _name_of(reading: Reading, node: Node) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    depth, kept = 0, []
+    depth, pieces = 0, []
     for char in text:
         depth += char == "<"
         if not depth:
-            kept.append(char)
+            pieces.append(char)
         depth -= char == ">" and depth > 0
-    return "".join(kept)
+    return "".join(pieces)
 
 
 def qualified(reading: Reading, node: Node) -> Expr:
     return ["v", _name_of(reading, node)]
 
 
-def construction(reading: Reading, name: str, given: Node) -> Expr:
+def construction(reading: Reading, name: str, args_node: Node) -> Expr:
     """Return the initializer that calls a constructor."""
-    return ["ctor", name, arguments(reading, given)]
+    return ["ctor", name, arguments(reading, args_node)]
 
 
 def new(reading: Reading, node: Node) -> Expr:
@@ -61,7 +61,7 @@ def new(reading: Reading, node: Node) -> Expr:
         if kind == "argument_list" and not name:
             where = [arguments(reading, child)]
         elif kind == "new_declarator":
-            sizes = [found for found in child.named_children if found.type != "new_declarator"]
+            sizes = [grandchild for grandchild in child.named_children if grandchild.type != "new_declarator"]
             size = reading.expr(sizes[0]) if sizes else None
         elif kind in ("argument_list", "initializer_list"):
             values = arguments(reading, child)

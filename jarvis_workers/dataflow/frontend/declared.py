@@ -108,9 +108,9 @@ def _sized(text: str) -> str:
 
 def descriptor(reading: Reading, node: Node) -> str:
     """Return the type of a cast, of `sizeof`, or of a template argument."""
-    found = specified(reading, reading.children(node))
+    specifiers = specified(reading, reading.children(node))
     stars = ""
-    inner = found.rest[0] if found.rest else None
+    inner = specifiers.rest[0] if specifiers.rest else None
     for _ in range(NESTED_MAX):
         if inner is None:
             break
@@ -122,7 +122,7 @@ def descriptor(reading: Reading, node: Node) -> str:
         elif kind in ("abstract_reference_declarator", "reference_declarator"):
             stars += "&"
         inner = next((child for child in inner.named_children if child.type.endswith("declarator")), None)
-    return found.type + stars
+    return specifiers.type + stars
 
 
 def declared(reading: Reading, node: Node, of: Specified) -> Declarator:
@@ -159,9 +159,9 @@ def _pointer_to_function(reading: Reading, children: list[Node], of: Specified) 
     inner = _inner(children)
     if inner is None or not reading.enter():
         return Declarator("", FUNCTION, [], False, None)
-    found = declared(reading, inner, of)
+    declarator = declared(reading, inner, of)
     reading.leave()
-    return Declarator(found.name, FUNCTION, found.dims, False, None)
+    return Declarator(declarator.name, FUNCTION, declarator.dims, False, None)
 
 
 def _inner(children: list[Node]) -> Node | None:
@@ -182,18 +182,18 @@ def _size(reading: Reading, children: list[Node]) -> Expr | None:
 
 def parameters(reading: Reading, function: Node) -> list[list[Any]]:
     """Return the parameters of a function's declarator."""
-    found: list[list[Any]] = []
+    result: list[list[Any]] = []
     for holder in reading.children(function):
         if holder.type != "parameter_list":
             continue
         for child in reading.children(holder):
             kind = child.type
             if kind == "identifier":
-                found.append([reading.word(child), "int", []])
+                result.append([reading.word(child), "int", []])
             elif kind in ("parameter_declaration", "optional_parameter_declaration"):
-                found.append(_parameter(reading, child))
+                result.append(_parameter(reading, child))
         break
-    return [] if found == [["", "void", []]] else found
+    return [] if result == [["", "void", []]] else result
 
 
 def _parameter(reading: Reading, node: Node) -> list[Any]:
@@ -204,12 +204,12 @@ def _parameter(reading: Reading, node: Node) -> list[Any]:
         return ["", of.type, []]
     if of.rest[0].type.startswith("abstract_"):
         return ["", _abstract(reading, node, of), []]
-    found = declared(reading, of.rest[0], of)
-    if found.function is not None:
-        return [found.name, FUNCTION, []]
-    if found.dims:
-        return [found.name, found.type.rstrip("&") + "*", found.dims[1:]]
-    return [found.name, found.type, []]
+    declarator = declared(reading, of.rest[0], of)
+    if declarator.function is not None:
+        return [declarator.name, FUNCTION, []]
+    if declarator.dims:
+        return [declarator.name, declarator.type.rstrip("&") + "*", declarator.dims[1:]]
+    return [declarator.name, declarator.type, []]
 
 
 def _abstract(reading: Reading, node: Node, of: Specified) -> str:
@@ -252,9 +252,9 @@ def _add_fields(reading: Reading, node: Node, fields: dict[str, Any]) -> None:
         if child.type == "=":
             break
         if child.type.endswith(("declarator", "identifier")):
-            found = declared(reading, child, of)
-            if found.name and found.function is None:
-                fields[found.name] = [found.type, found.dims]
+            declarator = declared(reading, child, of)
+            if declarator.name and declarator.function is None:
+                fields[declarator.name] = [declarator.type, declarator.dims]
 
 
 def _enumeration(reading: Reading, node: Node) -> str:

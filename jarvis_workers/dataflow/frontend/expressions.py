@@ -209,11 +209,11 @@ def _sizeof(reading: Reading, node: Node) -> Expr:
         return ["x"]
     if inner.type == "type_descriptor":
         return ["z", descriptor(reading, inner), None]
-    found = reading.expr(inner)
-    match found:
+    operand = reading.expr(inner)
+    match operand:
         case ["v", name] if inner.type == "parenthesized_expression" and not reading.knows(name):
             return ["z", plain_type(name), None]
-    return ["z", None, found]
+    return ["z", None, operand]
 
 
 def _conditional(reading: Reading, node: Node) -> Expr:

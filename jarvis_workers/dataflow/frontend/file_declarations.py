@@ -36,8 +36,8 @@ class Outside:
 
     def note(self, reading: Reading) -> None:
         """Record the types and constants that a function body declares."""
-        for name, found in reading.types.items():
-            self.types.setdefault(name, found)
+        for name, type_ in reading.types.items():
+            self.types.setdefault(name, type_)
         for name, value in reading.constants.items():
             self.macros.setdefault(name, value)
 
@@ -92,7 +92,7 @@ class Outside:
         out: list[Any] = []
         reading.add(node, out)
         is_extern = "extern" in specified(reading, reading.children(node)).words
-        for name, kind, dims, value, flags in (found for tag, _, *found in out if tag == "d"):
+        for name, kind, dims, value, flags in (variable for tag, _, *variable in out if tag == "d"):
             if name:
                 unknown = value == ["v", "__long_initializer__"]
                 marks = flags.replace("e", "") + (
@@ -100,11 +100,11 @@ class Outside:
                 )
                 self._keep(name, [kind, dims, ["x"] if unknown else value, marks])
 
-    def _keep(self, name: str, found: list[Any]) -> None:
-        _, _, value, _ = found
+    def _keep(self, name: str, rows: list[Any]) -> None:
+        _, _, value, _ = rows
         _, _, earlier, marks = self.globals.get(name, (None, None, None, "e"))
         if "e" in marks or (earlier is None and value is not None):
-            self.globals[name] = found
+            self.globals[name] = rows
 
     def _typedef(self, reading: Reading, node: Node) -> None:
         children = [child for child in reading.children(node) if child.type not in ("typedef", ";", ",")]
@@ -112,16 +112,16 @@ class Outside:
         for child in of.rest:
             if not child.type.endswith(("declarator", "identifier")):
                 continue
-            found = declared(reading, child, of)
-            if not found.name:
+            declarator = declared(reading, child, of)
+            if not declarator.name:
                 continue
-            if of.type.startswith("struct@") and found.type == of.type:
+            if of.type.startswith("struct@") and declarator.type == of.type:
                 if of.type in reading.types:
-                    reading.types[found.name] = reading.types.pop(of.type)
-                of = of._replace(type=found.name)
+                    reading.types[declarator.name] = reading.types.pop(of.type)
+                of = of._replace(type=declarator.name)
             else:
-                kind = "fn*" if found.function is not None else found.type + "*" * len(found.dims)
-                self.typedefs.setdefault(found.name, kind)
+                kind = "fn*" if declarator.function is not None else declarator.type + "*" * len(declarator.dims)
+                self.typedefs.setdefault(declarator.name, kind)
 
 
 def _is_prototype(text: bytes, call: int, equals: int) -> bool:

@@ -69,7 +69,7 @@ class Reading:
         self.broken = self.root.has_error
         self.first_line = first_line
         self.calls: set[str] = set()
-        self.known: set[str] = set()
+        self.declared_names: set[str] = set()
         self.types: dict[str, dict[str, Any]] = {}
         self.constants: dict[str, Expr] = {}
         self.names = NO_NAMES
@@ -82,7 +82,7 @@ class Reading:
 
     def knows(self, name: str) -> bool:
         """Return whether a name is that of a variable."""
-        return name in self.known or name in self.names.variables
+        return name in self.declared_names or name in self.names.variables
 
     def line(self, node: Node) -> int:
         return node.start_point[0] + self.first_line
@@ -105,9 +105,9 @@ class Reading:
         read = self._expressions.get(kind)
         if read is None or (self.broken and holds_error(node)) or not self.enter():
             return ["x"]
-        found = read(self, node)
+        expression = read(self, node)
         self._depth -= 1
-        return found
+        return expression
 
     def add(self, node: Node, out: list[Stmt]) -> None:
         """Add the statements that a node lowers to."""

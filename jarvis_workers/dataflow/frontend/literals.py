@@ -22,8 +22,8 @@ def number(text: str) -> list[Any]:
         return ["x"]
     bare = text.replace("'", "")
     if bare[:1] in ("-", "+"):
-        op, found = bare[0], number(bare[1:])
-        return negate(found) or found if op == "-" else found
+        op, result = bare[0], number(bare[1:])
+        return negate(result) or result if op == "-" else result
     try:
         value = _integer(bare[: SUFFIX.search(bare).start()])  # type: ignore[union-attr]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Lower one function: extract it, blank what is not code, parse it, and assemble its model."""
+"""Lower one function: extract it, blank everything but code, parse it, and assemble its lowered form."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.frontend.cpp_expressions import arguments
 from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Grammar, Node, Reading, Stmt
-from jarvis_workers.dataflow.frontend.macro_repair import mended
+from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
 from jarvis_workers.source.lex import BLANK, comments
@@ -60,7 +60,7 @@ def blanked(part: bytes, spans: list[tuple[int, int]]) -> bytes:
 def function(
     source: ParsedSource, place: FunctionPlace, first_line: int, names: FileNames
 ) -> tuple[dict[str, Any], Reading]:
-    """Return a function's model, and the reading with the types declared in it."""
+    """Return a function's lowered form, and the reading with the types declared in it."""
     end = min(place.function.body[1] + 1, place.start + FUNCTION_MAX)
     part = clean(source, place.start, end)
     reading, node = _read(source, part, first_line)
@@ -69,7 +69,7 @@ def function(
     reading.names = names
     owner = names.types.get(place.owner.decode("latin-1"))
     if owner:
-        reading.known.update(owner["fields"])
+        reading.declared_names.update(owner["fields"])
     return _model(reading, node, place, static=STATIC.search(part, 0, place.function.start - place.start)), reading
 
 
@@ -86,14 +86,14 @@ def _best(
     best = (_errors(reading.root, node), first)
     if node is None or _is_broken_before_body(node):
         part = _with_plain_head(part, place)
-    again = mended(part)
+    again = repair_macros(part)
     for text in (again, part):
         if best[0] == 0 or text == reading.source:
             continue
-        found = _read(source, text, reading.first_line)
-        errors = _errors(found[0].root, found[1]) if found[1] else best[0]
-        if errors < best[0] or (best[1][1] is None and found[1]):
-            best = (errors, found)
+        reading_result = _read(source, text, reading.first_line)
+        errors = _errors(reading_result[0].root, reading_result[1]) if reading_result[1] else best[0]
+        if errors < best[0] or (best[1][1] is None and reading_result[1]):
+            best = (errors, reading_result)
     return best[1]
 
 
@@ -104,9 +104,9 @@ def _definition(root: Node, depth: int = 0) -> Node | None:
         if kind == "function_definition":
             return child
         if kind in ("template_declaration", "linkage_specification", "declaration_list", "ERROR"):
-            found = _definition(child, depth + 1) if depth < OUTER_MAX else None
-            if found is not None:
-                return found
+            definition = _definition(child, depth + 1) if depth < OUTER_MAX else None
+            if definition is not None:
+                return definition
     return None
 
 
@@ -120,8 +120,8 @@ def _with_plain_head(part: bytes, place: FunctionPlace) -> bytes:
     name = place.function.start - place.start
     body = place.function.body[0] - 1 - place.start
     _opened, closed = (at - place.start for at in place.function.parameters)
-    kept = PLAIN_HEAD.search(part, 0, name)
-    first = kept.start() if kept else name
+    head = PLAIN_HEAD.search(part, 0, name)
+    first = head.start() if head else name
     return b"%b%b%b%b" % (
         part[:first].translate(BLANK),
         part[first : closed + 1],
@@ -166,11 +166,11 @@ def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:
         elif kind == "try_statement":
             model["body"] = reading.listed([child])
         elif kind.endswith("declarator"):
-            found = declared(reading, child, of)
-            if found.function is not None:
-                model["params"] = parameters(reading, found.function)
+            declarator = declared(reading, child, of)
+            if declarator.function is not None:
+                model["params"] = parameters(reading, declarator.function)
     _take_old_types(model["params"], old)
-    reading.known.update(name for name, _, _ in model["params"])
+    reading.declared_names.update(name for name, _, _ in model["params"])
     if body is not None:
         model["body"] = reading.stmts(body)
     model["calls"] = sorted(reading.calls)
@@ -178,13 +178,13 @@ def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:
 
 
 def _initializers(reading: Reading, node: Node) -> list[Any]:
-    found = []
+    result = []
     for child in reading.children(node):
         if child.type == "field_initializer":
             inner = reading.children(child)
             name = reading.word(inner[0]).partition("<")[0].strip() if inner else ""
-            found.append([name, arguments(reading, inner[-1])])
-    return found
+            result.append([name, arguments(reading, inner[-1])])
+    return result
 
 
 def _take_old_types(params: list[list[Any]], old: list[Stmt]) -> None:

@@ -13,7 +13,7 @@ ATTRIBUTE = re.compile(
     rb"|\w+_(?:cold|hot|pure|const|inline|noinline|used|api|export|EXTERN|EXPORT|API|INLINE|STATIC|CALL|CDECL))\b"
     rb"(?=\s+[\w*]|\s*[,)=;])"
 )
-KEPT = frozenset(b"restrict".split())
+QUALIFIERS = frozenset(b"restrict".split())
 STARRED = re.compile(
     rb"((?:\b\w+\s*+\(|,)\s*+)((?>(?:const|struct|unsigned|signed|long|enum|union)\s++)*+)(\w++)"
     rb"((?>\s*+(?:const\s*+)?\*)++)(?=\s*+[,)])"
@@ -31,7 +31,7 @@ ALONE = re.compile(
 ALONE_LINE = re.compile(rb"\n([ \t]*+([A-Z_]\w*+)[^\n]*)")
 
 
-def mended(source: bytes) -> bytes:
+def repair_macros(source: bytes) -> bytes:
     """Rewrite source so that it parses with fewer errors, without changing its meaning for the analysis."""
     source = ATTRIBUTE.sub(_without_attribute, source)
     source = PRINTED.sub(_with_letters, source)
@@ -41,7 +41,7 @@ def mended(source: bytes) -> bytes:
 
 
 def _without_attribute(match: re.Match[bytes]) -> bytes:
-    return match[0] if match[0] in KEPT else b" " * len(match[0])
+    return match[0] if match[0] in QUALIFIERS else b" " * len(match[0])
 
 
 def _unwrapped(match: re.Match[bytes]) -> bytes:

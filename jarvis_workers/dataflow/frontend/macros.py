@@ -47,8 +47,8 @@ def _plain_value(body: bytes) -> Expr | None:
     """Return the expression of a single name, number or string."""
     text = body.decode("latin-1")
     if body[:1].isdigit():
-        found = number(text)
-        return found if found != ["x"] else None
+        value = number(text)
+        return value if value != ["x"] else None
     if body[-1:] == b'"':
         return string([text])
     return None if body in NO_VALUE else _word(body)

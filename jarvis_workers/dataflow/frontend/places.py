@@ -104,14 +104,14 @@ class _BraceScan:
     def _opens(self, place: int) -> None:
         head = self.text[max(self.edge, place - HEAD_MAX) : place]
         if self.depth == 0 and OPEN_CONTAINER.match(head):
-            if found := NAMESPACE.search(head):
-                self.namespaces.add(found[1])
+            if match := NAMESPACE.search(head):
+                self.namespaces.add(match[1])
             self.anew(place)
             return
-        found = CLASS.search(head)
-        self.open.append(_class_name(found[1]) if found else self.owner())
+        match = CLASS.search(head)
+        self.open.append(_class_name(match[1]) if match else self.owner())
         self.depth += 1
-        self.holds = self.holds or found is not None or b"=" in head or b"enum" in head or b"typedef" in head
+        self.holds = self.holds or match is not None or b"=" in head or b"enum" in head or b"typedef" in head
 
     def _closes(self, place: int) -> None:
         if self.depth == 0:
@@ -126,7 +126,7 @@ class _BraceScan:
 def places(text: bytes, code: bytes, functions: Iterable[Function]) -> Places:
     """Return the functions and the declarations outside of them; `code` is the text without directives."""
     walk = _BraceScan(code)
-    found: list[FunctionPlace] = []
+    result: list[FunctionPlace] = []
     behind = 0
     for given in functions:
         if given.start < behind:
@@ -136,10 +136,10 @@ def places(text: bytes, code: bytes, functions: Iterable[Function]) -> Places:
         walk.gap(behind, start)
         if walk.depth == 0:
             walk.anew(start)
-        found.append(FunctionPlace(function, start, _qualifier(text, start, function, walk) or walk.owner()))
+        result.append(FunctionPlace(function, start, _qualifier(text, start, function, walk) or walk.owner()))
         behind = min(function.body[1] + 1, len(text))
     walk.gap(behind, len(text))
-    return Places(found, walk.outside)
+    return Places(result, walk.outside)
 
 
 def _class_name(head: bytes) -> bytes:
@@ -153,8 +153,8 @@ def _beginning(text: bytes, name: int, floor: int) -> int:
     """Return the start of the declaration that contains a function's name."""
     start = max(floor, name - HEAD_MAX)
     for edge in EDGES:
-        found = text.rfind(edge, start, name)
-        start = found + 1 if found >= 0 else start
+        offset = text.rfind(edge, start, name)
+        start = offset + 1 if offset >= 0 else start
     at = text.rfind(b"#", start, name)
     while at > start and text[text.rfind(b"\n", start, at) + 1 : at].strip():
         at = text.rfind(b"#", start, at)
@@ -171,5 +171,5 @@ def _qualifier(text: bytes, start: int, function: Function, walk: _BraceScan) ->
     if b"::" not in before:
         return b""
     qualified = QUALIFIED.search(before)
-    found = LAST_QUALIFIER.search(qualified[1]) if qualified else None
-    return found[1] if found and found[1] not in walk.namespaces else b""
+    match = LAST_QUALIFIER.search(qualified[1]) if qualified else None
+    return match[1] if match and match[1] not in walk.namespaces else b""

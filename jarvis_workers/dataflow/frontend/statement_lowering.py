@@ -51,13 +51,13 @@ def _declaration(reading: Reading, node: Node, out: list[Stmt]) -> None:
         elif kind == "structured_binding_declarator":
             _bindings(reading, child, of, out)
         elif kind == "identifier" or kind.endswith("declarator"):
-            found = declared(reading, child, of)
-            if found.function is not None:
-                _like_a_call(reading, found, of, out)
+            declarator = declared(reading, child, of)
+            if declarator.function is not None:
+                _like_a_call(reading, declarator, of, out)
                 continue
-            given = place + 2 < len(rest) and rest[place + 1].type == "="
-            _declare(reading, found, of, out, line, reading.expr(rest[place + 2]) if given else None)
-            if given:
+            has_initializer = place + 2 < len(rest) and rest[place + 1].type == "="
+            _declare(reading, declarator, of, out, line, reading.expr(rest[place + 2]) if has_initializer else None)
+            if has_initializer:
                 return
 
 
@@ -73,11 +73,11 @@ def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) 
 
 
 def _declare(
-    reading: Reading, found: Declarator, of: Specified, out: list[Stmt], line: int, value: Expr | None
+    reading: Reading, declarator: Declarator, of: Specified, out: list[Stmt], line: int, value: Expr | None
 ) -> None:
-    flags = of.flags.replace("c", "") + ("c" if found.constant else "") + ("e" if "extern" in of.words else "")
-    reading.known.add(found.name)
-    out.append(["d", line, found.name, found.type, found.dims, value, flags])
+    flags = of.flags.replace("c", "") + ("c" if declarator.constant else "") + ("e" if "extern" in of.words else "")
+    reading.declared_names.add(declarator.name)
+    out.append(["d", line, declarator.name, declarator.type, declarator.dims, value, flags])
 
 
 def _initialized(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> None:
@@ -89,11 +89,11 @@ def _initialized(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -
         out.append(["e", line, reading.expr(children[-1])])
         _bindings(reading, children[0], of, out)
         return
-    found = declared(reading, children[0], of)
-    reading.known.add(found.name)
+    declarator = declared(reading, children[0], of)
+    reading.declared_names.add(declarator.name)
     last = children[-1]
-    value = reading.expr(last) if children[1].type == "=" else construction(reading, found.type, last)
-    _declare(reading, found, of, out, line, value)
+    value = reading.expr(last) if children[1].type == "=" else construction(reading, declarator.type, last)
+    _declare(reading, declarator, of, out, line, value)
 
 
 def _bindings(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> None:
@@ -103,19 +103,19 @@ def _bindings(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> N
             _declare(reading, name, of, out, reading.line(node), ["x"])
 
 
-def _like_a_call(reading: Reading, found: Declarator, of: Specified, out: list[Stmt]) -> None:
+def _like_a_call(reading: Reading, declarator: Declarator, of: Specified, out: list[Stmt]) -> None:
     """Lower `T name(a, b);` as the construction of an object, unless it declares a function."""
-    function = found.function
+    function = declarator.function
     assert function is not None
-    given = next((child for child in function.named_children if child.type == "parameter_list"), None)
-    if given is None or not reading.cpp or "s" in of.flags or "extern" in of.words:
+    arguments = next((child for child in function.named_children if child.type == "parameter_list"), None)
+    if arguments is None or not reading.cpp or "s" in of.flags or "extern" in of.words:
         return
-    values = [_as_value(reading, child) for child in given.named_children]
+    values = [_as_value(reading, child) for child in arguments.named_children]
     if values and None not in values:
         if reading.broken:
-            reading.forgive(given)
-        value = ["ctor", found.type, values]
-        _declare(reading, found._replace(function=None), of, out, reading.line(function), value)
+            reading.forgive(arguments)
+        value = ["ctor", declarator.type, values]
+        _declare(reading, declarator._replace(function=None), of, out, reading.line(function), value)
 
 
 def _as_value(reading: Reading, parameter: Node) -> Expr | None:
@@ -201,10 +201,10 @@ def _each(reading: Reading, node: Node, out: list[Stmt]) -> None:
     if not of.rest or len(children) < colon + 4:
         out.append(["?", reading.line(node)])
         return
-    found = declared(reading, of.rest[0], of)
-    reading.known.add(found.name)
+    declarator = declared(reading, of.rest[0], of)
+    reading.declared_names.add(declarator.name)
     over = reading.expr(children[colon + 1])
-    loop = ["each", reading.line(node), found.name, found.type, over, reading.stmts(children[-1])]
+    loop = ["each", reading.line(node), declarator.name, declarator.type, over, reading.stmts(children[-1])]
     after(reading, node, before, loop, out)
 
 

@@ -43,7 +43,7 @@ def switch(reading: Reading, node: Node, out: list[Stmt]) -> None:
         out.append(["?", reading.line(node)])
         return
     before: list[Stmt] = []
-    asked = condition_of(reading, children[0], before)
+    condition = condition_of(reading, children[0], before)
     body = children[1]
     groups: list[list[Any]] = []
     for child in body.children if body.type == "compound_statement" else [body]:
@@ -61,7 +61,7 @@ def switch(reading: Reading, node: Node, out: list[Stmt]) -> None:
                 groups.append([[], []])
             reading.add(child, groups[-1][-1])
     groups = [[labels, with_bodies(statements)] for labels, statements in groups if labels or statements]
-    after(reading, node, before, ["sw", reading.line(node), asked, groups], out)
+    after(reading, node, before, ["sw", reading.line(node), condition, groups], out)
 
 
 def _case(reading: Reading, node: Node) -> tuple[list[Expr | None], list[Node]]:

@@ -29,14 +29,14 @@ def _system(call: LibraryCall) -> Value:
 
 def _exec(call: LibraryCall) -> Value:
     """Check the arguments of a program, given one by one or as an array."""
-    found = list(call.values)
+    arguments = list(call.values)
     name = call.name
     if "v" in name.rpartition("exec")[2] + name.rpartition("spawn")[2]:
         cells = call.path.cells.items()
         for value in call.values:
-            found += [current for cell, current in cells if value.target and cell[0] == value.target]
+            arguments += [current for cell, current in cells if value.target and cell[0] == value.target]
     call.prove("harmless_command", holds=all(_is_plain(call, place) for place in range(len(call.values))))
-    steps = (taint_of(call.path, value) for value in found)
+    steps = (taint_of(call.path, value) for value in arguments)
     step = next((one for one in steps if one is not None), None)
     if step is not None:
         call.report("flow_command_injection", "runs a program with untrusted arguments", since=step, sure=PROGRAM)

@@ -28,13 +28,13 @@ def _printf(call: LibraryCall) -> Value:
     if place == 2:
         call.takes_length(1)
         call.write(0, times(call.value(1).range, 4 if "w" in call.name else 1), certain=False)
-    given = call.values[place + 1 :]
-    for part, value in zip(call.node.args[place + 1 :], given, strict=False):
+    arguments = call.values[place + 1 :]
+    for part, value in zip(call.node.args[place + 1 :], arguments, strict=False):
         other = path.object_of(value)
         if other is not None and other.freed is not None:
             used_after_free(path, part, value, call.line, sure=PRINTED_AFTER_FREE)
     if call.name in INTO_STRING:
-        taints = (taint_of(path, value) for value in given)
+        taints = (taint_of(path, value) for value in arguments)
         set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))
     return ANY
 

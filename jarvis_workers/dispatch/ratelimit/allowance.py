@@ -48,21 +48,21 @@ class LeasedAllowance:
     def __init__(self, limits: RateLimitPolicy, lease_seconds: float, ask: Callable[[], None]) -> None:
         self.limits, self.lease_seconds, self._ask = limits, lease_seconds, ask
         self.in_flight = self.generation = 0
-        self._slots_asked = self._starts_asked = False
+        self._wants_slots = self._wants_starts = False
         self._slots, self._leased_until, self._closed_until = 0, 0.0, 0.0
         self._rates, self.late = limits.rates, limits.late
         self._starts: deque[tuple[float, int]] = deque()
         self._delta, self._reported = UsageDelta(), UsageDelta()
-        self._asked: Sequence[int] = ()
+        self._token_requests: Sequence[int] = ()
 
     def try_acquire(self, now: float, tokens: int) -> float:
         """Admit a request and return 0, or return the seconds after which to try again at the latest."""
         if now < self._closed_until:
             return self._closed_until - now
         if now >= self._leased_until or self.in_flight >= self._slots:
-            return self._want(asked=self._slots_asked)
+            return self._want(is_pending=self._wants_slots)
         if not self._has_start(now):
-            return self._want(asked=self._starts_asked)
+            return self._want(is_pending=self._wants_starts)
         if self._rates:
             start, expected = self._starts[0]
             if start > now:
@@ -95,17 +95,17 @@ class LeasedAllowance:
     def report(self, now: float, waiting: Sequence[int]) -> Mapping[str, Any]:
         """Return the report as JSON values, given the tokens of waiting requests; no slot is added until `apply`."""
         self._drop_late(now)
-        held = self._slots if now < self._leased_until else 0
-        self._slots = min(held, self.in_flight)
-        self._asked = waiting[len(self._starts) : len(self._starts) + TOKENS_AT_ONCE] if self._rates else ()
+        slots = self._slots if now < self._leased_until else 0
+        self._slots = min(slots, self.in_flight)
+        self._token_requests = waiting[len(self._starts) : len(self._starts) + TOKENS_AT_ONCE] if self._rates else ()
         self._reported, self._delta = self._delta, UsageDelta()
-        self._slots_asked = self._starts_asked = True
+        self._wants_slots = self._wants_starts = True
         return {
-            "held": held,
+            "held": slots,
             "inside": self.in_flight,
             "demand": self.in_flight + len(waiting),
             "ready": len(self._starts),
-            "tokens": list(self._asked),
+            "tokens": list(self._token_requests),
             "wave": self.generation,
             "leaves": not self.in_flight and not waiting,
             "lease": self.lease_seconds,
@@ -123,11 +123,11 @@ class LeasedAllowance:
         self._slots, self._leased_until = int(response["granted"]), sent + self.lease_seconds
         if response["wave"] != self.generation:
             self.generation, self._delta.answers = int(response["wave"]), 0
-        self._slots_asked, self._starts_asked = bool(response["wants_slots"]), bool(response["wants_starts"])
+        self._wants_slots, self._wants_starts = bool(response["wants_slots"]), bool(response["wants_starts"])
         if response["closed"] > 0:
             self._closed_until = max(self._closed_until, there + response["closed"])
         self._starts.extend(
-            (there + start, tokens) for start, tokens in zip(response["starts"], self._asked, strict=False)
+            (there + start, tokens) for start, tokens in zip(response["starts"], self._token_requests, strict=False)
         )
 
     def requeue(self) -> None:
@@ -145,7 +145,7 @@ class LeasedAllowance:
             _, expected = self._starts.popleft()
             self._delta.debt -= expected
 
-    def _want(self, *, asked: bool) -> float:
-        if not asked:
+    def _want(self, *, is_pending: bool) -> float:
+        if not is_pending:
             self._ask()
         return NEVER

@@ -82,7 +82,7 @@ class SharedLimits:
         while not self._over.is_set():
             self._wake.wait(self._pause())
             self._wake.clear()
-            with self._outages.borne():
+            with self._outages.tolerated():
                 self._exchange()
         with suppress(BrokerUnavailable):
             for shared in list(self._models.values()):

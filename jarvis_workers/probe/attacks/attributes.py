@@ -42,8 +42,8 @@ def change_the_mode_beside_a_directory(t: Target) -> bool:
 
 
 def change_the_mode_through_proc(t: Target) -> bool:
-    held = os.open(t.inside(change_the_mode_through_proc), os.O_RDONLY)
-    os.chmod(f"/proc/self/fd/{held}", MODE)
+    descriptor = os.open(t.inside(change_the_mode_through_proc), os.O_RDONLY)
+    os.chmod(f"/proc/self/fd/{descriptor}", MODE)
     return _mode(t.inside(change_the_mode_through_proc))
 
 
@@ -125,9 +125,9 @@ def change_the_owner(t: Target) -> bool:
 
 
 def change_the_flags_of_a_file(t: Target) -> bool:
-    held = os.open(t.inside(change_the_flags_of_a_file), os.O_RDONLY)
-    flags = struct.unpack("i", fcntl.ioctl(held, GET_FLAGS, b"\0" * 4))[0]
-    fcntl.ioctl(held, SET_FLAGS, struct.pack("i", flags | NO_DUMP))
+    descriptor = os.open(t.inside(change_the_flags_of_a_file), os.O_RDONLY)
+    flags = struct.unpack("i", fcntl.ioctl(descriptor, GET_FLAGS, b"\0" * 4))[0]
+    fcntl.ioctl(descriptor, SET_FLAGS, struct.pack("i", flags | NO_DUMP))
     return True
 
 

@@ -14,7 +14,7 @@ from jarvis_workers.probe.attacks.target import Target
 from jarvis_workers.sandbox.limits import MEGABYTE, SandboxLimits
 
 # The limits set by the probe; each attack exceeds one of them.
-GIVEN = SandboxLimits(
+LIMITS = SandboxLimits(
     wall_seconds=3,
     cpu_seconds=1,
     memory_bytes=256 * MEGABYTE,
@@ -25,88 +25,88 @@ GIVEN = SandboxLimits(
     output_bytes=256 * 1024,
 )
 # Seconds for which an excess is held, so that the supervisor can observe it.
-SEEN_SECONDS = 2.5
+SAMPLE_SECONDS = 2.5
 PR_SET_DUMPABLE = 4
 
 
 def never_end(_: Target) -> bool:
-    time.sleep(GIVEN.wall_seconds + 1)
+    time.sleep(LIMITS.wall_seconds + 1)
     return True
 
 
 def use_the_processor(_: Target) -> bool:
     signal.signal(signal.SIGXCPU, signal.SIG_IGN)
-    while time.process_time() < GIVEN.cpu_seconds + 1.5:
+    while time.process_time() < LIMITS.cpu_seconds + 1.5:
         pass
     return True
 
 
 def take_memory(_: Target) -> bool:
-    taken = bytearray(GIVEN.memory_bytes + MEGABYTE)
-    return len(taken) > GIVEN.memory_bytes
+    memory = bytearray(LIMITS.memory_bytes + MEGABYTE)
+    return len(memory) > LIMITS.memory_bytes
 
 
 def take_memory_in_many_processes(_: Target) -> bool:
-    held = [_hold(lambda: bytearray(os.urandom(1) * (GIVEN.memory_bytes // 4))) for _ in range(6)]
-    time.sleep(SEEN_SECONDS)
-    return len(held) == 6
+    children = [_hold(lambda: bytearray(os.urandom(1) * (LIMITS.memory_bytes // 4))) for _ in range(6)]
+    time.sleep(SAMPLE_SECONDS)
+    return len(children) == 6
 
 
 def share_memory_of_many_processes(_: Target) -> bool:
     def share() -> object:
-        held = mmap.mmap(-1, GIVEN.memory_bytes // 4)
-        held.write(bytes(len(held)))
-        return held
+        memory = mmap.mmap(-1, LIMITS.memory_bytes // 4)
+        memory.write(bytes(len(memory)))
+        return memory
 
-    held = [_hold(share) for _ in range(6)]
-    time.sleep(SEEN_SECONDS)
-    return len(held) == 6
+    children = [_hold(share) for _ in range(6)]
+    time.sleep(SAMPLE_SECONDS)
+    return len(children) == 6
 
 
 def fill_socket_pairs(_: Target) -> bool:
     """Fill socket buffers: data that is sent but not received is kernel memory."""
 
     def fill() -> object:
-        held = [end for _ in range(GIVEN.files // 2 - 4) for end in socket.socketpair()]
-        for end in held:
+        ends = [end for _ in range(LIMITS.files // 2 - 4) for end in socket.socketpair()]
+        for end in ends:
             end.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 while True:
                     end.send(bytes(1 << 16))
-        return held
+        return ends
 
-    held = [_hold(fill) for _ in range(GIVEN.processes - 4)]
-    time.sleep(SEEN_SECONDS)
-    return len(held) == GIVEN.processes - 4
+    children = [_hold(fill) for _ in range(LIMITS.processes - 4)]
+    time.sleep(SAMPLE_SECONDS)
+    return len(children) == LIMITS.processes - 4
 
 
 def fork_without_end(_: Target) -> bool:
-    return len([_hold(lambda: None) for _ in range(GIVEN.processes + 8)]) > GIVEN.processes
+    return len([_hold(lambda: None) for _ in range(LIMITS.processes + 8)]) > LIMITS.processes
 
 
 def write_a_large_file(t: Target) -> bool:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    return _fill(t.own(write_a_large_file), GIVEN.file_bytes + MEGABYTE) > GIVEN.file_bytes
+    return _fill(t.own(write_a_large_file), LIMITS.file_bytes + MEGABYTE) > LIMITS.file_bytes
 
 
 def open_many_files(_: Target) -> bool:
-    return len([os.open("/dev/null", os.O_RDONLY) for _ in range(GIVEN.files + 1)]) > GIVEN.files
+    return len([os.open("/dev/null", os.O_RDONLY) for _ in range(LIMITS.files + 1)]) > LIMITS.files
 
 
 def write_many_files(t: Target) -> bool:
     for number in range(10):
         _fill(t.own(f"many{number}"), 3 * MEGABYTE)
-    time.sleep(SEEN_SECONDS)
+    time.sleep(SAMPLE_SECONDS)
     return True
 
 
 def write_files_without_a_name(t: Target) -> bool:
-    held = []
+    descriptors = []
     for number in range(10):
-        held.append(os.open(t.own(f"unnamed{number}"), os.O_WRONLY | os.O_CREAT))
+        descriptors.append(os.open(t.own(f"unnamed{number}"), os.O_WRONLY | os.O_CREAT))
         os.unlink(t.own(f"unnamed{number}"))
-        os.write(held[-1], b"x" * (3 * MEGABYTE))
-    time.sleep(SEEN_SECONDS)
+        os.write(descriptors[-1], b"x" * (3 * MEGABYTE))
+    time.sleep(SAMPLE_SECONDS)
     return True
 
 
@@ -121,14 +121,14 @@ def write_behind_a_closed_directory(t: Target) -> bool:
     for number in range(10):
         _fill(f"{place}/{number}", 3 * MEGABYTE)
     os.chmod(place, 0)
-    time.sleep(SEEN_SECONDS)
+    time.sleep(SAMPLE_SECONDS)
     return True
 
 
 def write_many_names(t: Target) -> bool:
-    for number in range(GIVEN.scratch_bytes // 4096 + 100):
+    for number in range(LIMITS.scratch_bytes // 4096 + 100):
         os.close(os.open(t.own(f"name{number}"), os.O_CREAT))
-    time.sleep(SEEN_SECONDS)
+    time.sleep(SAMPLE_SECONDS)
     return True
 
 
@@ -137,7 +137,7 @@ def write_deep_down(t: Target) -> bool:
     for _ in range(1200):
         os.mkdir("deeper")
         os.chdir("deeper")
-    time.sleep(SEEN_SECONDS)
+    time.sleep(SAMPLE_SECONDS)
     return True
 
 
@@ -146,7 +146,7 @@ def allow_core_dumps(_: Target) -> bool:
 
 
 def raise_the_limits(_: Target) -> bool:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (GIVEN.files * 2,) * 2)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (LIMITS.files * 2,) * 2)
     return True
 
 
@@ -156,9 +156,9 @@ def _hold(work: Callable[[], object]) -> int:
     if child:
         return child
     try:
-        held = work()
+        resource = work()
         time.sleep(20)
-        del held
+        del resource
     finally:
         os._exit(0)
 

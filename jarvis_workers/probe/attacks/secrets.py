@@ -49,7 +49,7 @@ def read_the_environment(t: Target) -> bool:
 
 
 def read_all_environments(t: Target) -> bool:
-    return any(t.secret in found for found in _of_all_processes("environ"))
+    return any(t.secret in content for content in _of_all_processes("environ"))
 
 
 def read_the_environment_of_the_first_process(_: Target) -> bool:
@@ -57,11 +57,11 @@ def read_the_environment_of_the_first_process(_: Target) -> bool:
 
 
 def read_all_command_lines(t: Target) -> bool:
-    return any(t.secret + SECRET_ARGUMENT in found for found in _of_all_processes("cmdline"))
+    return any(t.secret + SECRET_ARGUMENT in content for content in _of_all_processes("cmdline"))
 
 
 def read_through_the_descriptors_of_a_process(t: Target) -> bool:
-    return t.secret in read(f"/proc/{t.process}/fd/{t.held}")
+    return t.secret in read(f"/proc/{t.process}/fd/{t.secret_descriptor}")
 
 
 def read_in_the_directory_of_a_process(t: Target) -> bool:
@@ -103,7 +103,7 @@ def use_inherited_descriptors(_: Target) -> bool:
 
 
 def take_a_descriptor_of_a_process(t: Target) -> bool:
-    return call("pidfd_getfd", os.pidfd_open(t.process), t.held, 0) > 0
+    return call("pidfd_getfd", os.pidfd_open(t.process), t.secret_descriptor, 0) > 0
 
 
 def take_a_descriptor_of_a_child(_: Target) -> bool:
@@ -134,8 +134,8 @@ def _some_address(process: int) -> int:
 
 
 def _read_memory(process: int) -> bool:
-    place, found = _some_address(process), ctypes.create_string_buffer(8)
-    ours = struct.pack("QQ", ctypes.addressof(found), 8)
+    place, content = _some_address(process), ctypes.create_string_buffer(8)
+    ours = struct.pack("QQ", ctypes.addressof(content), 8)
     return call("process_vm_readv", process, ours, 1, struct.pack("QQ", place, 8), 1, 0) == 8
 
 

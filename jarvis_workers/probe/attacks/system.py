@@ -60,8 +60,8 @@ def have_a_process_signalled(t: Target) -> bool:
 
 
 def hold_up_who_opens_a_file(t: Target) -> bool:
-    held = os.open(t.inside(hold_up_who_opens_a_file), os.O_RDONLY)
-    fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    descriptor = os.open(t.inside(hold_up_who_opens_a_file), os.O_RDONLY)
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     return True
 
 
@@ -109,8 +109,8 @@ def be_born_in_a_namespace(_: Target) -> bool:
 
 
 def be_born_in_a_namespace_in_the_new_way(_: Target) -> bool:
-    asked = struct.pack("11Q", NEW_USER, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, 0)
-    return _born(lambda: call("clone3", asked, len(asked)))
+    arguments = struct.pack("11Q", NEW_USER, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, 0)
+    return _born(lambda: call("clone3", arguments, len(arguments)))
 
 
 def _born(clone: Callable[[], int]) -> bool:
@@ -143,8 +143,8 @@ def handle_page_faults(_: Target) -> bool:
 
 
 def count_events(_: Target) -> bool:
-    asked = struct.pack("IIQQQQQ", 1, 64, SOFTWARE_CLOCK, 0, 0, 0, EXCLUDE_KERNEL).ljust(64, b"\0")
-    return call("perf_event_open", asked, 0, -1, -1, 0) > 0
+    arguments = struct.pack("IIQQQQQ", 1, 64, SOFTWARE_CLOCK, 0, 0, 0, EXCLUDE_KERNEL).ljust(64, b"\0")
+    return call("perf_event_open", arguments, 0, -1, -1, 0) > 0
 
 
 def read_the_log_of_the_kernel(_: Target) -> bool:

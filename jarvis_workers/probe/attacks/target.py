@@ -30,7 +30,7 @@ class Target(NamedTuple):
     secret: str
     process: int
     parent: int
-    held: int
+    secret_descriptor: int
     tcp: int
     udp: int
     stream: str

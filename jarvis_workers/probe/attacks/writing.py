@@ -40,8 +40,8 @@ def climb_out_of_the_tree(t: Target) -> bool:
 
 
 def reopen_for_writing(t: Target) -> bool:
-    held = os.open(t.inside(reopen_for_writing), os.O_RDONLY)
-    return write(f"/proc/self/fd/{held}")
+    descriptor = os.open(t.inside(reopen_for_writing), os.O_RDONLY)
+    return write(f"/proc/self/fd/{descriptor}")
 
 
 def truncate_by_name(t: Target) -> bool:
@@ -135,15 +135,15 @@ def use_shared_memory_files(_: Target) -> bool:
 
 
 def space_for_a_file_outside(t: Target) -> bool:
-    held = os.open(t.out(space_for_a_file_outside), os.O_RDWR)
-    os.posix_fallocate(held, 0, 4096)
+    descriptor = os.open(t.out(space_for_a_file_outside), os.O_RDWR)
+    os.posix_fallocate(descriptor, 0, 4096)
     return True
 
 
 def take_space_in_an_instant(t: Target) -> bool:
-    held = os.open(t.own(take_space_in_an_instant), os.O_WRONLY | os.O_CREAT)
-    call("fallocate", held, 0, 0, 1 << 20)
-    return os.fstat(held).st_blocks > 0
+    descriptor = os.open(t.own(take_space_in_an_instant), os.O_WRONLY | os.O_CREAT)
+    call("fallocate", descriptor, 0, 0, 1 << 20)
+    return os.fstat(descriptor).st_blocks > 0
 
 
 def lock_a_file_of_the_tree(t: Target) -> bool:
@@ -152,8 +152,8 @@ def lock_a_file_of_the_tree(t: Target) -> bool:
 
 
 def lock_part_of_a_file_of_the_tree(t: Target) -> bool:
-    held = os.open(t.inside(lock_part_of_a_file_of_the_tree), os.O_RDONLY)
-    fcntl.lockf(held, fcntl.LOCK_SH | fcntl.LOCK_NB, 1)
+    descriptor = os.open(t.inside(lock_part_of_a_file_of_the_tree), os.O_RDONLY)
+    fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1)
     return True
 
 

@@ -48,10 +48,10 @@ class CandidateBatch(NamedTuple):
     shared: str = ""
 
 
-def place_of(gid: int, found: Candidate, severities: Mapping[str, str]) -> Member:
+def place_of(gid: int, candidate: Candidate, severities: Mapping[str, str]) -> Member:
     """Return the planning fields of a candidate; `severities` are the configured severities of rules."""
-    score = score_of(found.confidence, severities.get(found.pattern))
-    return Member(gid, found.file, score, _shared(found))
+    score = score_of(candidate.confidence, severities.get(candidate.pattern))
+    return Member(gid, candidate.file, score, _shared(candidate))
 
 
 def worst(places: Iterable[Member], most: int) -> list[Member]:
@@ -61,15 +61,15 @@ def worst(places: Iterable[Member], most: int) -> list[Member]:
 
 def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
     """Assign every candidate to exactly one batch of at most `limit` candidates, in order within a file."""
-    known = list(places)
-    merged = merge_across(known, limit)
-    taken = {place.gid for group in merged for place in group}
+    locations = list(places)
+    merged = merge_across(locations, limit)
+    shared_gids = {place.gid for group in merged for place in group}
     by_file: defaultdict[str, list[Member]] = defaultdict(list)
-    for place in known:
-        if place.gid not in taken:
+    for place in locations:
+        if place.gid not in shared_gids:
             by_file[place.file].append(place)
     groups = chain(merged, *(_chunks(those, limit) for those in by_file.values()))
-    return list(_numbered(groups, taken))
+    return list(_numbered(groups, shared_gids))
 
 
 def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
@@ -84,17 +84,17 @@ def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
     return [group for those in across for group in _chunks(those, limit)]
 
 
-def is_plain(found: Sequence[Candidate]) -> bool:
+def is_plain(candidates: Sequence[Candidate]) -> bool:
     """Return whether candidates obviously share a condition: there is only one, or all have the same rule and sink."""
-    if len(found) == 1:
+    if len(candidates) == 1:
         return True
-    kinds = {kind_of(one) for one in found}
+    kinds = {kind_of(one) for one in candidates}
     return len(kinds) == 1 and next(iter(kinds))[1] is not None
 
 
-def kind_of(found: Candidate) -> tuple[str, str | None]:
+def kind_of(candidate: Candidate) -> tuple[str, str | None]:
     """Return the rule and the sink of a candidate; the sink is None if it is ambiguous."""
-    return found.pattern, _sink(found)
+    return candidate.pattern, _sink(candidate)
 
 
 def _numbered(groups: Iterable[Sequence[Member]], merged: Collection[int]) -> Iterator[CandidateBatch]:
@@ -111,20 +111,20 @@ def _chunks(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:
     return (list(places[start : start + limit]) for start in range(0, len(places), limit))
 
 
-def _shared(found: Candidate) -> Shared | None:
-    if macro := MACRO.match(found.evidence):
-        return Shared(found.pattern, " ".join(found.evidence.split()), macro[1])
-    steps = read_trail(found.trail) if found.trail else ()
-    away = [step for step in steps if step.file != found.file]
+def _shared(candidate: Candidate) -> Shared | None:
+    if macro := MACRO.match(candidate.evidence):
+        return Shared(candidate.pattern, " ".join(candidate.evidence.split()), macro[1])
+    steps = read_trail(candidate.trail) if candidate.trail else ()
+    away = [step for step in steps if step.file != candidate.file]
     if not away:
         return None
-    return Shared(found.pattern, f"{away[-1].line}:{away[-1].file}", away[-1].file)
+    return Shared(candidate.pattern, f"{away[-1].line}:{away[-1].file}", away[-1].file)
 
 
-def _sink(found: Candidate) -> str | None:
+def _sink(candidate: Candidate) -> str | None:
     """Return the only function in the evidence that the rule may refer to, None if there are several."""
-    called = set(CALL.findall(found.evidence)) - NO_CALLS
-    rule = RULES_BY_PATTERN.get(found.pattern)
-    meant = called.intersection(rule.calls) if rule else set()
-    names = meant or called
+    called = set(CALL.findall(candidate.evidence)) - NO_CALLS
+    rule = RULES_BY_PATTERN.get(candidate.pattern)
+    sinks = called.intersection(rule.calls) if rule else set()
+    names = sinks or called
     return names.pop() if len(names) == 1 else None

@@ -29,7 +29,7 @@ class Canary:
     verification: str
 
     @property
-    def found(self) -> Candidate:
+    def candidate(self) -> Candidate:
         """The candidate for the bug."""
         hit = Hit(self.pattern, self.line, CONFIDENCE, self.code.splitlines()[self.line - 1].strip())
         return candidate(hit, self.file)

@@ -25,7 +25,7 @@ from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import listing, plain
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.batching import is_plain
@@ -44,7 +44,7 @@ VERIFIED_AT_ONCE = 8
 TOKENS_OF_A_VERDICT = 400
 
 Conditions = Mapping[str, str]
-NOT_GIVEN: Mapping[str, str] = MappingProxyType({})
+NO_CONDITIONS: Mapping[str, str] = MappingProxyType({})
 
 
 class Cluster(NamedTuple):
@@ -58,7 +58,7 @@ class LocatedCandidate(NamedTuple):
     """A candidate and its function, with the line counted from the function's first; "" and 0 outside functions."""
 
     gid: int
-    found: Candidate
+    candidate: Candidate
     function: str = ""
     line: int = 0
 
@@ -78,7 +78,7 @@ class Question(NamedTuple):
 
 
 class Group(BaseModel):
-    """A cluster as a model gives it."""
+    """A cluster as a model returns it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -88,7 +88,7 @@ class Group(BaseModel):
 
 def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> list[Cluster] | None:
     """Return the clusters of a batch that needs no model, else None; `shared` is what several files have in common."""
-    if not (shared or is_plain([found for _, found in numbered])):
+    if not (shared or is_plain([candidate for _, candidate in numbered])):
         return None
     condition = condition_of(numbered[0][1], conditions)
     if shared:
@@ -99,20 +99,24 @@ def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: 
 def locate(numbered: Sequence[Numbered], content: bytes) -> list[LocatedCandidate]:
     """Find the functions that contain candidates of one file, given its content."""
     spans = list(_spans(content, numbered[0][1].language)) if numbered else []
-    return [_located(gid, found, spans) for gid, found in numbered]
+    return [_located(gid, candidate, spans) for gid, candidate in numbered]
 
 
 def question_of(
     batch: Sequence[LocatedCandidate],
     conditions: Conditions,
     language: Language = "en",
-    severities: Mapping[str, str] = NOT_GIVEN,
+    severities: Mapping[str, str] = NO_CONDITIONS,
 ) -> Question:
     """Return the question about candidates of one file; `severities` are the configured severities of rules."""
-    patterns = dict.fromkeys(seen.found.pattern for seen in batch)
-    lines = [f"file: {plain(batch[0].found.file)}", "", "what the rules detect:"]
+    patterns = dict.fromkeys(located.candidate.pattern for located in batch)
+    lines = [f"file: {plain(batch[0].candidate.file)}", "", "what the rules detect:"]
     lines += [f"{pattern}: {plain(conditions.get(pattern) or '-')}" for pattern in patterns]
-    lines += ["", "findings:", *(f"{at}. {_candidate_line(seen, severities)}" for at, seen in enumerate(batch, 1))]
+    lines += [
+        "",
+        "findings:",
+        *(f"{at}. {_candidate_line(located, severities)}" for at, located in enumerate(batch, 1)),
+    ]
     return Question(batch, "\n".join(lines), conditions, language)
 
 
@@ -134,7 +138,7 @@ def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
         result = yield from run_task(agent, task)
     except AgentStopped as stop:
         yield Note(
-            "candidates are not clustered", {"file": question.batch[0].found.file, "why": f"{stop.reason}: {stop}"}
+            "candidates are not clustered", {"file": question.batch[0].candidate.file, "why": f"{stop.reason}: {stop}"}
         )
         return settle(question, ())
     return settle(question, result.report)
@@ -164,13 +168,13 @@ def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
         members = [left.pop(number) for number in sorted(group.gids) if number in left]
         if members:
             says = " ".join(escape(group.verification).split())[:VERIFICATION_MAX]
-            clusters.append(_cluster(members, says or condition_of(members[0].found, question.conditions)))
-    clusters += [_cluster([seen], condition_of(seen.found, question.conditions)) for seen in left.values()]
+            clusters.append(_cluster(members, says or condition_of(members[0].candidate, question.conditions)))
+    clusters += [_cluster([located], condition_of(located.candidate, question.conditions)) for located in left.values()]
     return sorted(clusters, key=lambda cluster: cluster.gids)
 
 
 def _cluster(members: Sequence[LocatedCandidate], verification: str) -> Cluster:
-    return Cluster(verification, tuple(seen.gid for seen in members))
+    return Cluster(verification, tuple(located.gid for located in members))
 
 
 def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
@@ -179,16 +183,15 @@ def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
     return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
 
 
-def condition_of(found: Candidate, conditions: Conditions) -> str:
+def condition_of(candidate: Candidate, conditions: Conditions) -> str:
     """Return the condition to verify for a candidate."""
-    return conditions.get(found.pattern) or found.description
+    return conditions.get(candidate.pattern) or candidate.description
 
 
 def _together(shared: str, numbered: Sequence[Numbered]) -> str:
     """Return a sentence that describes what the candidates of several files have in common, with the file names."""
-    files = list(dict.fromkeys(found.file for _, found in numbered))
-    more = f" and {len(files) - FILES_NAMED} more" if len(files) > FILES_NAMED else ""
-    return escape(f"All go through {shared}, in {', '.join(files[:FILES_NAMED])}{more}.")
+    files = list(dict.fromkeys(candidate.file for _, candidate in numbered))
+    return escape(f"All go through {shared}, in {listing(files, FILES_NAMED)}.")
 
 
 def _spans(content: bytes, language: str) -> Iterator[tuple[int, int, str]]:
@@ -202,29 +205,29 @@ def _spans(content: bytes, language: str) -> Iterator[tuple[int, int, str]]:
         yield line, last, function.name.decode("utf-8", "backslashreplace")
 
 
-def _located(gid: int, found: Candidate, spans: Sequence[tuple[int, int, str]]) -> LocatedCandidate:
-    place = bisect_right(spans, found.line, key=lambda span: span[0]) - 1
-    if place < 0 or found.line > spans[place][1]:
-        return LocatedCandidate(gid, found)
-    return LocatedCandidate(gid, found, spans[place][2], found.line - spans[place][0] + 1)
+def _located(gid: int, candidate: Candidate, spans: Sequence[tuple[int, int, str]]) -> LocatedCandidate:
+    place = bisect_right(spans, candidate.line, key=lambda span: span[0]) - 1
+    if place < 0 or candidate.line > spans[place][1]:
+        return LocatedCandidate(gid, candidate)
+    return LocatedCandidate(gid, candidate, spans[place][2], candidate.line - spans[place][0] + 1)
 
 
-def _candidate_line(seen: LocatedCandidate, severities: Mapping[str, str]) -> str:
-    found = seen.found
-    where = {"function": seen.function, "line": seen.line} if seen.function else {}
-    said = {
-        "language": found.language,
-        "category": found.category,
-        "pattern": found.pattern,
+def _candidate_line(located: LocatedCandidate, severities: Mapping[str, str]) -> str:
+    candidate = located.candidate
+    where = {"function": located.function, "line": located.line} if located.function else {}
+    fields = {
+        "language": candidate.language,
+        "category": candidate.category,
+        "pattern": candidate.pattern,
         **where,
-        "confidence": found.confidence,
-        "severity": severities.get(found.pattern) or severity_of(found.confidence),
-        "evidence": _code(found),
+        "confidence": candidate.confidence,
+        "severity": severities.get(candidate.pattern) or severity_of(candidate.confidence),
+        "evidence": _code(candidate),
     }
-    return "; ".join(f"{name}: {plain(str(value))}" for name, value in said.items())
+    return "; ".join(f"{name}: {plain(str(value))}" for name, value in fields.items())
 
 
-def _code(found: Candidate) -> str:
+def _code(candidate: Candidate) -> str:
     """Return the evidence without comments, which are claims rather than proof."""
-    blanked = blank_comments(found.evidence.encode("utf-8", "surrogatepass"), found.language)
+    blanked = blank_comments(candidate.evidence.encode("utf-8", "surrogatepass"), candidate.language)
     return " ".join(blanked.decode("utf-8", "surrogatepass").split())

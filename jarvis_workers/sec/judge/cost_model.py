@@ -15,7 +15,7 @@ from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
 
-LEAST_SEEN = 20
+LEAST_SAMPLES = 20
 
 
 class ConversationTotals(NamedTuple):
@@ -63,12 +63,12 @@ ASSUMED: Mapping[str, ConversationProfile] = {
 
 def profile_of(talked: Collection[ConversationTotals], assumed: ConversationProfile) -> ConversationProfile:
     """Return the mean usage of past jobs, or the assumption if there are too few of them."""
-    seen = len(talked)
-    if seen < LEAST_SEEN:
+    sample_size = len(talked)
+    if sample_size < LEAST_SAMPLES:
         return assumed
     calls = sum(job.calls for job in talked)
-    added = sum(job.prompt - job.calls * job.first for job in talked) / seen
-    return ConversationProfile(calls / seen, added, sum(job.completion for job in talked) / calls, seen)
+    added = sum(job.prompt - job.calls * job.first for job in talked) / sample_size
+    return ConversationProfile(calls / sample_size, added, sum(job.completion for job in talked) / calls, sample_size)
 
 
 def expected_clusters(
@@ -79,9 +79,9 @@ def expected_clusters(
     If `made` has enough statistics, the number of clusters follows from them instead, and rules may share a cluster.
     """
     groups: dict[tuple[str, str | None], list[tuple[int, Candidate]]] = {}
-    for gid, found in numbered:
-        groups.setdefault(kind_of(found), []).append((gid, found))
-    several = list(groups.values()) if len(made) < LEAST_SEEN else _parts(list(chain(*groups.values())), made)
+    for gid, candidate in numbered:
+        groups.setdefault(kind_of(candidate), []).append((gid, candidate))
+    several = list(groups.values()) if len(made) < LEAST_SAMPLES else _parts(list(chain(*groups.values())), made)
     for group in several:
         yield Cluster(condition_of(group[0][1], conditions), tuple(sorted(gid for gid, _ in group)))
 

@@ -30,8 +30,8 @@ class ClusterQuestion:
     second_look: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
 
-    def severity(self, found: Candidate) -> str:
-        return self.severities.get(found.pattern) or severity_of(found.confidence)
+    def severity(self, candidate: Candidate) -> str:
+        return self.severities.get(candidate.pattern) or severity_of(candidate.confidence)
 
 
 @dataclass(frozen=True)
@@ -51,39 +51,39 @@ class VerificationQuestion:
     def about(self) -> str:
         """Hash of the question, independent of the run, the location and the time."""
         cluster = self.cluster
-        asked = [
+        texts = [
             cluster.verification,
             cluster.language,
             *self.texts.values(),
             *(part.text() for part in self.code.parts),
         ]
-        return sha256(json.dumps(asked).encode()).hexdigest()
+        return sha256(json.dumps(texts).encode()).hexdigest()
 
 
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Collect the material for the question; call this in a separate thread, because it reads files."""
     texts = {
-        number: _candidate_text(found, index, cluster.severity(found))
-        for number, (_, found) in enumerate(cluster.candidates, 1)
+        number: _candidate_text(candidate, index, cluster.severity(candidate))
+        for number, (_, candidate) in enumerate(cluster.candidates, 1)
     }
-    code = cut(index, [_spot(found) for _, found in cluster.candidates])
+    code = cut(index, [_spot(candidate) for _, candidate in cluster.candidates])
     return VerificationQuestion(cluster, index, code, texts, code.suspicions())
 
 
-def _spot(found: Candidate) -> SliceTarget:
-    way = read_trail(found.trail) if found.trail else ()
-    return SliceTarget(found.file, found.line, tuple((step.file, step.line) for step in way))
+def _spot(candidate: Candidate) -> SliceTarget:
+    way = read_trail(candidate.trail) if candidate.trail else ()
+    return SliceTarget(candidate.file, candidate.line, tuple((step.file, step.line) for step in way))
 
 
-def _candidate_text(found: Candidate, index: CodeIndex, severity: str) -> str:
+def _candidate_text(candidate: Candidate, index: CodeIndex, severity: str) -> str:
     """Return the description of a candidate for the model."""
     lines = [
-        f"at {_called(index, found.file, found.line)}",
-        f"rule: {found.pattern} ({found.category}, CWE-{found.cwe}, {severity})",
-        f"description: {found.description}",
-        f"line: {_line(index, found)}",
+        f"at {_called(index, candidate.file, candidate.line)}",
+        f"rule: {candidate.pattern} ({candidate.category}, CWE-{candidate.cwe}, {severity})",
+        f"description: {candidate.description}",
+        f"line: {_line(index, candidate)}",
     ]
-    steps = read_trail(found.trail) if found.trail else ()
+    steps = read_trail(candidate.trail) if candidate.trail else ()
     if steps:
         lines.append("the data-flow path that the scanner found:")
     lines += [f"  {_called(index, step.file, step.line)} {step.note}" for step in steps]
@@ -95,7 +95,7 @@ def _called(index: CodeIndex, path: str, line: int) -> str:
     return file.name_of(line) if file else path
 
 
-def _line(index: CodeIndex, found: Candidate) -> str:
-    file = index.file(found.file)
+def _line(index: CodeIndex, candidate: Candidate) -> str:
+    file = index.file(candidate.file)
     decided = file.decided if file else []
-    return decided[found.line - 1].strip() if 0 < found.line <= len(decided) else "(the line cannot be read)"
+    return decided[candidate.line - 1].strip() if 0 < candidate.line <= len(decided) else "(the line cannot be read)"

@@ -19,7 +19,7 @@ from jarvis_workers.tools.reading import blank_comments
 REACH = 3
 LETTERS_MIN, LETTERS_OF_A_PART = 3, 8
 LINES_MAX = 12
-SAID_MAX = 4_000
+QUOTED_TEXT_MAX = 4_000
 NUMBERED = re.compile(r"^[ \t]*(?:[0-9a-f]{8}\|)?[ \t]*(?:\d{1,9}\|[ \t]?)?", re.MULTILINE)
 BLANKS = re.compile(r"\s+")
 WORD = re.compile(r"\w+")
@@ -45,15 +45,15 @@ PLACED_LINE = re.compile(
 
 def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | None:
     """Return the evidence that matches a quote, or None; quotes for a dismissal are checked more strictly."""
-    if len(quote.quote) > SAID_MAX:
+    if len(quote.quote) > QUOTED_TEXT_MAX:
         return None
     shown = NUMBERED.sub("", quote.quote.strip("\n"))
-    for file, line in _meant(index, about, quote):
+    for file, line in _candidate_lines(index, about, quote):
         if dismisses and not _is_source(file):
             continue
         text = _without_comments(shown, file) if dismisses else shown
         for view in VIEWS[:1] if dismisses else VIEWS:
-            if at := _found(file, view, line, text):
+            if at := _line_of(file, view, line, text):
                 return Evidence(file.path, at, short(text, QUOTE_MAX))
     return None
 
@@ -61,16 +61,16 @@ def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool 
 def called_lines(text: str, index: CodeIndex) -> str:
     """Convert line references within functions to lines of files: `a.c#f:3` becomes `a.c:40`."""
 
-    def line_of_file(found: re.Match[str]) -> str:
-        path, name = split_name(found["name"])
+    def line_of_file(match: re.Match[str]) -> str:
+        path, name = split_name(match["name"])
         file = index.file(path)
         place = file.named(name) if file else None
-        return f"{path}:{place.first + int(found['line']) - 1}" if file and place else found[0]
+        return f"{path}:{place.first + int(match['line']) - 1}" if file and place else match[0]
 
     return PLACED_LINE.sub(line_of_file, text)
 
 
-def _meant(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[tuple[SourceFile, int]]:
+def _candidate_lines(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[tuple[SourceFile, int]]:
     """Yield the files and lines that a quote may refer to: by function name, by path, or relative to a view."""
     path, name = split_name(quote.file.strip().removeprefix("./"))
     file = index.file(path)
@@ -95,16 +95,16 @@ def _without_comments(text: str, file: SourceFile) -> str:
     return blank_comments(text.encode("utf-8", "replace"), file.language).decode("utf-8", "replace").rstrip()
 
 
-def _found(file: SourceFile, view: View, line: int, text: str) -> int | None:
+def _line_of(file: SourceFile, view: View, line: int, text: str) -> int | None:
     """Return the line nearest to `line` at which a quote begins, ignoring white space."""
-    lines, said = file.bare(view), BLANKS.sub("", escape(text))
+    lines, needle = file.bare(view), BLANKS.sub("", escape(text))
     height = min(text.strip().count("\n") + 2, LINES_MAX)
     for at in sorted(range(max(1, line - REACH), min(len(lines), line + REACH) + 1), key=lambda one: abs(one - line)):
         block = lines[at - 1 : at - 1 + height]
         joined = "".join(block)
-        place = joined.find(said)
+        place = joined.find(needle)
         if 0 <= place < len(block[0]):
-            end = place + len(said)
+            end = place + len(needle)
             line_end = next(one for one in accumulate(map(len, block)) if one >= end)
             is_whole = not any(map(str.isalnum, joined[:place] + joined[end:line_end]))
             written = " ".join(file.lines(view)[at - 1 : at - 1 + height])

@@ -23,10 +23,10 @@ REASON = "preconditions"
 NO_REASONS = frozenset(
     ("", "none", "no", "na", "nil", "null", "nothing", "safe", "norisk", "false", "无", "没有", "安全")
 )
-ASKED_AGAIN = 2
+REPEATS_MAX = 2
 EVIDENCE_MAX = 20
 NUMBER_MAX = 10**9
-UNKNOWN_TOLD = 5
+UNKNOWN_LISTED_MAX = 5
 TEXT_MAX = 4_000
 QUOTE_MAX = 600
 LINE = re.compile(r"\s*(?:lines?|L)?\s*(\d{1,9})\b", re.IGNORECASE)
@@ -38,8 +38,8 @@ def _text(value: Any) -> Any:
 
 def _line(value: Any) -> Any:
     """Return the first number of `12-14` or `line 12`."""
-    found = LINE.match(value) if isinstance(value, str) else None
-    return int(found[1]) if found else value
+    match = LINE.match(value) if isinstance(value, str) else None
+    return int(match[1]) if match else value
 
 
 def _number(value: int) -> int:
@@ -122,7 +122,7 @@ class _QuotedItem:
     """An item of a report, with the evidence found in the files."""
 
     item: ReportItem
-    found: tuple[Evidence, ...]
+    evidence: tuple[Evidence, ...]
     lost: tuple[int, ...]
 
     @property
@@ -136,7 +136,7 @@ class _QuotedItem:
         """The defect in the evidence, None if there is none."""
         if self.lost:
             return "its evidence is not at the quoted location, or is too short"
-        return None if self.found else "it has no evidence"
+        return None if self.evidence else "it has no evidence"
 
 
 @dataclass(frozen=True)
@@ -164,35 +164,37 @@ class VerdictCollector:
     def __init__(self, numbers: Iterable[int], find: Find) -> None:
         self.numbers = tuple(numbers)
         self._find = find
-        self._given: dict[int, _QuotedItem] = {}
+        self._items: dict[int, _QuotedItem] = {}
         self._two: set[int] = set()
         self._sent_back: set[int] = set()
         self._unknown: list[int] = []
-        self._asked = 0
+        self._follow_ups = 0
 
     def take(self, items: Sequence[ReportItem]) -> None:
         """Record the items of a report."""
-        self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_TOLD]
+        self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_LISTED_MAX]
         if self._unknown:
             return
         for item in items:
-            known = self._given.get(item.gid)
-            if known and known.item.has_risk != item.has_risk:
+            previous = self._items.get(item.gid)
+            if previous and previous.item.has_risk != item.has_risk:
                 self._two.add(item.gid)
-            if known is None or self._is_wrong(item.gid):
-                self._given[item.gid] = self._checked(item)
+            if previous is None or self._is_wrong(item.gid):
+                self._items[item.gid] = self._checked(item)
 
     def again(self) -> AskAgain | None:
         """Return the next follow-up request and count it; None if nothing is missing or the limit is reached."""
-        if self._asked == ASKED_AGAIN:
+        if self._follow_ups == REPEATS_MAX:
             return None
-        missing = [number for number in self.numbers if number not in self._given]
-        empty = {number: given.empty for number, given in self._open() if given.empty and given.item.has_risk}
-        groundless = tuple(number for number, given in self._open() if given.empty and not given.item.has_risk)
-        lost = {number: given.lost for number, given in self._open() if given.problem and number not in self._sent_back}
+        missing = [number for number in self.numbers if number not in self._items]
+        empty = {number: answer.empty for number, answer in self._open() if answer.empty and answer.item.has_risk}
+        groundless = tuple(number for number, answer in self._open() if answer.empty and not answer.item.has_risk)
+        lost = {
+            number: answer.lost for number, answer in self._open() if answer.problem and number not in self._sent_back
+        }
         if not (missing or empty or groundless or lost):
             return None
-        self._asked += 1
+        self._follow_ups += 1
         self._sent_back |= set(lost)
         return AskAgain(tuple(self._unknown), tuple(missing), empty, groundless, lost)
 
@@ -201,39 +203,39 @@ class VerdictCollector:
         return {number: self._verdict(number, stopped) for number in self.numbers}
 
     def _open(self) -> Iterator[tuple[int, _QuotedItem]]:
-        return ((number, given) for number, given in self._given.items() if number not in self._two)
+        return ((number, answer) for number, answer in self._items.items() if number not in self._two)
 
     def _is_wrong(self, number: int) -> bool:
-        given = self._given[number]
-        return bool(given.problem or given.empty)
+        answer = self._items[number]
+        return bool(answer.problem or answer.empty)
 
     def _checked(self, item: ReportItem) -> _QuotedItem:
         quotes = item.evidence[:EVIDENCE_MAX]
-        found = [self._find(quote, not item.has_risk) for quote in quotes]
-        lost = tuple(place for place, evidence in enumerate(found, 1) if evidence is None)
-        return _QuotedItem(item, tuple(evidence for evidence in found if evidence), lost)
+        result = [self._find(quote, not item.has_risk) for quote in quotes]
+        lost = tuple(place for place, evidence in enumerate(result, 1) if evidence is None)
+        return _QuotedItem(item, tuple(evidence for evidence in result if evidence), lost)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
-        given = self._given.get(number)
+        answer = self._items.get(number)
         if number in self._two:
             return Verdict(number, "undecided", reason="the report contains two different verdicts for it")
-        if given is None:
+        if answer is None:
             unknown = ", ".join(map(str, self._unknown))
             missing = (
                 f"the report names candidates that do not exist ({unknown})" if unknown else "no verdict was given"
             )
             return Verdict(number, "undecided", reason=stopped or f"{missing}, even after a second request")
-        item = given.item
+        item = answer.item
         texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
         status: Status = "confirmed" if item.has_risk else "dismissed"
-        verdict = Verdict(number, status, item.has_risk, **texts, evidence=given.found)
-        if given.empty and not item.has_risk:
+        verdict = Verdict(number, status, item.has_risk, **texts, evidence=answer.evidence)
+        if answer.empty and not item.has_risk:
             return verdict.for_review("the report claims no risk, but gives no reason")
-        if given.empty:
+        if answer.empty:
             return verdict.for_review(
-                f"the report claims a risk, but its explanation is incomplete: {', '.join(given.empty)} empty"
+                f"the report claims a risk, but its explanation is incomplete: {', '.join(answer.empty)} empty"
             )
-        return verdict.for_review(given.problem) if given.problem else verdict
+        return verdict.for_review(answer.problem) if answer.problem else verdict
 
 
 def short(text: str, most: int) -> str:

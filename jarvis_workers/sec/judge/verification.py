@@ -105,11 +105,11 @@ class Verification:
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Run one conversation to its end."""
         answers = VerdictCollector(numbers, self._find)
-        heard, stopped = _ToolCalls(), None
+        calls, stopped = _ToolCalls(), None
         message = self._task(agent, numbers, view)
         try:
             while message:
-                result: TaskResult = yield from _overheard(run_task(agent, message), heard)
+                result: TaskResult = yield from _overheard(run_task(agent, message), calls)
                 answers.take(result.report)
                 again = answers.again()
                 message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
@@ -118,9 +118,9 @@ class Verification:
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
-        found = answers.verdicts(stopped)
-        commands = heard.commands
-        return _Look({number: replace(one, commands=commands) for number, one in found.items()}, heard.saw_raw)
+        verdicts = answers.verdicts(stopped)
+        commands = calls.commands
+        return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
         """Repeat the question for dismissals made after comments were seen, without any tool that shows comments."""
@@ -185,13 +185,13 @@ class Verification:
         )
 
 
-def _overheard(talk: Conversation[T], heard: _ToolCalls) -> Conversation[T]:
+def _overheard(talk: Conversation[T], calls: _ToolCalls) -> Conversation[T]:
     """Forward a conversation unchanged, and record its tool calls."""
     try:
         want = next(talk)
         while True:
             if isinstance(want, RunTool):
-                heard.calls.append(want)
+                calls.calls.append(want)
             try:
                 answer = yield want
             except ModelError as error:
@@ -205,7 +205,7 @@ def _overheard(talk: Conversation[T], heard: _ToolCalls) -> Conversation[T]:
 
 def votes_of(cluster: ClusterQuestion) -> int:
     """Return the number of votes on a cluster: one, unless one of its candidates has high severity."""
-    is_high = any(cluster.severity(found) == "high" for _, found in cluster.candidates)
+    is_high = any(cluster.severity(candidate) == "high" for _, candidate in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
 
 

@@ -78,32 +78,33 @@ def gather(
     most: int = ISSUES_MAX,
     *,
     severities: Severities = AS_IT_IS,
-    known: Mapping[str, int] | None = None,
+    baseline: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Findings:
     """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in order.
 
-    `severities` are the configured severities of rules, regardless of the confidence; `known` is the number of baseline
-    findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false. `statuses`
-    maps a gid to the status of its verdict, None if no verdicts were requested: a candidate without a status is
-    undecided, a dismissed one is set aside.
+    `severities` are the configured severities of rules, regardless of the confidence; `baseline` is the number of
+    baseline findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false.
+    `statuses` maps a gid to the status of its verdict, None if no verdicts were requested: a candidate without a status
+    is undecided, a dismissed one is set aside.
     """
-    findings, names = Findings(aside=exclusions_of(known, judged, statuses)), list[str]()
+    findings, names = Findings(aside=exclusions_of(baseline, judged, statuses)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
     findings.issues = [
-        _issue(names[place], lengths, (gid, found), severities, findings.aside.mark(found))
-        for place, gid, found in sorted(best, key=lambda entry: entry[0])
+        _issue(names[place], lengths, (gid, candidate), severities, findings.aside.mark(candidate))
+        for place, gid, candidate in sorted(best, key=lambda entry: entry[0])
     ]
     aside = findings.aside
     findings.dismissed = [issue._replace(status=DISMISSED) for issue in _beside(aside.dismissed, names, severities)]
     findings.suppressed = [
         issue._replace(
-            suppression=aside.suppression(found), judged=None if found.suppressed is not None else aside.mark(found)
+            suppression=aside.suppression(candidate),
+            judged=None if candidate.suppressed is not None else aside.mark(candidate),
         )
-        for issue, (_, found) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
+        for issue, (_, candidate) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
     ]
     return findings
 
@@ -116,11 +117,11 @@ def every_issue(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
 ) -> Iterator[Issue]:
     """Yield all issues that `gather` counts, under the same ids; reads the candidates twice and stores none."""
-    lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
+    lengths = _lengths([_full_id(candidate) for _, candidate in read() if candidate.confidence >= min_confidence])
     aside = exclusions_of(None, judged)
-    for gid, found in read():
-        if found.confidence >= min_confidence:
-            yield _issue(_full_id(found), lengths, (gid, found), severities, aside.mark(found))
+    for gid, candidate in read():
+        if candidate.confidence >= min_confidence:
+            yield _issue(_full_id(candidate), lengths, (gid, candidate), severities, aside.mark(candidate))
 
 
 def build(
@@ -166,16 +167,16 @@ def _counted(
 ) -> Iterator[tuple[int, int, Candidate]]:
     """Count the candidates, collect their ids, and yield the candidates that may be listed."""
     findings, names = into
-    for gid, found in numbered:
-        if found.confidence < min_confidence:
+    for gid, candidate in numbered:
+        if candidate.confidence < min_confidence:
             findings.weaker += 1
             continue
-        severity, score = _weigh(found, severities)
+        severity, score = _weigh(candidate, severities)
         findings.score_sum += score
-        findings.file_scores[found.file] += score
-        findings.languages[found.language] += 1
-        findings.categories[found.category] += 1
-        findings.rules.add(found.pattern)
+        findings.file_scores[candidate.file] += score
+        findings.languages[candidate.language] += 1
+        findings.categories[candidate.category] += 1
+        findings.rules.add(candidate.pattern)
         findings.severities[severity] += 1
         if findings.aside.statuses is not None:
             status = findings.aside.statuses.get(gid, UNDECIDED)
@@ -183,8 +184,8 @@ def _counted(
             status = REVIEW if status == DISMISSED else status
             findings.statuses[status] += 1
             findings.at_risk[severity] += status in AT_RISK
-        names.append(_full_id(found))
-        yield findings.total, gid, found
+        names.append(_full_id(candidate))
+        yield findings.total, gid, candidate
         findings.total += 1
 
 
@@ -214,7 +215,7 @@ def _totals(findings: Findings) -> Summary:
 
 def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[Issue]:
     """Yield issues for findings set aside, with ids that differ from those of the listed findings."""
-    full = [_full_id(found) for _, found in numbered]
+    full = [_full_id(candidate) for _, candidate in numbered]
     lengths = _lengths([*names, *full]) if full else {}
     for name, one in zip(full, numbered, strict=True):
         yield _issue(name, lengths, one, severities)
@@ -237,52 +238,54 @@ def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
 
 
 def _compared(aside: Exclusions, baseline: Mapping[str, Any]) -> BaselineSummary:
-    """Return the comparison with the baseline, without the field `gone` if only part of the tree was scanned."""
-    gone = None if baseline.get("partial") else aside.gone
-    return BaselineSummary(aside.known, gone, {name: value for name, value in baseline.items() if name != "partial"})
+    """Return the comparison with the baseline, without the field `fixed` if only part of the tree was scanned."""
+    fixed = None if baseline.get("partial") else aside.gone
+    return BaselineSummary(
+        aside.in_baseline, fixed, {name: value for name, value in baseline.items() if name != "partial"}
+    )
 
 
 def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
     return {name: counts[name] for name in order if counts[name]}
 
 
-def _weigh(found: Candidate, severities: Severities) -> tuple[str, float]:
+def _weigh(candidate: Candidate, severities: Severities) -> tuple[str, float]:
     """Return severity and score."""
-    severity = severities.get(found.pattern) or severity_of(found.confidence)
-    return severity, score_of(found.confidence, severity)
+    severity = severities.get(candidate.pattern) or severity_of(candidate.confidence)
+    return severity, score_of(candidate.confidence, severity)
 
 
 def _issue(
     full: str, lengths: Mapping[str, int], numbered: Numbered, severities: Severities, judged: bool | str | None = None
 ) -> Issue:
-    gid, found = numbered
-    severity, score = _weigh(found, severities)
+    gid, candidate = numbered
+    severity, score = _weigh(candidate, severities)
     return Issue(
         id=full[: lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
         gid=gid,
-        language=found.language,
-        category=found.category,
-        pattern=found.pattern,
-        file=found.file,
-        line=found.line,
-        column=found.column or None,
-        evidence=found.evidence,
-        description=found.description,
-        suggestion=found.suggestion,
-        confidence=found.confidence,
+        language=candidate.language,
+        category=candidate.category,
+        pattern=candidate.pattern,
+        file=candidate.file,
+        line=candidate.line,
+        column=candidate.column or None,
+        evidence=candidate.evidence,
+        description=candidate.description,
+        suggestion=candidate.suggestion,
+        confidence=candidate.confidence,
         severity=severity,
         score=score,
         status="heuristic",
-        cwe=found.cwe,
-        fingerprint=found.fingerprint,
-        path=read_trail(found.trail) if found.trail else (),
+        cwe=candidate.cwe,
+        fingerprint=candidate.fingerprint,
+        path=read_trail(candidate.trail) if candidate.trail else (),
         judged=judged,
     )
 
 
-def _full_id(found: Candidate) -> str:
-    key = f"{found.file}:{found.line}:{found.category}:{found.pattern}"
-    prefix = "R" if found.language == "rust" else "C"
+def _full_id(candidate: Candidate) -> str:
+    key = f"{candidate.file}:{candidate.line}:{candidate.category}:{candidate.pattern}"
+    prefix = "R" if candidate.language == "rust" else "C"
     return prefix + sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 
 

@@ -34,16 +34,16 @@ def render_codequality(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str
     for gap in gaps_of(body.summary)[:GAPS_MAX]:
         yield before + dense(_gap(gap))
         before = ",\n"
-    for found in number(body):
-        issue = found.issue
+    for numbered in number(body):
+        issue = numbered.issue
         if issue.suppression is None and issue.status != "dismissed":
-            yield before + dense(_issue(found, rules[issue.pattern].title))
+            yield before + dense(_issue(numbered, rules[issue.pattern].title))
             before = ",\n"
     yield "\n]\n" if before != "[\n" else "[]\n"
 
 
-def _issue(found: Numbered, title: str) -> Part:
-    issue, ordinal = found
+def _issue(numbered: Numbered, title: str) -> Part:
+    issue, ordinal = numbered
     return {
         "type": "issue",
         "check_name": issue.pattern,

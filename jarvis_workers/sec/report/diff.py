@@ -60,14 +60,14 @@ class Difference:
 
 def compare(before: ReportBody, after: ReportBody, absence_reasons: Callable[[Issue], str | None]) -> Difference:
     """Compare two bodies; `absence_reasons` returns why the later run may not report a finding, None if it is gone."""
-    found, olds, news = Difference(), _by_fingerprint(before), _by_fingerprint(after)
+    difference, olds, news = Difference(), _by_fingerprint(before), _by_fingerprint(after)
     for fingerprint in dict.fromkeys([*news, *olds]):
-        _pair(found, olds.get(fingerprint, []), news.get(fingerprint, []), absence_reasons)
-    found.new.sort(key=_worst_first)
-    found.fixed.sort(key=_worst_first)
-    found.changed.sort(key=lambda one: _worst_first(one.issue))
-    found.not_checked.sort(key=lambda one: _worst_first(one.issue))
-    return found
+        _pair(difference, olds.get(fingerprint, []), news.get(fingerprint, []), absence_reasons)
+    difference.new.sort(key=_worst_first)
+    difference.fixed.sort(key=_worst_first)
+    difference.changed.sort(key=lambda one: _worst_first(one.issue))
+    difference.not_checked.sort(key=lambda one: _worst_first(one.issue))
+    return difference
 
 
 def status_of(issue: Issue) -> str:
@@ -76,10 +76,10 @@ def status_of(issue: Issue) -> str:
 
 
 def _by_fingerprint(body: ReportBody) -> dict[str, list[Issue]]:
-    found: defaultdict[str, list[Issue]] = defaultdict(list)
+    result: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in (*body.issues, *body.dismissed, *body.suppressed):
-        found[issue.fingerprint].append(issue)
-    return found
+        result[issue.fingerprint].append(issue)
+    return result
 
 
 def _pair(

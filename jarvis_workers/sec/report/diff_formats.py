@@ -23,8 +23,8 @@ TITLES = {
     "fixed": "Fixed",
     "not_checked": "Not checked in the later run",
 }
-SAID = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
-RUN_SAID = ("id", "kind", "state", "scanned_root", "created_at", "version")
+ISSUE_FIELDS = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
+RUN_FIELDS = ("id", "kind", "state", "scanned_root", "created_at", "version")
 COMMIT_DIGITS = 9
 
 
@@ -33,34 +33,34 @@ class Sides(NamedTuple):
 
     before: Part
     after: Part
-    found: Difference
+    difference: Difference
     notes: Sequence[str] = ()
 
 
 def write_text(sides: Sides) -> Iterator[str]:
     """Yield lines for a terminal, without control sequences."""
-    yield f"{_run_line(sides.before)} -> {_run_line(sides.after)}\n{_counts(sides.found)}\n"
+    yield f"{_run_line(sides.before)} -> {_run_line(sides.after)}\n{_counts(sides.difference)}\n"
     yield from (f"note: {plain(note)}\n" for note in sides.notes)
-    for name, rows in _rows(sides.found).items():
+    for name, rows in _rows(sides.difference).items():
         if rows:
             yield f"\n{TITLES[name].upper()}\n"
-        for issue, said in rows:
+        for issue, text in rows:
             place = f"{issue.file}:{issue.line}"
-            yield plain(f"  {issue.severity:<6}  {place}  {issue.pattern}  {issue.evidence}") + _aside(said)
+            yield plain(f"  {issue.severity:<6}  {place}  {issue.pattern}  {issue.evidence}") + _aside(text)
 
 
 def write_markdown(sides: Sides) -> Iterator[str]:
     """Yield GitHub-flavoured Markdown; text from the scanned trees is escaped."""
     yield "# Two scans compared\n\n"
-    yield f"{prose(_run_line(sides.before))} → {prose(_run_line(sides.after))}\n\n**{_counts(sides.found)}**\n"
+    yield f"{prose(_run_line(sides.before))} → {prose(_run_line(sides.after))}\n\n**{_counts(sides.difference)}**\n"
     yield from (f"\n> {prose(note)}\n" for note in sides.notes)
-    for name, rows in _rows(sides.found).items():
+    for name, rows in _rows(sides.difference).items():
         if rows:
             yield f"\n## {TITLES[name]}\n\n"
-        for issue, said in rows:
+        for issue, text in rows:
             place = f"{code(issue.file)} line {issue.line}, {code(issue.pattern)}"
             yield f"- **{issue.id}** {issue.severity}, {place}: {code(issue.evidence)}"
-            yield f" ({prose(said)})\n" if said else "\n"
+            yield f" ({prose(text)})\n" if text else "\n"
 
 
 def write_json(sides: Sides) -> Iterator[str]:
@@ -68,11 +68,11 @@ def write_json(sides: Sides) -> Iterator[str]:
     head = {
         "before": _side(sides.before),
         "after": _side(sides.after),
-        "summary": sides.found.counts,
+        "summary": sides.difference.counts,
         "notes": list(sides.notes),
     }
     yield harmless(json.dumps(head, ensure_ascii=False, indent=2))[:-2]
-    for name, rows in _entries(sides.found).items():
+    for name, rows in _entries(sides.difference).items():
         yield f",\n  {json.dumps(name)}: ["
         for place, row in enumerate(rows):
             yield f"{',' if place else ''}\n    {harmless(json.dumps(row, ensure_ascii=False))}"
@@ -82,34 +82,34 @@ def write_json(sides: Sides) -> Iterator[str]:
 
 def write_html(sides: Sides) -> Iterator[str]:
     """Yield one HTML file that loads nothing."""
-    sections = [Section(name, TITLES[name], rows) for name, rows in _rows(sides.found).items()]
+    sections = [Section(name, TITLES[name], rows) for name, rows in _rows(sides.difference).items()]
     described = (f"Earlier: {_run_line(sides.before)}", f"Later: {_run_line(sides.after)}")
-    yield from render_difference(described, sections, sides.found.unchanged, sides.notes)
+    yield from render_difference(described, sections, sides.difference.unchanged, sides.notes)
 
 
 def _side(part: Part) -> dict[str, Any]:
     file = {"file": part["file"]} if "file" in part else {}
-    return {name: part.get(name) for name in RUN_SAID} | file
+    return {name: part.get(name) for name in RUN_FIELDS} | file
 
 
-def _entries(found: Difference) -> dict[str, list[Part]]:
-    def said(issue: Issue) -> dict[str, Any]:
-        return {name: getattr(issue, name) for name in SAID} | {"status": status_of(issue)}
+def _entries(difference: Difference) -> dict[str, list[Part]]:
+    def issue_fields(issue: Issue) -> dict[str, Any]:
+        return {name: getattr(issue, name) for name in ISSUE_FIELDS} | {"status": status_of(issue)}
 
     return {
-        "new": [said(issue) for issue in found.new],
-        "changed": [said(one.issue) | {"was": one.was, "is": one.now} for one in found.changed],
-        "fixed": [said(issue) for issue in found.fixed],
-        "not_checked": [said(one.issue) | {"reason": one.reason} for one in found.not_checked],
+        "new": [issue_fields(issue) for issue in difference.new],
+        "changed": [issue_fields(one.issue) | {"was": one.was, "is": one.now} for one in difference.changed],
+        "fixed": [issue_fields(issue) for issue in difference.fixed],
+        "not_checked": [issue_fields(one.issue) | {"reason": one.reason} for one in difference.not_checked],
     }
 
 
-def _rows(found: Difference) -> dict[str, list[Row]]:
+def _rows(difference: Difference) -> dict[str, list[Row]]:
     return {
-        "new": [(issue, _verdict(issue)) for issue in found.new],
-        "changed": [(one.issue, f"{_word(one.was)} -> {_word(one.now)}") for one in found.changed],
-        "fixed": [(issue, _verdict(issue)) for issue in found.fixed],
-        "not_checked": [(one.issue, one.reason) for one in found.not_checked],
+        "new": [(issue, _verdict(issue)) for issue in difference.new],
+        "changed": [(one.issue, f"{_word(one.was)} -> {_word(one.now)}") for one in difference.changed],
+        "fixed": [(issue, _verdict(issue)) for issue in difference.fixed],
+        "not_checked": [(one.issue, one.reason) for one in difference.not_checked],
     }
 
 
@@ -122,13 +122,13 @@ def _word(status: str) -> str:
     return "open" if status == "heuristic" else WORDS.get(status, status)
 
 
-def _aside(said: str) -> str:
-    return f"  ({plain(said)})\n" if said else "\n"
+def _aside(text: str) -> str:
+    return f"  ({plain(text)})\n" if text else "\n"
 
 
-def _counts(found: Difference) -> str:
+def _counts(difference: Difference) -> str:
     names = {"changed": "with a different verdict", "not_checked": "not checked"}
-    return ", ".join(f"{number:,} {names.get(name, name)}" for name, number in found.counts.items())
+    return ", ".join(f"{number:,} {names.get(name, name)}" for name, number in difference.counts.items())
 
 
 def _run_line(run: Part) -> str:

@@ -59,7 +59,7 @@ def cut(content: bytes, spots: Iterable[MarkedLines]) -> dict[str, list[Excerpt]
     for spot in spots:
         if 0 < spot.first <= len(lines):
             theirs[spot.id].append(spot)
-    return {name: _pieces(lines, found) for name, found in theirs.items()}
+    return {name: _pieces(lines, excerpts) for name, excerpts in theirs.items()}
 
 
 def window(content: bytes, line: int, around: int) -> Excerpt | None:
@@ -74,16 +74,16 @@ def window(content: bytes, line: int, around: int) -> Excerpt | None:
 
 def bounded(pieces: Pieces, issues: Iterable[Issue], most: int = CHARACTERS_MAX) -> dict[str, Excerpt]:
     """Combine the pieces of all files up to `most` characters, highest scores first."""
-    kept: dict[str, Excerpt] = {}
+    excerpts: dict[str, Excerpt] = {}
     for issue in sorted(issues, key=_worth, reverse=True):
-        found = _joined(issue, pieces)
-        if found is None:
+        excerpt = _joined(issue, pieces)
+        if excerpt is None:
             continue
-        most -= sum(len(line) for piece in (found, *found.more) for line in piece.lines)
+        most -= sum(len(line) for piece in (excerpt, *excerpt.more) for line in piece.lines)
         if most < 0:
             break
-        kept[issue.id] = found
-    return kept
+        excerpts[issue.id] = excerpt
+    return excerpts
 
 
 def _worth(issue: Issue) -> tuple[bool, float]:
@@ -103,10 +103,10 @@ def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
 def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
     """Return the piece that contains the finding's own line, with the others attached; None if that line is missing."""
     files = dict.fromkeys(file for file, _ in _spots(issue))
-    found = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue.id, ())]
-    if not found or found[0].file != issue.file or OWN not in dict(found[0].marks).values():
+    result = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue.id, ())]
+    if not result or result[0].file != issue.file or OWN not in dict(result[0].marks).values():
         return None
-    own, *others = found
+    own, *others = result
     marks = tuple(mark for mark in own.marks if mark[1] != OWN)
     return own._replace(file="", marks=marks, more=tuple(others[:MORE_MAX]))
 

@@ -14,7 +14,7 @@ from jarvis_workers.sec.report_document import IssueSuppression, Summary
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
 
 # Maximum number of suppressed findings that are stored; all are counted.
-KEPT_MAX = 25_000
+EXCLUSIONS_MAX = 25_000
 UNCHANGED = "not changed since "
 BY_GITIGNORE = "ignored by .gitignore"
 
@@ -30,7 +30,7 @@ class Exclusions:
     left: Counter[str] | None = None
     judged: Mapping[str, TriageVerdict] = field(default_factory=dict)
     statuses: Mapping[int, str] | None = None
-    known: int = 0
+    in_baseline: int = 0
     total_suppressed: int = 0
     total_judged_false: int = 0
     total_wontfix: int = 0
@@ -48,75 +48,75 @@ class Exclusions:
 
     def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
         """Yield the findings that count, and those below the minimum confidence, which the caller separates."""
-        for gid, found in numbered:
-            state = self._state(found)
-            quiet = found.suppressed is not None or (state is not None and state.is_aside)
-            if self.left is not None and (quiet or found.confidence < min_confidence):
-                self._hidden[found.fingerprint] += 1
-            if found.confidence < min_confidence:
-                yield gid, found
+        for gid, candidate in numbered:
+            state = self._state(candidate)
+            quiet = candidate.suppressed is not None or (state is not None and state.is_aside)
+            if self.left is not None and (quiet or candidate.confidence < min_confidence):
+                self._hidden[candidate.fingerprint] += 1
+            if candidate.confidence < min_confidence:
+                yield gid, candidate
             elif quiet:
-                self._suppress(gid, found)
-            elif self._is_known(found):
+                self._suppress(gid, candidate)
+            elif self._is_in_baseline(candidate):
                 continue
             elif self.statuses and self.statuses.get(gid) == "dismissed" and state is not TriageState.TRUE:
-                self._dismiss(gid, found)
+                self._dismiss(gid, candidate)
             else:
                 self.total_later += state is TriageState.LATER
-                yield gid, found
+                yield gid, candidate
 
-    def suppression(self, found: Candidate) -> IssueSuppression:
+    def suppression(self, candidate: Candidate) -> IssueSuppression:
         """Return the suppression of a finding in SARIF terms."""
-        if found.suppressed is not None:
-            return IssueSuppression("inSource", found.suppressed)
-        return IssueSuppression("external", self.judged[found.fingerprint].reason)
+        if candidate.suppressed is not None:
+            return IssueSuppression("inSource", candidate.suppressed)
+        return IssueSuppression("external", self.judged[candidate.fingerprint].reason)
 
-    def mark(self, found: Candidate) -> bool | str | None:
+    def mark(self, candidate: Candidate) -> bool | str | None:
         """Return the triage state for an entry; findings judged false need none, since they have a separate list."""
-        state = self._state(found)
+        state = self._state(candidate)
         return None if state is None or state is TriageState.FALSE else state.plain_value
 
-    def _state(self, found: Candidate) -> TriageState | None:
-        said = self.judged.get(found.fingerprint) if self.judged else None
-        return said.verdict if said else None
+    def _state(self, candidate: Candidate) -> TriageState | None:
+        judgement = self.judged.get(candidate.fingerprint) if self.judged else None
+        return judgement.verdict if judgement else None
 
-    def _suppress(self, gid: int, found: Candidate) -> None:
-        if found.suppressed is None:
-            wontfix = self._state(found) is TriageState.WONTFIX
+    def _suppress(self, gid: int, candidate: Candidate) -> None:
+        if candidate.suppressed is None:
+            wontfix = self._state(candidate) is TriageState.WONTFIX
             self.total_wontfix += wontfix
             self.total_judged_false += not wontfix
         else:
             self.total_suppressed += 1
-        if len(self.suppressed) < KEPT_MAX:
-            self.suppressed.append((gid, found))
+        if len(self.suppressed) < EXCLUSIONS_MAX:
+            self.suppressed.append((gid, candidate))
 
-    def _dismiss(self, gid: int, found: Candidate) -> None:
+    def _dismiss(self, gid: int, candidate: Candidate) -> None:
         self.total_dismissed += 1
-        if len(self.dismissed) < KEPT_MAX:
-            self.dismissed.append((gid, found))
+        if len(self.dismissed) < EXCLUSIONS_MAX:
+            self.dismissed.append((gid, candidate))
 
-    def _is_known(self, found: Candidate) -> bool:
+    def _is_in_baseline(self, candidate: Candidate) -> bool:
         if not self.left:
             return False
-        fingerprint = found.fingerprint
+        fingerprint = candidate.fingerprint
         if not self.left[fingerprint]:
             return False
         self.left[fingerprint] -= 1
-        self.known += 1
+        self.in_baseline += 1
         return True
 
 
 def set_aside(summary: Summary) -> int:
-    """Count the findings suppressed by comments and those judged false or won't fix."""
+    """Count the findings excluded by a suppression comment or a dismissal (false positive, won't fix)."""
     return summary.suppressed + summary.judged_false + summary.judged_wontfix
 
 
-def nothing_found(summary: Summary) -> tuple[str, str]:
-    """Return a short statement that there are no findings, and a qualification if some were set aside."""
+def no_findings(summary: Summary) -> tuple[str, str]:
+    """Return a short statement that there are no findings, and a qualification if some were excluded."""
     if summary.baseline:
         return "Nothing new.", "No new location was flagged"
     if set_aside(summary):
-        return "No findings", "except the suppressed ones"
+        return "No findings", "except those suppressed or dismissed"
     return "No findings.", "No rule fired"
 
 
@@ -134,9 +134,9 @@ def ignored_by_git(summary: Summary, say: Words) -> str | None:
 
 
 def exclusions_of(
-    known: Mapping[str, int] | None,
+    baseline: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Exclusions:
     """Return empty exclusions for a baseline, people's decisions and verdicts; None means that there are none."""
-    return Exclusions(None if known is None else Counter(known), judged, statuses)
+    return Exclusions(None if baseline is None else Counter(baseline), judged, statuses)

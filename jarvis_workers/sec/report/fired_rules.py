@@ -31,14 +31,14 @@ class RuleText(NamedTuple):
 
 def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
     """Return the rules of the findings, by name."""
-    chosen: dict[str, Issue] = {}
+    representatives: dict[str, Issue] = {}
     for issue in issues:
-        if issue.pattern not in chosen or _is_given(issue):
-            chosen[issue.pattern] = issue
-    return [_rule_text(pattern, issue) for pattern, issue in sorted(chosen.items())]
+        if issue.pattern not in representatives or _has_texts(issue):
+            representatives[issue.pattern] = issue
+    return [_rule_text(pattern, issue) for pattern, issue in sorted(representatives.items())]
 
 
-def _is_given(issue: Issue) -> bool:
+def _has_texts(issue: Issue) -> bool:
     """Return whether the user configured the rule's severity, which otherwise follows from the confidence."""
     return bool(issue.severity != severity_of(issue.confidence))
 
@@ -46,9 +46,9 @@ def _is_given(issue: Issue) -> bool:
 def _rule_text(pattern: str, issue: Issue) -> RuleText:
     rule = RULES_BY_PATTERN.get(pattern)
     if rule is None:
-        known = {name: getattr(issue, name) for name in RuleText._fields if name in Issue._fields}
-        return RuleText(title=title_of(issue.description), **known)
-    severity = issue.severity if _is_given(issue) else severity_of(rule.confidence)
+        fields = {name: getattr(issue, name) for name in RuleText._fields if name in Issue._fields}
+        return RuleText(title=title_of(issue.description), **fields)
+    severity = issue.severity if _has_texts(issue) else severity_of(rule.confidence)
     return RuleText(
         severity=severity, **{name: getattr(rule, name) for name in RuleText._fields if hasattr(rule, name)}
     )

@@ -43,7 +43,7 @@ def render_github(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     for issue in worst_first(body.issues):
         levels[LEVELS[issue.severity]].append(issue)
     room = {"error": ANNOTATIONS_MAX - bool(gaps)}
-    shown = [issue for level, found in levels.items() for issue in found[: room.get(level, ANNOTATIONS_MAX)]]
+    shown = [issue for level, issues in levels.items() for issue in issues[: room.get(level, ANNOTATIONS_MAX)]]
     for issue in shown:
         yield _annotation(issue, rules[issue.pattern].title)
     more = body.summary.total - len(shown)

@@ -28,7 +28,7 @@ def render_github_summary(body: ReportBody, run: Mapping[str, Any]) -> Iterator[
 def _gaps(gaps: Sequence[ReportGap]) -> Iterator[str]:
     if not gaps:
         return
-    yield f"\n**Not checked, or not in full: {len(gaps):,} file{'' if len(gaps) == 1 else 's'}.**\n\n"
+    yield f"\n**Not checked, in whole or in part: {len(gaps):,} file{'' if len(gaps) == 1 else 's'}.**\n\n"
     for gap in gaps[:GAPS_MAX]:
         yield f"- {code_cell(_short(gap.file))}: {prose(_short(gap.reason))}\n"
     if len(gaps) > GAPS_MAX:

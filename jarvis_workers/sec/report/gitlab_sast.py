@@ -39,10 +39,10 @@ def render_gitlab_sast(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str
     rules = rules_by_name(body.issues)
     yield f'{{"version":{dense(VERSION)},\n"scan":{dense(_scan(body, run))},\n"vulnerabilities":['
     before = "\n"
-    for found in number(body):
-        issue = found.issue
+    for numbered in number(body):
+        issue = numbered.issue
         if issue.suppression is None and issue.status != "dismissed":
-            yield before + dense(_vulnerability(found, rules[issue.pattern]))
+            yield before + dense(_vulnerability(numbered, rules[issue.pattern]))
             before = ",\n"
     yield "]}\n"
 
@@ -79,8 +79,8 @@ def _moment(written: str | None) -> str:
     return (written or EPOCH)[: len(EPOCH)]
 
 
-def _vulnerability(found: Numbered, rule: RuleText) -> Part:
-    issue, ordinal = found
+def _vulnerability(numbered: Numbered, rule: RuleText) -> Part:
+    issue, ordinal = numbered
     file, line = path_of(issue.file), max(1, issue.line)
     signature = {"algorithm": "hash", "value": f"{issue.fingerprint}:{ordinal}"}
     place = {"file": file, "start_line": line, "end_line": line}

@@ -19,8 +19,8 @@ class Words:
 
     def __call__(self, text: str, /, **parts: object) -> str:
         """Return the translated text, with its placeholders filled in if values are given."""
-        said = self._texts.get(text, text)
-        return said.format(**parts) if parts else said
+        translation = self._texts.get(text, text)
+        return translation.format(**parts) if parts else translation
 
     def count(self, number: int, noun: str) -> str:
         """Return a number with its noun."""

@@ -26,9 +26,9 @@ def render_json(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     head = json.dumps({"run": run, "summary": summary_to_json(body.summary)}, ensure_ascii=False, indent=2)
     yield harmless(head[:-2])
     yield from _listed("issues", body.issues)
-    for name, found in (("dismissed", body.dismissed), ("suppressed", body.suppressed)):
-        if found:
-            yield from _listed(name, found)
+    for name, issues in (("dismissed", body.dismissed), ("suppressed", body.suppressed)):
+        if issues:
+            yield from _listed(name, issues)
     yield "\n}\n"
 
 
@@ -53,7 +53,7 @@ def dense(value: object) -> str:
 
 def harmless(text: str) -> str:
     """Escape control and direction characters in JSON, where they can occur only in strings."""
-    return text if text.isascii() else OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return text if text.isascii() else OBEYED.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _indented(issue: Issue) -> str:

@@ -38,8 +38,8 @@ def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         fired[issue.pattern].append(issue)
-    for told in rules_of(issues):
-        yield from _rule(told.pattern, told.title, fired[told.pattern])
+    for rule in rules_of(issues):
+        yield from _rule(rule.pattern, rule.title, fired[rule.pattern])
     yield "</testsuites>\n"
 
 
@@ -66,10 +66,10 @@ def _scan(summary: Summary, gaps: Sequence[ReportGap], cases: int, run: Mapping[
     yield "</testsuite>\n"
 
 
-def _rule(pattern: str, title: str, found: Sequence[Issue]) -> Iterator[str]:
-    yield _open("testsuite", pattern, len(found), Counter(map(_end, found)))
+def _rule(pattern: str, title: str, issues: Sequence[Issue]) -> Iterator[str]:
+    yield _open("testsuite", pattern, len(issues), Counter(map(_end, issues)))
     seen = Counter[str]()
-    for issue in found:
+    for issue in issues:
         name = f"{_short(issue.file)}: {issue.evidence}"
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} ({seen[name]})"
@@ -91,11 +91,11 @@ def _outcome(issue: Issue, title: str) -> str:
     end = _end(issue)
     if end == "passed":
         return f"<system-out>Dismissed: {_text(verdict_text(issue) or MEANS['dismissed'])}</system-out>"
-    said = chr(10).join(map(_text, _details(issue)))
+    details = chr(10).join(map(_text, _details(issue)))
     if end == "errors":
         reason = issue.reason or MEANS[issue.status]
-        return f"<error{_attributes(type=issue.status, message=f'{title}: {reason}')}>{said}</error>"
-    return f"<failure{_attributes(type=issue.severity, message=title)}>{said}</failure>"
+        return f"<error{_attributes(type=issue.status, message=f'{title}: {reason}')}>{details}</error>"
+    return f"<failure{_attributes(type=issue.severity, message=title)}>{details}</failure>"
 
 
 def _details(issue: Issue) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _attributes(**values: object) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text)))
+    return escape(FORBIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", visible(text)))
 
 
 def _short(file: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from jarvis_workers.escape import code, code_cell, prose
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.exclusions import ignored_by_git, nothing_changed, nothing_found
+from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
 from jarvis_workers.sec.report.verdicts import (
@@ -82,7 +82,7 @@ def _fired(summary: Summary, say: Words) -> str:
         text = "**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
         return say(text, files=files)
     if summary.scanned_files:
-        word, extent = map(say, nothing_found(summary))
+        word, extent = map(say, no_findings(summary))
         text = "**{word}** {extent} in {files}. This does not prove that the code is free of defects."
         return say(text, word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
@@ -101,12 +101,12 @@ def _not_listed(summary: Summary, say: Words) -> Iterator[str]:
         )
     if gaps := summary.not_checked:
         reasons = Counter(gap.reason for gap in gaps)
-        said = [f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10]]
+        parts = [f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10]]
         more = [say("and others")] if len(reasons) > 10 else []
         yield say(
             "> **Not checked: {files}.** Scanned only partly or not at all: {reasons}. See below.",
             files=say.count(len(gaps), "file"),
-            reasons="; ".join([*said, *more]),
+            reasons="; ".join([*parts, *more]),
         )
     if summary.below_min_confidence:
         weaker = say.count(summary.below_min_confidence, "weaker finding")
@@ -115,12 +115,12 @@ def _not_listed(summary: Summary, say: Words) -> Iterator[str]:
 
 def _set_aside(summary: Summary, say: Words) -> Iterator[str]:
     if baseline := summary.baseline:
-        gone = say(", {number} are gone", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
+        fixed = say(", {number} no longer found", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
         yield say(
             "Only new findings are listed: {findings} of the baseline {baseline} still exist{gone}.",
             findings=say.count(baseline.known, "finding"),
             baseline=code(baseline.what),
-            gone=gone,
+            gone=fixed,
         )
         if less := baseline.not_listed:
             text = "> The baseline itself did not list {findings}: they count as new."
@@ -147,17 +147,17 @@ def _suppressions(summary: Summary, say: Words) -> Iterator[str]:
     unused, silent = summary.unused_suppressions, summary.suppressions_without_reason
     if unused:
         yield say("## Unused suppressions")
-        yield "\n".join(f"{_place(found, say)}: {prose(found.reason or '')}" for found in unused)
+        yield "\n".join(f"{_place(remark, say)}: {prose(remark.reason or '')}" for remark in unused)
     if silent:
         yield say("## Suppressions without a reason")
-        yield "\n".join(_place(found, say) for found in silent)
+        yield "\n".join(_place(remark, say) for remark in silent)
     if more := summary.unused_suppressions_not_listed + summary.suppressions_without_reason_not_listed:
         yield say("And {number} more suppressions of these kinds.", number=f"{more:,}")
 
 
-def _place(found: SuppressionRemark, say: Words) -> str:
-    place = say("{file} line {line}", file=code(found.file), line=found.line)
-    return f"- {place}: {code(found.text)}"
+def _place(remark: SuppressionRemark, say: Words) -> str:
+    place = say("{file} line {line}", file=code(remark.file), line=remark.line)
+    return f"- {place}: {code(remark.text)}"
 
 
 def _numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[str]:
@@ -226,10 +226,10 @@ def _not_checked(gaps: Sequence[ReportGap], say: Words) -> Iterator[str]:
 
 def _texts(issues: Sequence[Issue]) -> dict[str, Text]:
     """Return for each rule the most common explanation among its findings."""
-    said: defaultdict[str, Counter[Text]] = defaultdict(Counter)
+    counts: defaultdict[str, Counter[Text]] = defaultdict(Counter)
     for issue in issues:
-        said[issue.pattern][_text(issue)] += 1
-    return {pattern: texts.most_common(1)[0][0] for pattern, texts in said.items()}
+        counts[issue.pattern][_text(issue)] += 1
+    return {pattern: texts.most_common(1)[0][0] for pattern, texts in counts.items()}
 
 
 def _text(issue: Issue) -> Text:
@@ -243,11 +243,11 @@ def _rules(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> It
     for issue in issues:
         fired[issue.pattern].append(issue)
     yield say("## Rules")
-    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
-        weakness = say(", CWE-{number}", number=found[0].cwe) if found[0].cwe else ""
-        about = prose(found[0].category) + weakness
+    for pattern, group in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
+        weakness = say(", CWE-{number}", number=group[0].cwe) if group[0].cwe else ""
+        about = prose(group[0].category) + weakness
         yield f"### {code(pattern)}"
-        yield say("{findings}, {about}.", findings=say.count(len(found), "finding"), about=about)
+        yield say("{findings}, {about}.", findings=say.count(len(group), "finding"), about=about)
         yield _explained(texts[pattern], say)
 
 
@@ -299,16 +299,16 @@ def _left_out(summary: Summary, say: Words) -> Iterator[str]:
 
 def _advice(summary: Summary, say: Words) -> Iterator[str]:
     yield say("## Advice")
-    meant = [ADVICE[category] for category in summary.by_category if category in ADVICE]
-    yield "\n".join(f"- {say(line)}" for line in [*meant, *ALWAYS])
+    texts = [ADVICE[category] for category in summary.by_category if category in ADVICE]
+    yield "\n".join(f"- {say(line)}" for line in [*texts, *ALWAYS])
 
 
 def _run(run: Part, say: Words) -> Iterator[str]:
     if not run:
         return
     yield say("## Run")
-    if asked := [[prose(name), prose(said)] for name, said in model_usage_facts(run, say)]:
-        yield _table([say("model use"), say("usage")], asked, numbers=False)
+    if facts := [[prose(name), prose(text)] for name, text in model_usage_facts(run, say)]:
+        yield _table([say("model use"), say("usage")], facts, numbers=False)
     rows = [[prose(str(name)), code_cell(_written(value))] for name, value in run.items()]
     yield "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])
 

@@ -13,22 +13,22 @@ from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capita
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
-TOLD = ("confirmed", "review")
+DETAILED_STATUSES = ("confirmed", "review")
 
 
 def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
     """Yield the findings that are not dismissed, by status, then by score."""
     for status in OPEN:
-        found = sorted((one for one in issues if one.status == status), key=lambda issue: -issue.score)
-        if not found:
+        matches = sorted((one for one in issues if one.status == status), key=lambda issue: -issue.score)
+        if not matches:
             continue
         yield f"## {capital(say(WORDS[status]))}"
         yield say(MEANS[status])
-        if status in TOLD:
-            for issue in found:
+        if status in DETAILED_STATUSES:
+            for issue in matches:
                 yield from _finding_lines(issue, say)
         else:
-            yield from _by_reason(found, say)
+            yield from _by_reason(matches, say)
 
 
 def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words) -> Iterator[str]:
@@ -84,13 +84,13 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
 
 
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
-    told = {"Code": code(issue.evidence)}
+    facts = {"Code": code(issue.evidence)}
     if issue.reason:
-        told["Reason for review"] = lines(issue.reason)
-    told |= {title: lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
+        facts["Reason for review"] = lines(issue.reason)
+    facts |= {title: lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
     if issue.verification:
-        told["Question"] = lines(issue.verification)
-    return (f"- **{say(title)}:** {text}" for title, text in told.items())
+        facts["Question"] = lines(issue.verification)
+    return (f"- **{say(title)}:** {text}" for title, text in facts.items())
 
 
 def _quote(quote: EvidenceQuote, say: Words) -> str:
@@ -116,10 +116,10 @@ def _open(issue: Issue, say: Words) -> str:
 
 def _dismissed(issue: Issue, say: Words) -> str:
     against = verdict_text(issue)
-    said = f": {prose(against)}" if against else f": {code(issue.evidence)}"
+    suffix = f": {prose(against)}" if against else f": {code(issue.evidence)}"
     for quote in issue.quotes[:1]:
-        said += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote.quote))
-    return f"{_line(issue, say)}{said}"
+        suffix += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote.quote))
+    return f"{_line(issue, say)}{suffix}"
 
 
 def _line(issue: Issue, say: Words) -> str:

@@ -51,13 +51,13 @@ def render_sarif(
     """Yield a SARIF log of one run with at most `most` results; URIs are relative to the repository root."""
     prefix = run.get("path_prefix", "")
     body = below(prefix, body)
-    found = number(body)
-    told = rules_of(issue for issue, _ in found)
-    rules = {one.pattern: index for index, one in enumerate(told)}
-    weaknesses = sorted({one.cwe for one in told if one.cwe})
-    listed = fit(found, rules, most, gzipped_max)
+    numbered = number(body)
+    descriptions = rules_of(issue for issue, _ in numbered)
+    rules = {one.pattern: index for index, one in enumerate(descriptions)}
+    weaknesses = sorted({one.cwe for one in descriptions if one.cwe})
+    listed = fit(numbered, rules, most, gzipped_max)
     yield f'{{"$schema":{dense(SCHEMA)},"version":"2.1.0","runs":[{{\n"tool":'
-    yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in told], weaknesses)})
+    yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in descriptions], weaknesses)})
     if weaknesses:
         yield f',\n"taxonomies":{dense([taxonomy(weaknesses)])}'
     yield ',\n"columnKind":"unicodeCodePoints",\n"results":['
@@ -85,12 +85,12 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
 def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
     """Count the findings that are not listed, with suppressed and dismissed ones counted separately."""
     quiet = sum(issue.suppression is not None for issue, _ in listed)
-    gone = sum(not issue.suppression and issue.status == "dismissed" for issue, _ in listed)
+    dismissed = sum(not issue.suppression and issue.status == "dismissed" for issue, _ in listed)
     summary = body.summary
     return {
-        "findings": summary.total - (len(listed) - quiet - gone),
+        "findings": summary.total - (len(listed) - quiet - dismissed),
         "suppressed findings": set_aside(summary) - quiet,
-        "dismissed findings": (summary.dismissed or 0) - gone,
+        "dismissed findings": (summary.dismissed or 0) - dismissed,
     }
 
 

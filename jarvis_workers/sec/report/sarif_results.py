@@ -33,7 +33,7 @@ GZIPPED_MAX = 8_000_000
 UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
 VERDICT = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
-SAID_MAX = 2_000
+TEXT_MAX = 2_000
 BEST_SCORE = max(WEIGHTS.values())
 
 
@@ -57,17 +57,17 @@ def number(body: ReportBody) -> list[Numbered]:
     return numbered
 
 
-def fit(found: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_max: int) -> Sequence[Numbered]:
+def fit(numbered: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_max: int) -> Sequence[Numbered]:
     """Keep the results with the highest score, within GitHub's limits and in their original order."""
-    kept = _best(found, most)
-    while kept and (size := _gzipped(kept, rules)) > gzipped_max:
-        kept = _best(kept, int(len(kept) * gzipped_max / size * 0.9))
-    return kept
+    selection = _best(numbered, most)
+    while selection and (size := _gzipped(selection, rules)) > gzipped_max:
+        selection = _best(selection, int(len(selection) * gzipped_max / size * 0.9))
+    return selection
 
 
-def result(found: Numbered, rules: Mapping[str, int]) -> Part:
+def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
     """Return a SARIF result; `rules` is the index of each rule."""
-    issue, ordinal = found
+    issue, ordinal = numbered
     known_by = f"{issue.fingerprint}:{ordinal}"
     written: Part = {
         "ruleId": issue.pattern,
@@ -117,13 +117,13 @@ def message_text(issue: Issue) -> str:
     if issue.status in UNKNOWN:
         reason = _short(issue.reason or MEANS[issue.status]).removesuffix(".")
         return f"{WORDS[issue.status].capitalize()}: {reason}. {rule}"
-    told = [_short(text) for text in (issue.consequences, issue.trigger_path, issue.suggestions)]
-    return " ".join(["Confirmed:", *filter(None, told)]) if issue.status == "confirmed" and any(told) else rule
+    parts = [_short(text) for text in (issue.consequences, issue.trigger_path, issue.suggestions)]
+    return " ".join(["Confirmed:", *filter(None, parts)]) if issue.status == "confirmed" and any(parts) else rule
 
 
 def _short(text: str) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= SAID_MAX else f"{said[:SAID_MAX]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_MAX else f"{line[:TEXT_MAX]}…"
 
 
 def _quoted(number: int, quote: EvidenceQuote) -> Part:
@@ -163,20 +163,20 @@ def _place(issue: Issue) -> tuple[bytes, int, str]:
     return from_shown(issue.file), issue.line, issue.pattern
 
 
-def _best(found: Sequence[Numbered], most: int) -> Sequence[Numbered]:
+def _best(numbered: Sequence[Numbered], most: int) -> Sequence[Numbered]:
     """Return the `most` best results: suppressed findings are cut first, then dismissed ones, then low scores."""
-    if len(found) <= most:
-        return found
-    worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue, _ in found]
-    chosen = heapq.nlargest(most, range(len(found)), key=lambda place: (worth[place], -place))
-    return [found[place] for place in sorted(chosen)]
+    if len(numbered) <= most:
+        return numbered
+    worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue, _ in numbered]
+    indexes = heapq.nlargest(most, range(len(numbered)), key=lambda place: (worth[place], -place))
+    return [numbered[place] for place in sorted(indexes)]
 
 
-def _gzipped(found: Iterable[Numbered], rules: Mapping[str, int]) -> int:
+def _gzipped(numbered: Iterable[Numbered], rules: Mapping[str, int]) -> int:
     """Return an upper bound of the gzipped size, measured with the fastest compression level."""
     press = zlib.compressobj(level=1)
-    return sum(len(press.compress(text)) for text in _texts(found, rules)) + len(press.flush())
+    return sum(len(press.compress(text)) for text in _texts(numbered, rules)) + len(press.flush())
 
 
-def _texts(found: Iterable[Numbered], rules: Mapping[str, int]) -> Iterator[bytes]:
-    return (dense(result(one, rules)).encode() for one in found)
+def _texts(numbered: Iterable[Numbered], rules: Mapping[str, int]) -> Iterator[bytes]:
+    return (dense(result(one, rules)).encode() for one in numbered)

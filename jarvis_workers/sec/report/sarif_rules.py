@@ -17,25 +17,33 @@ DEFINITION = "https://cwe.mitre.org/data/definitions/{}.html"
 CWE = "CWE"
 
 
-def describe(told: RuleText, weaknesses: Sequence[int]) -> Part:
+def describe(rule: RuleText, weaknesses: Sequence[int]) -> Part:
     """Return the rule as a reportingDescriptor; `weaknesses` are the CWE numbers of the taxonomy, in its order."""
     described: Part = {
-        "id": told.pattern,
-        "name": "".join(word.capitalize() for word in re.split(r"[\W_]+", told.pattern)),
-        "shortDescription": {"text": told.title},
-        "fullDescription": {"text": told.description},
-        "help": {"text": _help_text(told), "markdown": _help_markdown(told)},
-        "defaultConfiguration": {"level": LEVELS[told.severity]},
+        "id": rule.pattern,
+        "name": "".join(word.capitalize() for word in re.split(r"[\W_]+", rule.pattern)),
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.description},
+        "help": {"text": _help_text(rule), "markdown": _help_markdown(rule)},
+        "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {
-            "tags": ["security", told.category, *([f"external/cwe/cwe-{told.cwe:03}"] if told.cwe else [])],
-            "precision": severity_of(told.confidence),
-            "security-severity": SECURITY_SEVERITY[told.severity],
+            "tags": [
+                "security",
+                rule.category,
+                *([f"external/cwe/cwe-{rule.cwe:03}"] if rule.cwe else []),
+            ],
+            "precision": severity_of(rule.confidence),
+            "security-severity": SECURITY_SEVERITY[rule.severity],
         },
     }
-    if told.cwe:
-        target = {"id": str(told.cwe), "index": weaknesses.index(told.cwe), "toolComponent": {"name": CWE, "index": 0}}
+    if rule.cwe:
+        target = {
+            "id": str(rule.cwe),
+            "index": weaknesses.index(rule.cwe),
+            "toolComponent": {"name": CWE, "index": 0},
+        }
         described |= {
-            "helpUri": DEFINITION.format(told.cwe),
+            "helpUri": DEFINITION.format(rule.cwe),
             "relationships": [{"target": target, "kinds": ["superset"]}],
         }
     return described
@@ -53,19 +61,19 @@ def taxonomy(weaknesses: Sequence[int]) -> Part:
     }
 
 
-def _help_text(told: RuleText) -> str:
-    parts = [f"Why: {told.description}", f"What to do: {told.suggestion}"]
-    parts += [f"{label}:\n{example}" for label, example in (("Bad", told.bad), ("Good", told.good)) if example]
+def _help_text(rule: RuleText) -> str:
+    parts = [f"Why: {rule.description}", f"What to do: {rule.suggestion}"]
+    parts += [f"{label}:\n{example}" for label, example in (("Bad", rule.bad), ("Good", rule.good)) if example]
     return "\n\n".join(parts)
 
 
-def _help_markdown(told: RuleText) -> str:
-    parts = [f"**Why:** {prose(told.description)}", f"**What to do:** {prose(told.suggestion)}"]
+def _help_markdown(rule: RuleText) -> str:
+    parts = [f"**Why:** {prose(rule.description)}", f"**What to do:** {prose(rule.suggestion)}"]
     parts += [
-        f"**{label}:**\n\n{fenced(example, 'rust' if told.language == 'rust' else 'c')}"
-        for label, example in (("Bad", told.bad), ("Good", told.good))
+        f"**{label}:**\n\n{fenced(example, 'rust' if rule.language == 'rust' else 'c')}"
+        for label, example in (("Bad", rule.bad), ("Good", rule.good))
         if example
     ]
-    if told.cwe:
-        parts.append(f"See [CWE-{told.cwe}]({DEFINITION.format(told.cwe)}).")
+    if rule.cwe:
+        parts.append(f"See [CWE-{rule.cwe}]({DEFINITION.format(rule.cwe)}).")
     return "\n\n".join(parts)

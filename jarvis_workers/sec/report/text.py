@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import is_at_least
-from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
+from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.i18n import ENGLISH, Words, words_of
 from jarvis_workers.sec.report.rebase import below
@@ -88,8 +88,8 @@ def render_text(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> It
 def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Iterator[Line]:
     """Yield the lines of a report."""
     say, body = words_of(run), titled(below(options.prefix, body))
-    chosen, hidden = _chosen(body.issues, options)
-    for number, (_, issues) in enumerate(groupby(chosen, key=lambda issue: issue.file)):
+    listed, hidden = _chosen(body.issues, options)
+    for number, (_, issues) in enumerate(groupby(listed, key=lambda issue: issue.file)):
         if number and not options.concise:
             yield ()
         for issue in issues:
@@ -97,7 +97,7 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
             if not options.concise:
                 yield _code(issue, options)
     if not options.concise:
-        if chosen:
+        if listed:
             yield ()
         for line in _summary(body, hidden, options, say):
             yield from _wrapped(line, options.width)
@@ -187,21 +187,21 @@ def _by_rule(issues: Sequence[Issue], summary: Summary, say: Words) -> Iterator[
     fired = Counter(issue.pattern for issue in issues).most_common()
     if len(issues) <= RULES_MAX or len(fired) < 2:
         return
-    told = [f"{plain(pattern)}{GLUE}{number:,}" for pattern, number in fired[:RULES_MAX]]
+    parts = [f"{plain(pattern)}{GLUE}{number:,}" for pattern, number in fired[:RULES_MAX]]
     more = [say("{number} more", number=f"{len(fired) - RULES_MAX:,}")] if len(fired) > RULES_MAX else []
     label = say("Rules of the listed findings:") if summary.not_listed else say("Rules:")
-    yield (Span(f"{label} {', '.join([*told, *more])}"),)
+    yield (Span(f"{label} {', '.join([*parts, *more])}"),)
 
 
 def _set_aside(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
     """Yield the findings and files that the report excludes, with the reasons."""
-    told = [f"{number:,} {say(what)}" for name, what in ASIDE.items() if (number := getattr(summary, name))]
-    if told:
-        yield (Span(f"{say('Not among these:')} {', '.join(told)}"),)
+    parts = [f"{number:,} {say(what)}" for name, what in ASIDE.items() if (number := getattr(summary, name))]
+    if parts:
+        yield (Span(f"{say('Excluded:')} {', '.join(parts)}"),)
     if baseline := summary.baseline:
-        gone = say(", {number} are gone", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
-        what, known = plain(baseline.what), f"{baseline.known:,}"
-        yield (Span(say("Known to the baseline {baseline}: {known}", baseline=what, known=known) + gone),)
+        fixed = say(", {number} no longer found", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
+        what, count = plain(baseline.what), f"{baseline.known:,}"
+        yield (Span(say("Known to the baseline {baseline}: {known}", baseline=what, known=count) + fixed),)
         yield from _baseline_limits(baseline, say)
     for name, label in REMARKS.items():
         yield from _remarks(name, say(label), summary, options, say)
@@ -245,7 +245,7 @@ def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line
     """Yield prominent warnings about files that were not checked and findings without a verdict."""
     yield from ((Span(f"{what} {plain(means)}", "alarm"),) for what, means in warnings(summary, say))
     if gaps := summary.not_checked:
-        yield (Span(say("NOT CHECKED: {files}, or not in full", files=say.count(len(gaps), "file")), "alarm"),)
+        yield (Span(say("NOT CHECKED, in whole or in part: {files}", files=say.count(len(gaps), "file")), "alarm"),)
         for name in _names([f"{gap.file}: {gap.reason}" for gap in gaps], options, say):
             yield (Span(f"{INDENT}{name}"),)
 
@@ -262,16 +262,16 @@ def _total(summary: Summary, say: Words) -> Line:
         judged = ", ".join(f"{number:,} {say(WORDS[one])}" for one, number in counts(summary).items())
         verdicts = f" ({judged})" if has_verdicts(summary) else ""
         total, is_new = summary.total, summary.baseline is not None
-        found = say.count(total, "new finding") if is_new else say.count(total, "finding")
+        count = say.count(total, "new finding") if is_new else say.count(total, "finding")
         return (
             Span(
-                say("{findings} in {files}: {severe}", findings=found, files=files, severe=severe) + verdicts, "strong"
+                say("{findings} in {files}: {severe}", findings=count, files=files, severe=severe) + verdicts, "strong"
             ),
         )
     if summary.not_checked:
         return (Span(say("INCOMPLETE: no findings in the {files} that were checked", files=files), "alarm"),)
     if summary.scanned_files:
-        word, extent = map(say, nothing_found(summary))
+        word, extent = map(say, no_findings(summary))
         return (Span(say("{word} {extent} in {files}.", word=word, extent=extent, files=files), "strong"),)
     if revision := nothing_changed(summary):
         return (

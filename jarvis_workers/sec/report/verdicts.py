@@ -50,28 +50,28 @@ def rank(issue: Issue) -> int:
 def counts(summary: Summary) -> dict[str, int]:
     """Return the number of findings by status, without zeros; dismissed findings come last."""
     statuses = summary.by_status or {}
-    found = {status: statuses.get(status, 0) for status in OPEN} | {"dismissed": summary.dismissed or 0}
-    return {name: number for name, number in found.items() if number}
+    result = {status: statuses.get(status, 0) for status in OPEN} | {"dismissed": summary.dismissed or 0}
+    return {name: number for name, number in result.items() if number}
 
 
 def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     """Return a short summary of the verdicts, and a statement on its reliability."""
-    found = counts(summary)
-    gone, confirmed = found.pop("dismissed", 0), found.pop("confirmed", 0)
+    by_status = counts(summary)
+    dismissed, confirmed = by_status.pop("dismissed", 0), by_status.pop("confirmed", 0)
     first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
     rest = "".join(
-        say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in found.items()
+        say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
-    told = [say("A model verified the locations flagged by rules.")]
-    if gone:
-        told.append(say("It dismissed {number} of them.", number=f"{gone:,}"))
+    sentences = [say("A model verified the locations flagged by rules.")]
+    if dismissed:
+        sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
     if not summary.total:
-        told.append(say("This does not prove that the code is free of defects."))
+        sentences.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary.scanned_files, "file")
-    said = say("{findings} in {files}.", findings=first + rest, files=files)
+    text = say("{findings} in {files}.", findings=first + rest, files=files)
     if summary.not_checked and not confirmed:
-        said = say(" ").join([say("Incomplete: not everything was checked."), said])
-    return said, say(" ").join(told)
+        text = say(" ").join([say("Incomplete: not everything was checked."), text])
+    return text, say(" ").join(sentences)
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
@@ -107,7 +107,7 @@ def model_usage_facts(run: Part, say: Words = ENGLISH) -> Iterator[tuple[str, st
     yield say("answers"), _answers(model, say)
     yield say("tokens"), _tokens(model, say)
     yield say("cost"), say("{number} dollars", number=f"{run.get('cost') or 0:.4f}")
-    together = say("total answer time {number} s", number=f"{model.get('seconds', 0):,.1f}")
+    together = say("total response time {number} s", number=f"{model.get('seconds', 0):,.1f}")
     whole = f"{run['seconds']:,.1f} s; " if run.get("seconds") is not None else ""
     yield say("time"), whole + together
     if "sandbox" in run:
@@ -121,11 +121,11 @@ def _answers(model: Part, say: Words) -> str:
 
 
 def _tokens(model: Part, say: Words) -> str:
-    asked, answered = f"{model.get('prompt', 0):,}", f"{model.get('completion', 0):,}"
+    prompt, answered = f"{model.get('prompt', 0):,}", f"{model.get('completion', 0):,}"
     if cached := model.get("cached"):
         text = "{asked} in ({cached} of them cached), {answered} out"
-        return say(text, asked=asked, cached=f"{cached:,}", answered=answered)
-    return say("{asked} in, {answered} out", asked=asked, answered=answered)
+        return say(text, asked=prompt, cached=f"{cached:,}", answered=answered)
+    return say("{asked} in, {answered} out", asked=prompt, answered=answered)
 
 
 def capital(word: str) -> str:

@@ -1,4 +1,6 @@
-"""The rules of the scan stage: one module per family, with its checks and a row for each of its rules.
+"""The rules of the scan stage: one module per family, with its checks and the names that its rules match.
+
+Their texts and numbers are in rules.json, their examples in examples.c and examples.rs.
 
 A rule matches a name in code whose comments and literals are masked, and returns a confidence.  The rules of `flow`
 have no check here: `dataflow` reports them.
@@ -35,7 +37,7 @@ DECIDING_FILES: Mapping[str, Sequence[str]] = {
     "jarvis_workers": ("paths.py", "private_files.py"),
     "jarvis_workers.source": _modules("jarvis_workers.source"),
     "jarvis_workers.sec": ("evidence.py", "scanner.py", "suppressions.py"),
-    "jarvis_workers.sec.rules": [*_modules("jarvis_workers.sec.rules"), "flow_rules.json"],
+    "jarvis_workers.sec.rules": [*_modules("jarvis_workers.sec.rules"), "rules.json"],
     "jarvis_workers.sec.rules.analysis": _modules("jarvis_workers.sec.rules.analysis"),
     "jarvis_workers.sec.rules.families": _modules("jarvis_workers.sec.rules.families"),
 }

@@ -22,26 +22,26 @@ DEFINED_REACH = 64
 Condition = Callable[[Site], bool]
 
 
-def custom_rule(said: Mapping[str, Any]) -> Rule:
+def custom_rule(row: Mapping[str, Any]) -> Rule:
     """Return a rule built from the fields of its rule file; optional fields may be missing.
 
     Raises ImportError for a regular expression if google-re2 is missing, and ValueError for an invalid one.
     """
     return Rule(
-        pattern=said["id"],
-        language=said["language"],
-        category=said["category"],
-        cwe=said["cwe"],
-        confidence=said["confidence"],
-        check=_check(tuple(_conditions(said))),
-        title=said.get("title") or title_of(said["message"]),
-        description=said["message"],
-        suggestion=said["suggestion"],
-        verification=said.get("verification", ""),
-        bad=said.get("bad", ""),
-        good=said.get("good", ""),
-        calls=tuple(said.get("calls", ())),
-        words=tuple(said.get("words", ())),
+        pattern=row["id"],
+        language=row["language"],
+        category=row["category"],
+        cwe=row["cwe"],
+        confidence=row["confidence"],
+        check=_check(tuple(_conditions(row))),
+        title=row.get("title") or title_of(row["message"]),
+        description=row["message"],
+        suggestion=row["suggestion"],
+        verification=row.get("verification", ""),
+        bad=row.get("bad", ""),
+        good=row.get("good", ""),
+        calls=tuple(row.get("calls", ())),
+        words=tuple(row.get("words", ())),
     )
 
 
@@ -52,18 +52,18 @@ def _check(conditions: tuple[Condition, ...]) -> Check:
     return check
 
 
-def _conditions(said: Mapping[str, Any]) -> Iterator[Condition]:
-    if said["language"] == "rust" and "calls" in said:
+def _conditions(row: Mapping[str, Any]) -> Iterator[Condition]:
+    if row["language"] == "rust" and "calls" in row:
         yield lambda site: not DEFINED.search(site.before(DEFINED_REACH))
-    if said.get("not_in_tests"):
+    if row.get("not_in_tests"):
         yield lambda site: not (site.source.test or (site.source.language == "rust" and is_in_tests(site)))
-    if "argument_count" in said:
-        yield _has_so_many(said["argument_count"].get("min", 0), said["argument_count"].get("max"))
-    for wanted in said.get("argument", ()):
-        if "literal" in wanted:
-            yield _is_literal(wanted["index"], wanted["literal"])
-        if "regex" in wanted:
-            yield _matches(wanted["index"], compile_linear(wanted["regex"]))
+    if "argument_count" in row:
+        yield _has_so_many(row["argument_count"].get("min", 0), row["argument_count"].get("max"))
+    for condition in row.get("argument", ()):
+        if "literal" in condition:
+            yield _is_literal(condition["index"], condition["literal"])
+        if "regex" in condition:
+            yield _matches(condition["index"], compile_linear(condition["regex"]))
 
 
 def _has_so_many(least: int, most: int | None) -> Condition:
@@ -74,12 +74,12 @@ def _has_so_many(least: int, most: int | None) -> Condition:
     return holds
 
 
-def _is_literal(index: int, wanted: bool) -> Condition:
+def _is_literal(index: int, expected: bool) -> Condition:
     def holds(site: Site) -> bool:
         text = site.masked(index - 1).strip()
         if not text:
             return site.arguments.end is None
-        return (is_constant(text) or NUMBER.fullmatch(text) is not None) == wanted
+        return (is_constant(text) or NUMBER.fullmatch(text) is not None) == expected
 
     return holds
 

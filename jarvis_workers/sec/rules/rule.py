@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from jarvis_workers.sec.rules.analysis.call_results import ResultUse, result_of
 from jarvis_workers.sec.rules.analysis.mentions import Use, uses
@@ -13,7 +14,7 @@ from jarvis_workers.source.functions import Function, Functions, functions
 
 REACH = 8_192
 TITLE_LENGTH = 60
-EXAMPLE = re.compile(r"^/\* (bad|good): (\w+) \*/\n(.*?\n)(?=\n/\*|\Z)", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^/\* (bad|good): (\w+) \*/\n(.*?)\n(?=\n/\*|\Z)", re.MULTILINE | re.DOTALL)
 T = TypeVar("T")
 
 
@@ -27,8 +28,8 @@ class _Once(Generic[T]):
         self._name = name
 
     def __get__(self, one: Any, owner: type) -> T:
-        found = one.__dict__[self._name] = self._work(one)
-        return found
+        value = one.__dict__[self._name] = self._work(one)
+        return value
 
 
 class SourceText:
@@ -155,16 +156,33 @@ class Rule(NamedTuple):
     supersedes: tuple[str, ...] = ()
 
 
-def flow_rules() -> tuple[Rule, ...]:
-    """Return the rules of flow_rules.json, which have no check, with their examples of flow_examples.c."""
-    examples: dict[str, dict[str, Any]] = {}
-    for kind, pattern, code in EXAMPLE.findall(_text("flow_examples.c")):
-        examples.setdefault(pattern, {})[kind] = code
-    rows = json.loads(_text("flow_rules.json"))
-    return tuple(
-        Rule(pattern, check=None, **examples[pattern], **row | {"supersedes": tuple(row["supersedes"])})
-        for pattern, row in rows.items()
-    )
+class Matching(TypedDict, total=False):
+    """How a rule finds its sites: the fields of `Rule` with these names."""
+
+    calls: tuple[str, ...]
+    words: tuple[str, ...]
+    tails: tuple[str, ...]
+    shapes: tuple[str, ...]
+    places: Places | None
+    dismisses: Dismissal | None
+
+
+def rule(pattern: str, check: Check | None = None, **matching: Unpack[Matching]) -> Rule:
+    """Return a built-in rule: numbers and texts come from rules.json, examples from examples.c and examples.rs."""
+    return Rule(pattern, check=check, **rows()[pattern], **matching)
+
+
+@cache
+def rows() -> Mapping[str, Mapping[str, Any]]:
+    """Return the rows of rules.json by rule id, with the examples as `bad` and `good`."""
+    table = {
+        pattern: row | {"supersedes": tuple(row.get("supersedes", ()))}
+        for pattern, row in json.loads(_text("rules.json")).items()
+    }
+    for name in ("examples.c", "examples.rs"):
+        for kind, pattern, code in EXAMPLE.findall(_text(name)):
+            table[pattern][kind] = code
+    return table
 
 
 def _text(name: str) -> str:

@@ -153,10 +153,10 @@ def _settings() -> Settings:
 def _symbols(db_path: StrPath) -> tuple[Path, SymbolFile]:
     path = Path(db_path)
     if path.is_dir():
-        found = symbol_file_in(path) or symbol_file_in(directory_of(path))
-        if found is None:
+        file = symbol_file_in(path) or symbol_file_in(directory_of(path))
+        if file is None:
             raise UsageError(f"no symbols in {path}; scan the project first")
-        path = found
+        path = file
     is_ours = path.absolute().parent.parts[-2:] == directory_of(Path("/")).parts[-2:]
     root = path.absolute().parents[2] if is_ours else path.parent
     return path, read_symbol_file(path, root)

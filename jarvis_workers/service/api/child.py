@@ -19,7 +19,7 @@ from jarvis_workers.sec.triage import TriageVerdict
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options
 from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, request_of
-from jarvis_workers.service.request import check_found, run_of
+from jarvis_workers.service.request import check_snapshot, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_input import Baseline, Triage
 from jarvis_workers.service.sources import SourceTree
@@ -60,15 +60,15 @@ def answer(request: dict[str, Any], announce: Announce) -> dict[str, Any]:
         return {"failed": f"{type(error).__name__}: {error}"}
 
 
-def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
-    options, place = decode_options(asked["options"]), Path(asked["place"])
-    baseline = Baseline(**asked["baseline"]) if asked["baseline"] else None
-    source = SourceTree(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
-    request = request_of(options, source, tuple(map(from_text, asked["paths"])), EXECUTOR, baseline)
-    resources = open_resources(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
+def _scan(message: dict[str, Any], announce: Announce) -> dict[str, Any]:
+    options, place = decode_options(message["options"]), Path(message["place"])
+    baseline = Baseline(**message["baseline"]) if message["baseline"] else None
+    source = SourceTree(Path(os.fsdecode(from_text(message["root"]))), from_text(message["name"]))
+    request = request_of(options, source, tuple(map(from_text, message["paths"])), EXECUTOR, baseline)
+    resources = open_resources(str(place / "blobs"), Path(message["cache"]), results_bytes=message["results_bytes"])
     if options.cache:
         with suppress(OSError):
-            make_private_directory(Path(asked["cache"]).parent)
+            make_private_directory(Path(message["cache"]).parent)
     else:
         # Compiled patterns are cached in this process; a cache directory per scan would be empty each time.
         resources = resources._replace(patterns=None)
@@ -83,17 +83,17 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
         announce({"progress": [stage.name, stage.bytes, stage.bytes, stage.files, findings]})
 
     snapshot = pack(source.path, request.selection, blobs, on_progress=packing)
-    check_found(request, snapshot)
-    for content in request.given.contents:
+    check_snapshot(request, snapshot)
+    for content in request.run_input.contents:
         blobs.put(content)
     run = run_of(request, snapshot)
     if not is_one_batch(run, blobs):
         raise TooLarge
-    known, judged = baseline.known if baseline else None, _judged(request.given.triage)
-    done = scan_directly(run, resources, known=known, judged=judged, show=show)
+    baseline_counts, judged = baseline.counts if baseline else None, _judged(request.run_input.triage)
+    done = scan_directly(run, resources, baseline=baseline_counts, judged=judged, show=show)
     part = run_facts(done.run, done.stages, RunCosts())
     announce({"progress": ["report", 1, 1, part["stages"]["scan"]["files"], done.body.summary.total]})
-    return answer_of(done.run, part, done.body, request.given.rules.rules, blobs)
+    return answer_of(done.run, part, done.body, request.run_input.rules.rules, blobs)
 
 
 def _judged(triage: Triage) -> dict[str, TriageVerdict]:

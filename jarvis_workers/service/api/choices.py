@@ -13,10 +13,10 @@ Severity = Literal["high", "medium", "low"]
 StrPath = str | os.PathLike[str]
 
 
-def check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
+def check_choice(name: str, values: Collection[str], choices: Collection[str]) -> None:
     """Raise UsageError for a value that is not among the known ones."""
     for value in values:
-        if value not in known:
-            close = get_close_matches(str(value), known, n=1)
-            meant = f' (did you mean "{close[0]}"?)' if close else ""
-            raise UsageError(f'{name}: "{plain(str(value))}" is not one of {", ".join(known)}{meant}')
+        if value not in choices:
+            close = get_close_matches(str(value), choices, n=1)
+            hint = f' (did you mean "{close[0]}"?)' if close else ""
+            raise UsageError(f'{name}: "{plain(str(value))}" is not one of {", ".join(choices)}{hint}')

@@ -45,14 +45,14 @@ def diff(before: Report, after: Report) -> ReportDiff:
                 f"the {which} report lists only findings new to its baseline; compare scans without a baseline"
             )
     olds, news = before.document.body, after.document.body
-    found = compare(olds, news, absence_reasons(olds, news, _looked(after)))
+    difference = compare(olds, news, absence_reasons(olds, news, _looked(after)))
     earlier, later = _by_gid(before), _by_gid(after)
     return ReportDiff(
-        new=tuple(later[issue.gid] for issue in found.new),
-        fixed=tuple(earlier[issue.gid] for issue in found.fixed),
-        changed=tuple((later[one.issue.gid], one.was, one.now) for one in found.changed),
-        not_checked=tuple(UncheckedFinding(earlier[one.issue.gid], one.reason) for one in found.not_checked),
-        unchanged=found.unchanged,
+        new=tuple(later[issue.gid] for issue in difference.new),
+        fixed=tuple(earlier[issue.gid] for issue in difference.fixed),
+        changed=tuple((later[one.issue.gid], one.was, one.now) for one in difference.changed),
+        not_checked=tuple(UncheckedFinding(earlier[one.issue.gid], one.reason) for one in difference.not_checked),
+        unchanged=difference.unchanged,
     )
 
 

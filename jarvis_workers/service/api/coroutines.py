@@ -18,7 +18,7 @@ async def scan_async(
     on_progress: ProgressCallback | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Do the same as `scan` without blocking the event loop; cancelling the task ends the scan within a second.
+    """Run `scan` without blocking the event loop; cancelling the task ends the scan within a second.
 
     `on_progress` is called in the thread of the loop.
     """
@@ -35,7 +35,7 @@ async def scan_text_async(
     options: ScanOptions = DEFAULTS,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Do the same as `scan_text` without blocking the event loop."""
+    """Run `scan_text` without blocking the event loop."""
     token = CancelToken(cancel)
     work = asyncio.to_thread(scan_text, source, language=language, filename=filename, options=options, cancel=token)
     return await _finish(asyncio.ensure_future(work), token)

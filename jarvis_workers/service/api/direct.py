@@ -43,7 +43,7 @@ class DirectRequest:
         baseline: "Baseline | None",
     ) -> None:
         self._path = place / "request.json"
-        said = {
+        fields = {
             "options": encode_options(options),
             "root": as_text(os.fsencode(source.path.absolute())),
             "name": as_text(source.root),
@@ -51,9 +51,9 @@ class DirectRequest:
             "place": str(place),
             "cache": str(cache),
             "results_bytes": results_bytes,
-            "baseline": {"known": dict(baseline.known), "facts": dict(baseline.facts)} if baseline else None,
+            "baseline": {"counts": dict(baseline.counts), "facts": dict(baseline.facts)} if baseline else None,
         }
-        self._path.write_text(json.dumps(said), encoding="ascii")
+        self._path.write_text(json.dumps(fields), encoding="ascii")
 
     @property
     def line(self) -> bytes:

@@ -115,5 +115,5 @@ def steps_of(path: Sequence[TraceLocation]) -> tuple[TraceStep, ...]:
     return tuple(TraceStep(step.file, step.line, step.note) for step in path)
 
 
-def _suppression(said: IssueSuppression) -> Suppression:
-    return Suppression("comment" if said.kind == "inSource" else "triage", said.justification or "")
+def _suppression(suppression: IssueSuppression) -> Suppression:
+    return Suppression("comment" if suppression.kind == "inSource" else "triage", suppression.justification or "")

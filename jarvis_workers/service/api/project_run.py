@@ -54,9 +54,9 @@ def run_scan(
         configure=None,
         build=None,
     )
-    found = SymbolScan(directory_of(place) / SYMBOLS, "")
+    scan = SymbolScan(directory_of(place) / SYMBOLS, "")
     if not (only_dot or only_subgraphs):
-        found = _scan(settings, place, options, allow_errors=allow_errors)
+        scan = _scan(settings, place, options, allow_errors=allow_errors)
     request = GraphRequest(
         Path(dot) if dot is not None else default_dot(place) if only_dot else None,
         Path(subgraphs_dir) if subgraphs_dir is not None else default_subgraphs(place) if only_subgraphs else None,
@@ -64,7 +64,7 @@ def run_scan(
     )
     if request:
         write_graphs(place, request)
-    return found
+    return scan
 
 
 def _scan(settings: Settings, root: Path, options: CompileOptions, *, allow_errors: bool) -> SymbolScan:

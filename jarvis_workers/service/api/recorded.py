@@ -96,7 +96,7 @@ def scan_with_store(
                 target.paths,
                 lambda request: replace(
                     request,
-                    given=replace(request.given, baseline=baseline),
+                    run_input=replace(request.run_input, baseline=baseline),
                     selection=replace(request.selection, unchanged=unchanged),
                     labels={**request.labels, **options.labels},
                 ),

@@ -23,18 +23,18 @@ def read_regions(blobs: Blobs, snapshot_id: str, issues: Iterable[Issue]) -> dic
     by_file: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         by_file[issue.file].append(issue)
-    found: dict[int, Region] = {}
+    result: dict[int, Region] = {}
     with open_snapshot(blobs, snapshot_id) as reader:
         for entry in reader.files() if by_file else ():
-            wanted = by_file.get(shown(entry.path))
-            if wanted is None:
+            regions = by_file.get(shown(entry.path))
+            if regions is None:
                 continue
             try:
                 content = source_text(reader.read(entry), language_for(entry))
             except SnapshotError:
                 continue
-            found |= _regions(content, language_for(entry), wanted)
-    return found
+            result |= _regions(content, language_for(entry), regions)
+    return result
 
 
 def _regions(content: bytes, language: str, issues: Iterable[Issue]) -> dict[int, Region]:

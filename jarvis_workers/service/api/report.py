@@ -213,19 +213,19 @@ def _summary(summary: Summary) -> ReportSummary:
     )
 
 
-def _run(said: Mapping[str, Any]) -> RunFacts:
+def _run(fields: Mapping[str, Any]) -> RunFacts:
     stages = [
         StageFacts(name, one["files"], one["cached"], one["bytes"], one["cpu_seconds"], one["seconds"])
-        for name, one in said["stages"].items()
+        for name, one in fields["stages"].items()
     ]
     return RunFacts(
-        id=said["id"],
-        state=said["state"],
-        reason=said["reason"],
-        root=said["scanned_root"],
-        version=said["version"],
-        started_at=said["started_at"],
-        ended_at=said["ended_at"],
-        seconds=said["seconds"],
+        id=fields["id"],
+        state=fields["state"],
+        reason=fields["reason"],
+        root=fields["scanned_root"],
+        version=fields["version"],
+        started_at=fields["started_at"],
+        ended_at=fields["ended_at"],
+        seconds=fields["seconds"],
         stages=tuple(stages),
     )

@@ -51,7 +51,7 @@ def request_of(
         selection=replace(select_files(options, source), paths=paths),
         labels=source_labels(source),
         executor=executor,
-        given=ScanInput(
+        run_input=ScanInput(
             SecOptions(
                 batch_files=BATCH_FILES,
                 batch_bytes=BATCH_BYTES,
@@ -77,13 +77,13 @@ def process_count(options: ScanOptions) -> int:
 def select_files(options: ScanOptions, source: SourceTree) -> Selection:
     """Return the selection of files to scan."""
     suffixes = EXTENSIONS if options.extensions is None else [os.fsencode(one) for one in options.extensions]
-    wanted = {
+    suffixes_selected = {
         b"." + suffix.removeprefix(b".")
         for suffix in suffixes
         if EXTENSIONS.get(suffix.removeprefix(b"."), "c/cpp") in options.languages
     }
     return Selection(
-        suffixes=frozenset(wanted),
+        suffixes=frozenset(suffixes_selected),
         exclude_dirs=_excluded(options),
         include=tuple(options.include),
         exclude=tuple(options.exclude),
@@ -100,15 +100,15 @@ def _excluded(options: ScanOptions) -> frozenset[bytes]:
 
 def choose_rules(options: ScanOptions) -> Chosen:
     """Return the rules of a run: built-in ones, those of installed packages and of files, except disabled ones."""
-    chosen = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
-    if not (chosen or installed()):
+    is_restricted = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
+    if not (is_restricted or installed()):
         return Chosen()
     from jarvis_workers.service.rules.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and rarely needed)
 
     book = open_rulebook([Path(one).expanduser() for one in options.rule_paths])
-    asked = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
+    choice = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
     places = {"enable_only": "rules", "disable": "exclude_rules", "categories": "only", "severity": "severity"}
-    return choose(book, asked, place=places.__getitem__)
+    return choose(book, choice, place=places.__getitem__)
 
 
 def _judgements(options: ScanOptions) -> "tuple[Judgement, ...]":
@@ -116,10 +116,10 @@ def _judgements(options: ScanOptions) -> "tuple[Judgement, ...]":
         return ()
     from jarvis_workers.service.triage.file import read_triage  # noqa: PLC0415  (slow, and rarely needed)
 
-    found = read_triage(Path(options.triage))
-    if found.problems:
-        raise UsageError(f"{plain(os.fspath(options.triage))}: {found.problems[0]}")
-    return found.judgements
+    entries = read_triage(Path(options.triage))
+    if entries.problems:
+        raise UsageError(f"{plain(os.fspath(options.triage))}: {entries.problems[0]}")
+    return entries.judgements
 
 
 def _named(options: ScanOptions) -> str | None:

@@ -48,7 +48,7 @@ def open_build_directory(tree: Path, data: Path) -> BuildDirectory:
                 place.mkdir(mode=0o700)
                 return BuildDirectory(place, lock)
     except OSError as error:
-        raise UsageError(f"{builds}: cannot be written: {error.strerror}; set data_dir to another place") from error
+        raise UsageError(f"{builds}: cannot be written: {error.strerror}; set data_dir to another directory") from error
     raise UsageError(f"{tree}: {MOST_AT_ONCE} builds of this tree are running; wait for one to end")
 
 

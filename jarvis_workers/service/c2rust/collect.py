@@ -21,7 +21,7 @@ HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx")
 
 @dataclass(frozen=True, slots=True)
 class CollectedNames:
-    """The unique names in the order of the headers; `warnings` are lines, most about headers without names."""
+    """The unique names in the order of the headers; `warnings` mostly concern headers without names."""
 
     names: tuple[str, ...]
     warnings: tuple[str, ...] = ()

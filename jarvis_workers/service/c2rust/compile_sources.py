@@ -113,7 +113,7 @@ def compile_commands_of(
     if database is not None:
         found = _read(database, local)
         if not found.commands:
-            raise UsageError(f"{database}: no C or C++ file in it; build the project, or see --build")
+            raise UsageError(f"{database}: it lists no C or C++ file; build the project, or see --build")
     elif options.arguments:
         found = _uniform(local, files, options)
     else:

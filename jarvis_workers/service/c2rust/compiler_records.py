@@ -1,4 +1,4 @@
-"""Read the records of our compiler wrapper, which a hostile build may have written itself."""
+"""Read the records of the compiler wrapper, which a hostile build may have forged."""
 
 import json
 import os

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jarvis_workers.c2rust.conversion import Conversion, decode_conversion, failures
+from jarvis_workers.c2rust.report.conversion_json import conversion_json
 from jarvis_workers.c2rust.report.conversion_text import (
     advice,
     conversion_markdown,
@@ -49,15 +50,8 @@ def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
     yield from (line.rstrip("\n") for line in conversion_text(read_conversion(store, blobs, run), {}))
 
 
-def is_complete(store: Store, blobs: Blobs, run: Run) -> bool:
-    """Return whether every function is Rust, or refused by the translation, the crate builds and the tests pass."""
-    conversion = read_conversion(store, blobs, run)
-    proven = all(one.cause in ("", "refused") for one in conversion.functions)
-    return proven and not conversion.not_checked and not failures(conversion)
-
-
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:
-    """Return the outcome of a run in one line, with what to do next."""
+    """Return the outcome of a run in one line, with the next step for the user."""
     conversion = read_conversion(store, blobs, run)
     parts = [f"run {run.id} is {run.state}: {summary(conversion)}", *failures(conversion), advice(conversion)]
     return "; ".join(part for part in parts if part)
@@ -71,8 +65,7 @@ def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterat
     if form == "html":
         yield (read_artifact(store, blobs, run, PAGE) or b"").decode()
     elif form == "json":
-        found = read_artifact(store, blobs, run, CONVERSION) or b"{}"
-        yield json.dumps({"run": part, "conversion": json.loads(found)}, indent=2, ensure_ascii=False) + "\n"
+        yield conversion_json(conversion, part)
     else:
         yield from (conversion_markdown if form == "markdown" else conversion_text)(conversion, part)
 
@@ -98,9 +91,14 @@ def _progress(conversion: Conversion) -> str:
 
 def write_crate(store: Store, blobs: Blobs, run: Run, place: Path) -> list[Path]:
     """Write the crate of a run to a directory (`write_files`); return the paths of its files."""
+    return write_files(place, read_crate_files(store, blobs, run), run.id)
+
+
+def read_crate_files(store: Store, blobs: Blobs, run: Run) -> dict[str, bytes]:
+    """Return the files of the crate of a run by name. Raises UsageError if it has none."""
     content = read_artifact(store, blobs, run, CRATE)
     if content is None:
         raise UsageError(f"run {run.id} has no crate")
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
-        return write_files(place, {name: file.read() for name, file in files.items() if file})
+        return {name: file.read() for name, file in files.items() if file}

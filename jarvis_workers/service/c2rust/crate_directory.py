@@ -1,7 +1,7 @@
 """The directory of a user's crate: written by conversions, which replace only what a conversion has written.
 
-MANIFEST lists the files of the last conversion with their hashes: a file that a person has edited since, or that is not
-listed, is never overwritten or removed.
+MANIFEST names the run of the last conversion, and lists its files with their hashes: a file that the user has edited
+since, or that is not listed, is never overwritten or removed.
 """
 
 import json
@@ -9,35 +9,58 @@ import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from jarvis_workers.errors import UsageError
 
 MANIFEST = ".jarvis-crate.json"
 MANIFEST_BYTES = 64_000_000
+RUN, FILES = "run", "files"
+SOURCES, MOST_FILES = "src", 100_000
 
 
 def check_target(crate: Path) -> None:
     """Raise UsageError if a path cannot hold a crate.
 
-    It must be a new or empty directory, or one that a conversion has written and nobody has edited since.
+    It must be a new or empty directory, or one that a conversion has written and that was not edited since.
     """
     if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
-        raise UsageError(f"{crate}: not a directory; choose another by -o")
+        raise UsageError(f"{crate}: not a directory; choose another with -o")
     if not crate.is_dir() or not any(crate.iterdir()):
         return
     listed = _listed(crate)
     if listed is None:
-        raise UsageError(f"{crate}: not written by jarvis c2rust; choose an empty directory by -o")
+        raise UsageError(f"{crate}: not written by jarvis c2rust; choose an empty directory with -o")
     for name, digest in listed.items():
         path = _place(crate, name)
         if path.exists() and _digest(path) != digest:
             raise UsageError(
-                f"{path}: edited since the last conversion; move it away, or choose another directory by -o"
+                f"{path}: edited since the last conversion; move it away, or choose another directory with -o"
             )
 
 
-def write_files(crate: Path, files: Mapping[str, bytes]) -> list[Path]:
-    """Write the files of a crate, and remove those that only an earlier conversion wrote; return their paths.
+def read_crate(crate: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the run that wrote a crate, and its files as they are now: those that it wrote, and further ones in src.
+
+    Raises UsageError if no conversion wrote the directory, or if a file cannot be read.
+    """
+    listed = _listed(crate)
+    if listed is None:
+        raise UsageError(f"{crate}: not a crate of jarvis c2rust fast; give its directory with --crate-dir")
+    added = {str(path.relative_to(crate)) for path in sorted((crate / SOURCES).rglob("*"))[:MOST_FILES]}
+    files: dict[str, bytes] = {}
+    for name in sorted(listed.keys() | added):
+        path = _place(crate, name)
+        try:
+            if path.is_file() and path.stat().st_size <= MANIFEST_BYTES:
+                files[name] = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    return _manifest(crate).get(RUN, ""), files
+
+
+def write_files(crate: Path, files: Mapping[str, bytes], run: str = "") -> list[Path]:
+    """Write the files of a run's crate, and remove those that only an earlier conversion wrote; return their paths.
 
     Raises UsageError as `check_target` does, if a file exists that no conversion wrote, or if writing fails.
     """
@@ -48,26 +71,26 @@ def write_files(crate: Path, files: Mapping[str, bytes]) -> list[Path]:
         for name, path in paths.items():
             if name not in listed and (path.exists() or path.is_symlink()):
                 raise UsageError(
-                    f"{path}: not written by jarvis c2rust; move it away, or choose another directory by -o"
+                    f"{path}: not written by jarvis c2rust; move it away, or choose another directory with -o"
                 )
         for name in listed.keys() - files.keys():
             _place(crate, name).unlink(missing_ok=True)
         crate.mkdir(parents=True, exist_ok=True)
         digests = {name: sha256(content).hexdigest() for name, content in sorted(files.items())}
         # Before the files: an interrupted conversion may leave fewer than listed, never unlisted ones.
-        (crate / MANIFEST).write_text(json.dumps({**listed, **digests}, indent=0) + "\n")
+        _write_manifest(crate, run, {**listed, **digests})
         for name, path in paths.items():
             if not path.exists() or path.read_bytes() != files[name]:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(files[name])
-        (crate / MANIFEST).write_text(json.dumps(digests, indent=0) + "\n")
+        _write_manifest(crate, run, digests)
     except OSError as error:
         raise UsageError(f"{crate}: cannot be written: {error.strerror}") from error
     return list(paths.values())
 
 
 def _place(crate: Path, name: str) -> Path:
-    """Return the path of a file; raise UsageError if it lies outside of the crate, also by a symbolic link."""
+    """Return the path of a file; raise UsageError if it is outside the crate, also through a symbolic link."""
     path = Path(os.path.normpath(crate / name))
     real = Path(os.path.realpath(path.parent))
     if not path.is_relative_to(os.path.normpath(crate)) or not real.is_relative_to(os.path.realpath(crate)):
@@ -75,17 +98,22 @@ def _place(crate: Path, name: str) -> Path:
     return path
 
 
-def _listed(crate: Path) -> dict[str, str] | None:
+def _write_manifest(crate: Path, run: str, digests: Mapping[str, str]) -> None:
+    (crate / MANIFEST).write_text(json.dumps({RUN: run, FILES: digests}, indent=0) + "\n")
+
+
+def _manifest(crate: Path) -> dict[str, Any]:
     path = crate / MANIFEST
     try:
-        if path.stat().st_size > MANIFEST_BYTES:
-            return None
-        content = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes()) if path.stat().st_size <= MANIFEST_BYTES else None
     except (OSError, ValueError):
-        return None
-    if not isinstance(content, dict):
-        return None
-    return {str(name): str(digest) for name, digest in content.items()}
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _listed(crate: Path) -> dict[str, str] | None:
+    files = _manifest(crate).get(FILES)
+    return {str(name): str(digest) for name, digest in files.items()} if isinstance(files, dict) else None
 
 
 def _digest(path: Path) -> str:

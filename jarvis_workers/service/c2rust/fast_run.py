@@ -6,6 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sandbox.sandbox import best_tier, refusal
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
@@ -14,6 +16,7 @@ from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
 from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
+from jarvis_workers.toolchain.cargo import find_rust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FastChoice:
-    """What a user asks for; see `FastOptions`."""
+    """The options of a command; see `FastOptions`."""
 
     configure: str | None = None
     build: str | None = None
@@ -33,11 +36,12 @@ class FastChoice:
     proof: Literal["built", "reached", "compared"] = "reached"
     only: tuple[str, ...] = ()
     crate: str = "library"
+    cache: bool = True
 
 
 @dataclass(frozen=True)
 class FastInput(ParseInput):
-    """The input of a run: options, compile commands, and the archive of the project as it is before its build."""
+    """The input of a run: options, compile commands, and the archive of the project before its build."""
 
     options: FastOptions
     archive: bytes = b""
@@ -48,10 +52,18 @@ class FastInput(ParseInput):
         return self.commands, self.archive
 
     def complete(self, selection: "Selection", store: "Store | None") -> FastOptions:
-        """Return the options with the blobs of both."""
+        """Return the options with the names of both blobs."""
         return replace(
             self.options, commands=sha256(self.commands).hexdigest(), project=sha256(self.archive).hexdigest()
         )
+
+
+def require_tools(settings: "Settings") -> None:
+    """Raise UsageError if this machine has to build and test crates, but has no cargo or no sandbox."""
+    if settings.place == "local":
+        find_rust()
+        if why := refusal(best_tier()):
+            raise UsageError(f"projects are built and tested only in the sandbox: {why}")
 
 
 def fast_request(
@@ -81,6 +93,7 @@ def fast_request(
         tool_chains=[str(place) for place in c2rust.tool_chains],
     )
     archive = pack_project(source.path, c2rust.build_disk_mb)
+    options = replace(options, cache=options.cache and choice.cache)
     given = FastInput(options, encode_commands(plan.commands), archive)
     return project_request(settings, source, plan, FAST, executor, given, labels)
 

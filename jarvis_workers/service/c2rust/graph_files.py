@@ -89,7 +89,7 @@ def _draw(project: ProjectSymbols, selection: GraphSelection, output: Path) -> P
     nodes = sum(symbol.category in selection.categories for symbol in graph.symbols)
     advice = "narrow the graph with --root, or use -o FILE.html"
     if nodes > NODES_MAX:
-        raise UsageError(f"{nodes:,} symbols are too many for a picture, at most {NODES_MAX}: {advice}")
+        raise UsageError(f"{nodes:,} symbols are too many for a picture (maximum {NODES_MAX}): {advice}")
     with TemporaryDirectory(prefix="jarvis-graph-") as directory:
         dot = write_whole(Path(directory, "graph.dot"), _dot(project, graph, selection))
         try:

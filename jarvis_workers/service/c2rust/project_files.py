@@ -96,17 +96,17 @@ def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], sa
 
 def keep_edited(directory: Path, say: Say | None = None) -> None:
     """Rename a symbols.jsonl that was edited since the scan before it is replaced; `say` is then called with a line."""
-    edited, kept = directory / SYMBOLS, directory / EDITED_SYMBOLS
+    edited, target = directory / SYMBOLS, directory / EDITED_SYMBOLS
     try:
         if filecmp.cmp(edited, directory / RAW_SYMBOLS, shallow=False):
             return
-        edited.replace(kept)
+        edited.replace(target)
     except FileNotFoundError:
         return
     except OSError as error:
         raise UsageError(f"cannot rename {edited}: {error.strerror}") from error
     if say:
-        say(f"{edited} was edited after the last scan: renamed to {kept.name}")
+        say(f"{edited} was edited after the last scan: renamed to {target.name}")
 
 
 def write_file(root: Path, name: str, lines: Iterable[str], say: Say | None = None) -> Path:

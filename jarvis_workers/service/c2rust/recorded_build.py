@@ -27,7 +27,7 @@ from jarvis_workers.c2rust.path_map import absolute, below
 from jarvis_workers.errors import CommandFailed, SandboxError, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits, Tier
+from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, best_tier, open_sandbox, refusal
 from jarvis_workers.service.c2rust.build_directory import BuildDirectory, open_build_directory
 from jarvis_workers.service.c2rust.compiler_records import read_records
@@ -44,6 +44,8 @@ REASONS = {
     "wall time": "longer than {seconds:g} s; raise c2rust.build_seconds",
     "memory": "more than {memory:g} MB of memory; raise c2rust.build_memory_mb",
     "disk": "more than {disk:g} MB of files; raise c2rust.build_disk_mb",
+    FREE_DISK: "too little disk space is free for builds, below data_dir; free some",
+    FREE_MEMORY: "too little memory is free on this machine; end other programs, or use another machine",
     "file size": "a file of more than {disk:g} MB; raise c2rust.build_disk_mb",
 }
 
@@ -162,7 +164,7 @@ def _recorded(directory: BuildDirectory, name: str) -> RecordedBuild:
 
 
 def _removed(invocation: Invocation, local: LocalTree) -> Iterator[str]:
-    """Yield the sources of a compiler call that no longer exist, if what it made of them does: it is no test."""
+    """Yield the deleted sources of a compiler call whose outputs still exist: such a call is not a configure test."""
     call = read_call(invocation.words, lambda path: path, lambda _: False)
     words = invocation.words
     named = next(
@@ -193,7 +195,7 @@ def _copy(tree: Path, place: Path, opened: Callable[..., Sandbox], limits: Build
     inside = below(str(place), root)
     own = inside.split("/")[0] if inside else ".jarvis"
     if inside and not own.startswith("."):
-        raise UsageError(f"{place}: the data directory lies in the tree; set data_dir to another place")
+        raise UsageError(f"{place}: the data directory is inside the tree; set data_dir to another directory")
     names = sorted(name for name in os.listdir(root) if name not in (own, ".jarvis"))  # noqa: PTH208
     with opened(Path(root), workspace=place) as box:
         copy = (

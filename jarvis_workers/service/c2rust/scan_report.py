@@ -8,6 +8,7 @@ from pathlib import Path
 from jarvis_workers.c2rust.report.body import ScanBody, decode_body
 from jarvis_workers.c2rust.report.text import not_checked_line
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import listing
 
 REPORT_FILE = "scan_report.json"
 REPORT_MB_MAX = 256
@@ -33,6 +34,4 @@ def gap_warnings(report: ScanBody | None) -> tuple[str, ...]:
     """Return a line for users if units were not read."""
     if report is None or not report.not_checked:
         return ()
-    names = ", ".join(unit.file for unit in report.not_checked[:UNITS_NAMED])
-    rest = len(report.not_checked) - UNITS_NAMED
-    return (f"{not_checked_line(report)}: {names}" + (f" and {rest:,} more" if rest > 0 else ""),)
+    return (f"{not_checked_line(report)}: {listing([unit.file for unit in report.not_checked], UNITS_NAMED)}",)

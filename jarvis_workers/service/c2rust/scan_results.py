@@ -102,7 +102,7 @@ def _write(path: Path, lines: list[str]) -> Path:
 
 
 def read_artifact(store: Store, blobs: Blobs, run: Run, name: str) -> bytes | None:
-    """Return an artifact of a run, None if it has none of this name."""
+    """Return an artifact of a run, None if there is none of this name."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, name)
     return blobs.read(blob) if blob else None

@@ -31,10 +31,10 @@ def symbol_filter(category: str | None, name: str, file: str) -> SymbolFilter:
     return SymbolFilter(cast(Category | None, category), name, file)
 
 
-def list_symbols(graph: SymbolGraph, wanted: SymbolFilter, *, roots: bool = False) -> list[Symbol]:
+def list_symbols(graph: SymbolGraph, symbol_filter: SymbolFilter, *, roots: bool = False) -> list[Symbol]:
     """Return the symbols that match, with `roots` only those that no other function calls."""
     inside = {*find_roots(graph)} if roots else graph.by_id.keys()
-    return [symbol for symbol in select_symbols(graph, wanted) if symbol.id in inside]
+    return [symbol for symbol in select_symbols(graph, symbol_filter) if symbol.id in inside]
 
 
 def details_of(graph: SymbolGraph, name: str) -> list[SymbolDetails]:

@@ -1,4 +1,4 @@
-"""Whether this machine can read C for `jarvis c2rust`, and build Rust: libclang, its headers, and a tool chain."""
+"""Whether this machine can read C for `jarvis c2rust`, and build Rust: libclang, its headers, and a toolchain."""
 
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -35,7 +35,7 @@ def examine_c_reading(settings: Settings, load: Callable[[], str] = load_library
             lambda: str(builtin_headers(settings.c2rust.clang_headers)),
             "without them, types such as size_t are unknown, so jarvis c2rust refuses to read C",
         ),
-        _probed("rust tool chain", _rust, "only jarvis c2rust fast needs it"),
+        _probed("rust toolchain", _rust, "only jarvis c2rust fast needs it"),
     ]
 
 

@@ -39,18 +39,18 @@ def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
         facts = describe()
     except JarvisError as error:
         return [Check("broker", "fail", str(error), "start Redis, or set JARVIS_BROKER_URL")]
-    found = [_memory(facts)]
+    result = [_memory(facts)]
     if facts["eviction"] == SAFE_EVICTION:
-        found.append(Check("eviction", "ok", SAFE_EVICTION))
+        result.append(Check("eviction", "ok", SAFE_EVICTION))
     else:
         remedy = "set maxmemory-policy noeviction; an evicted notification is sent again later"
-        found.append(Check("eviction", "warn", f"{facts['eviction']}: messages may be dropped", remedy))
+        result.append(Check("eviction", "warn", f"{facts['eviction']}: messages may be dropped", remedy))
     if facts["persistence"] == "none":
         remedy = "set appendonly yes: notifications then survive a restart"
-        found.append(Check("persistence", "warn", "none: a restart loses all messages", remedy))
+        result.append(Check("persistence", "warn", "none: a restart loses all messages", remedy))
     else:
-        found.append(Check("persistence", "ok", facts["persistence"]))
-    return found
+        result.append(Check("persistence", "ok", facts["persistence"]))
+    return result
 
 
 def _memory(facts: Mapping[str, str]) -> Check:
@@ -99,13 +99,13 @@ def _clock(store: Store) -> Check:
 def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
     """Compare the connections that workers may open (one per parent, plus their pools) with the server's maximum."""
     with store.read() as session:
-        found = connections.in_use(session)
-    if found is None:
+        usage = connections.in_use(session)
+    if usage is None:
         return []
     parents = {worker.id.rpartition("-")[0] for worker in living}
     most = len(parents) + sum(wanted(worker.queues, worker.slots) for worker in living if worker.queues in POOLS)
-    says = f"{found[0]} of {found[1]} in use; these workers take up to {most}"
-    if most > found[1]:
+    says = f"{usage[0]} of {usage[1]} in use; these workers take up to {most}"
+    if most > usage[1]:
         remedy = "raise max_connections of PostgreSQL, or use a connection pooler"
         return [Check("connections", "warn", says, remedy)]
     return [Check("connections", "ok", says)]
@@ -113,12 +113,12 @@ def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
 
 def _stuck(store: Store, seconds: float) -> list[Check]:
     """List the active runs without progress for a long time."""
-    found = []
+    result = []
     with store.read() as session:
         for run_id, quiet in runs.stalled(session, seconds):
             stage = next((one for one in stages.progress(session, run_id) if one.state == "open"), None)
             waiting = stage.jobs - stage.done - stage.failed - stage.running if stage else 0
             says = f"no progress for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs wait"
             remedy = f"are workers running? see: jarvis runs show {run_id}"
-            found.append(Check(f"run {run_id}", "warn", says, remedy))
-    return found
+            result.append(Check(f"run {run_id}", "warn", says, remedy))
+    return result

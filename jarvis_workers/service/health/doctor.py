@@ -192,8 +192,8 @@ def _results(settings: Settings) -> Check:
     if not settings.cache.max_mb:
         return Check("result cache", "ok", "off: every file is scanned again")
     folder = settings.data_dir
-    kept = FileCache(folder / "cache" / FOLDER, settings.cache.max_bytes, folder / KEY_FILE).size()
-    return Check("result cache", "ok", f"{kept.bytes / MEGABYTE:,.1f} MB of at most {settings.cache.max_mb:,g} MB")
+    cache = FileCache(folder / "cache" / FOLDER, settings.cache.max_bytes, folder / KEY_FILE).size()
+    return Check("result cache", "ok", f"{cache.bytes / MEGABYTE:,.1f} MB of at most {settings.cache.max_mb:,g} MB")
 
 
 def _gigabytes(size: int | None) -> str:
@@ -210,15 +210,15 @@ def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:
 
 
 def _matcher(probe: Callable[[], str]) -> Check:
-    found = _probed("matching engine", probe, "install jarvis-workers again")
-    if found.state == "ok" and FASTEST_ENGINE not in found.says:
+    check = _probed("matching engine", probe, "install jarvis-workers again")
+    if check.state == "ok" and FASTEST_ENGINE not in check.says:
         return Check(
-            found.name,
+            check.name,
             "warn",
-            f"{found.says}: scans are slower",
+            f"{check.says}: scans are slower",
             "pip install hyperscan, if a wheel exists: x86-64 Linux",
         )
-    return found
+    return check
 
 
 def _tool(tool: str, place: str | None) -> Check:

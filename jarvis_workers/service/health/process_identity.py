@@ -57,10 +57,10 @@ def has_ended(worker: WorkerFacts) -> bool:
 def _birth(pid: int) -> ProcessStart | None:
     """Return the identity of a process, None if it is dead or a zombie."""
     try:
-        said = (PROC / str(pid) / "stat").read_text()
+        stat = (PROC / str(pid) / "stat").read_text()
     except OSError:
         return None
-    state, *rest = said[said.rindex(")") + 2 :].split()
+    state, *rest = stat[stat.rindex(")") + 2 :].split()
     return None if state in "ZX" else ProcessStart(_read(BOOT_ID), rest[18], _read(MACHINE_ID)[:32])
 
 

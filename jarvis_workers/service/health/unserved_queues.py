@@ -39,7 +39,7 @@ class Absence:
     def __init__(self, tell: Callable[[str], None], seconds: float, clock: Callable[[], float]) -> None:
         self._tell, self._seconds, self._clock = tell, seconds, clock
         self._since: float | None = None
-        self._told = False
+        self._is_reported = False
 
     def look(self, queues: Collection[str]) -> None:
         """Record the queues that are currently unserved."""
@@ -47,6 +47,6 @@ class Absence:
             self._since = None
             return
         self._since = self._clock() if self._since is None else self._since
-        if not self._told and self._clock() - self._since >= self._seconds:
+        if not self._is_reported and self._clock() - self._since >= self._seconds:
             self._tell(describe_missing(queues))
-            self._told = True
+            self._is_reported = True

@@ -12,10 +12,10 @@ import yaml
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.kubernetes.batch_values import ChartValues, EgressRule
+from jarvis_workers.service.kubernetes.batch_values import BatchValues, ChartValues, EgressRule
 from jarvis_workers.service.sources import PASSWORD
 
-__all__ = ["batch_manifests", "to_yaml"]
+__all__ = ["COMMANDS", "batch_manifests", "to_yaml"]
 
 # As in values.schema.json: what fits in the name of the Job.
 NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
@@ -24,6 +24,12 @@ CREDENTIALS = f"{SECRETS}/objects/credentials"
 LABELS = {"app.kubernetes.io/name": "jarvis", "app.kubernetes.io/component": "batch"}
 # Exit codes after which another attempt would end in the same way: findings, a wrong command, something not checked.
 FINAL_CODES = [1, 2, 3]
+
+# The commands of each kind of batch; the first is the default where values do not name one of them.
+COMMANDS = {"sec": ("agent", "fast"), "c2rust": ("fast", "scan")}
+CONVERSION = "c2rust", "fast"
+# A directory of the pod; the crate stays in the store as well.
+CRATE = "/var/lib/jarvis/crate"
 
 Manifest = dict[str, Any]
 
@@ -53,14 +59,8 @@ def to_yaml(manifests: list[Manifest]) -> str:
 
 
 def _check(values: ChartValues) -> None:
-    batch, blobs = values.batch, values.blobs
-    if not NAME.fullmatch(batch.name):
-        raise UsageError(f'--name: "{plain(batch.name[:80])}" should be a-z, 0-9 and "-", at most 40 characters')
-    if not batch.source or batch.source.startswith("-"):
-        raise UsageError("--source: give a git URL or the path of a mounted volume")
-    for option, value in (("--source", batch.source), ("--output", batch.output)):
-        if PASSWORD.match(value):
-            raise UsageError(f"{option}: do not put credentials in a URL, where others can see them; use a secret")
+    _check_batch(values.batch)
+    blobs = values.blobs
     for server, secret in (("postgres", "store.existingSecret"), ("redis", "broker.existingSecret")):
         section = secret.partition(".")[0]
         if not getattr(values, section).existing_secret:
@@ -70,6 +70,20 @@ def _check(values: ChartValues) -> None:
         raise UsageError("--values: blobs.claim.create is for the chart; name the claim in blobs.claim.existing")
     if sum(map(bool, (blobs.url, blobs.existing_secret, blobs.claim.existing))) != 1:
         raise UsageError("--values: set exactly one of blobs.url, blobs.existingSecret and blobs.claim.existing")
+
+
+def _check_batch(batch: BatchValues) -> None:
+    if not NAME.fullmatch(batch.name):
+        raise UsageError(f'--name: "{plain(batch.name[:80])}" should consist of at most 40 of a-z, 0-9 and "-"')
+    if not batch.source or batch.source.startswith("-"):
+        raise UsageError("--source: give a git URL or the path of a mounted volume")
+    for option, value in (("--source", batch.source), ("--output", batch.output)):
+        if PASSWORD.match(value):
+            raise UsageError(f"{option}: do not put credentials in a URL, where others can see them; use a secret")
+    if batch.command not in COMMANDS[batch.kind]:
+        raise UsageError(f"--command {batch.command}: choose one of {batch.kind}: {', '.join(COMMANDS[batch.kind])}")
+    if batch.kind == "c2rust" and "://" in batch.output:
+        raise UsageError("--output: a crate is a directory; give the path of a mounted volume")
 
 
 def _job(values: ChartValues, metadata: Manifest) -> Manifest:
@@ -112,8 +126,9 @@ def _pod(values: ChartValues, name: str) -> Manifest:
 def _container(values: ChartValues) -> Manifest:
     batch, image = values.batch, values.image
     mounts = [_mount(one, place, read_only=is_secret) for one, place, is_secret in _places(values)]
-    output = ["-o", batch.output] if batch.output else []
-    run = ["sec", batch.command, "-p", batch.source, "--where", "cluster", "--name", batch.name]
+    place = batch.output or (CRATE if (batch.kind, batch.command) == CONVERSION else "")
+    output = ["-o", place] if place else []
+    run = [batch.kind, batch.command, "-p", batch.source, "--where", "cluster", "--name", batch.name]
     return {
         "name": "batch",
         "image": f"{image.repository}@{image.digest}"

@@ -68,7 +68,8 @@ class BlobsValues(ValuesSection):
 
 class BatchValues(ValuesSection):
     enabled: bool = False
-    command: Literal["fast", "agent"] = "agent"
+    kind: Literal["sec", "c2rust"] = "sec"
+    command: Literal["fast", "agent", "scan"] = "agent"
     source: str = ""
     name: str = ""
     output: str = ""
@@ -165,8 +166,8 @@ def read_values(path: Path | None) -> ChartValues:
             content = stream.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise UsageError(f"--values {shown}: larger than {LARGEST_FILE:,} bytes")
-        given = yaml.load(content, UniqueKeys)  # noqa: S506  a SafeLoader
-        return ChartValues.model_validate({} if given is None else given)
+        document = yaml.load(content, UniqueKeys)  # noqa: S506  a SafeLoader
+        return ChartValues.model_validate({} if document is None else document)
     except OSError as error:
         raise UsageError(f"--values {shown}: {error.strerror}") from error
     except ValidationError as error:

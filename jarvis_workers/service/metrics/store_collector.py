@@ -204,8 +204,8 @@ class StoreCollector(Collector):
             if self._reading or self._store is None:
                 telemetry.warning("store does not respond", says=str(error))
             self._reading = None
-        taken = self._reading.seconds if self._reading else 0.0
-        self._until = self._clock() + max(CACHE_SECONDS, CACHE_FACTOR * taken)
+        seconds = self._reading.seconds if self._reading else 0.0
+        self._until = self._clock() + max(CACHE_SECONDS, CACHE_FACTOR * seconds)
 
 
 def _family(metric: StoreMetric, reading: StoreReading) -> GaugeMetricFamily:

@@ -71,7 +71,7 @@ class StoreReader:
         give_up = self.clock() + COUNTING_SECONDS
         with store.read() as session:
             ended = {(run.id, run.ended_at): run for run in queries.ended_runs(session)}
-        self._counted = {key: found for key, found in self._counted.items() if key in ended}
+        self._counted = {key: candidate for key, candidate in self._counted.items() if key in ended}
         for key in ended.keys() - self._counted.keys():
             if self.clock() >= give_up:
                 break
@@ -97,8 +97,8 @@ def merge_rare(models: Sequence[queries.ModelSum]) -> list[queries.ModelSum]:
 def _by_severity(run: queries.EndedRun, rules: Sequence[queries.RuleCount]) -> Counter[tuple[str, str]]:
     """Count the findings of a run under its own severities and threshold of confidence."""
     options = SecOptions.decode(json.loads(run.options))
-    found = Counter[tuple[str, str]]()
+    result = Counter[tuple[str, str]]()
     for rule in rules:
         if rule.confidence >= options.min_confidence:
-            found[run.kind, options.rules.severity.get(rule.pattern) or severity_of(rule.confidence)] += rule.findings
-    return found
+            result[run.kind, options.rules.severity.get(rule.pattern) or severity_of(rule.confidence)] += rule.findings
+    return result

@@ -68,8 +68,8 @@ class PoolsCollector(Collector):
 
 def _merged(files: Iterable[Path], *, accumulate: bool) -> Iterable[Metric]:
     """Return the sums over files; the buckets of histograms are cumulative if `accumulate`."""
-    found: Iterable[Metric] = MultiProcessCollector.merge([str(file) for file in files], accumulate)
-    return found
+    metrics: Iterable[Metric] = MultiProcessCollector.merge([str(file) for file in files], accumulate)
+    return metrics
 
 
 @contextmanager

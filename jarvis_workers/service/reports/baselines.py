@@ -40,11 +40,13 @@ def read_report(named: str, prefix: bytes = b"", option: str = "--baseline") -> 
     named the file.
     """
     where = f"{option} {plain(named)}"
-    said = load_report(named, where)
-    prints = _of_json(said, where, shown(prefix)) if "issues" in said else _of_sarif(said, where, shown(prefix))
+    document = load_report(named, where)
+    prints = (
+        _of_json(document, where, shown(prefix)) if "issues" in document else _of_sarif(document, where, shown(prefix))
+    )
     if prints is None:
         raise UsageError(f"{where} is not a JSON or SARIF report of jarvis")
-    summary = said.get("summary")
+    summary = document.get("summary")
     not_listed = summary.get("not_listed") if isinstance(summary, dict) else None
     return Baseline(Counter(prints), {"what": plain(named)} | ({"not_listed": not_listed} if not_listed else {}))
 
@@ -67,34 +69,34 @@ def _content(named: str, where: str) -> bytes:
 
 def _parsed(content: bytes, where: str) -> dict[str, Any]:
     try:
-        said = json.loads(content)
+        document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: cannot be read as JSON; give a JSON or SARIF report of jarvis") from error
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise UsageError(f"{where} is not a JSON or SARIF report of jarvis")
-    return said
+    return document
 
 
-def _of_json(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
-    issues = said["issues"]
-    _refuse_partial(said, where)
+def _of_json(document: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
+    issues = document["issues"]
+    _refuse_partial(document, where)
     if not isinstance(issues, list) or not all(isinstance(issue, dict) for issue in issues):
         return None
-    move = _mover(said.get("run"), prefix)
+    move = _mover(document.get("run"), prefix)
     places = [(issue.get("file"), issue.get("pattern"), issue.get("evidence")) for issue in issues]
     return _moved(_checked([issue.get("fingerprint") for issue in issues]), places, move)
 
 
-def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
-    run = said.get("run")
+def _refuse_partial(document: Mapping[str, Any], where: str) -> None:
+    run = document.get("run")
     if isinstance(run, dict) and "baseline" in run:
         raise UsageError(f"{where} lists only findings new to its own baseline; give a report of a full scan")
 
 
-def _of_sarif(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
+def _of_sarif(document: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
     """Return the fingerprints of a SARIF report, without the ordinal number that follows each one after a colon."""
     prints: list[str] = []
-    runs = said.get("runs")
+    runs = document.get("runs")
     if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
         return None
     for run in runs:
@@ -123,9 +125,9 @@ def _of_results(results: object, move: Move | None) -> list[str] | None:
 def _place_of(result: Mapping[str, Any]) -> Place:
     """Return file, rule and code of a SARIF result; its URI is relative to the top of the repository."""
     try:
-        found = result["locations"][0]["physicalLocation"]
-        file = shown(unquote_to_bytes(found["artifactLocation"]["uri"]))
-        return file, result["ruleId"], found["region"]["snippet"]["text"]
+        location = result["locations"][0]["physicalLocation"]
+        file = shown(unquote_to_bytes(location["artifactLocation"]["uri"]))
+        return file, result["ruleId"], location["region"]["snippet"]["text"]
     except (KeyError, IndexError, TypeError):
         return None, None, None
 

@@ -50,9 +50,9 @@ def difference(store: Store, blobs: Blobs, before: Run, after: Run, read: ReadBo
 def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
     """Compare two reports."""
     before, after = _from_the_top(before, after)
-    found = compare(before.body, after.body, absence_reasons(before.body, after.body, after.looked))
+    difference = compare(before.body, after.body, absence_reasons(before.body, after.body, after.looked))
     notes = [*_notes("earlier", before), *_notes("later", after)]
-    return Sides(before.part, after.part, found, notes)
+    return Sides(before.part, after.part, difference, notes)
 
 
 def report_of_run(store: Store, blobs: Blobs, run: Run, read: ReadBody = read_body) -> ReportSide:

@@ -18,17 +18,17 @@ from jarvis_workers.steps.sec.scan_files import language_for
 
 def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[Issue]) -> dict[str, Excerpt]:
     """Return excerpts by the ids of the issues, for the highest-ranked ones, if the snapshot can be read."""
-    wanted = spots_by_file(issues)
-    found: dict[str, dict[str, list[Excerpt]]] = {}
+    spots = spots_by_file(issues)
+    result: dict[str, dict[str, list[Excerpt]]] = {}
     try:
         with open_snapshot(blobs, snapshot_id) as reader:
-            for file, entry in _entries(reader, wanted):
+            for file, entry in _entries(reader, spots):
                 content = _content(reader, entry)
                 if content is not None:
-                    found[file] = cut(content, wanted[file])
+                    result[file] = cut(content, spots[file])
     except SnapshotError:
         return {}
-    return bounded(found, issues)
+    return bounded(result, issues)
 
 
 def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: int) -> Excerpt | None:
@@ -42,11 +42,11 @@ def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: in
     return None
 
 
-def _entries(reader: Reader, wanted: Collection[str]) -> Iterator[tuple[str, Entry]]:
+def _entries(reader: Reader, names: Collection[str]) -> Iterator[tuple[str, Entry]]:
     """Find files by their display names, which are unique."""
-    for entry in reader.files() if wanted else ():
+    for entry in reader.files() if names else ():
         name = shown(entry.path)
-        if name in wanted:
+        if name in names:
             yield name, entry
 
 

@@ -57,9 +57,9 @@ class Growing:
         make_directory(directory, own=True)
         self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
 
-    def add(self, heard: Updates) -> None:
+    def add(self, updates: Updates) -> None:
         """Append new results."""
-        rows = {CLUSTERS: heard.clusters, AGENT: _rows(filter(_is_risk, heard.issues)), PROGRESS: heard.progress}
+        rows = {CLUSTERS: updates.clusters, AGENT: _rows(filter(_is_risk, updates.issues)), PROGRESS: updates.progress}
         for name, stream in self._files.items():
             stream.writelines(map(json_line, rows[name]))
             stream.flush()

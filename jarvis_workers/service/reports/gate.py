@@ -48,7 +48,7 @@ def evaluate_gate(
     if before is None:
         number, findings = _all_findings(store, blobs, run, fail_on, read)
     else:
-        findings = difference(store, blobs, before, run, read).found.added(fail_on)
+        findings = difference(store, blobs, before, run, read).difference.added(fail_on)
         number = len(findings)
     return _result(run, fail_on, number, findings, before)
 

@@ -45,46 +45,48 @@ class Follower:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._seen: set[int] = set()
+        self._finished_jobs: set[int] = set()
         self._events, self._since = 0, 0.0
 
     def look(self, run: Run, *, issues: bool = True) -> Updates:
         """Return the results since the last call; `issues` are included on request only."""
-        heard = Updates()
+        updates = Updates()
         with self._store.read() as session:
             happened = events.read(session, run.id)[self._events :]
             over = jobs.over_since(session, run.id, (CLUSTER, VERIFY), self._since - LATE_SECONDS)
-            new = [job for job in over if job.id not in self._seen]
-            found = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
+            new = [job for job in over if job.id not in self._finished_jobs]
+            result = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
             about = {
                 gid: job for job in new if job.stage == VERIFY for gid in CandidatesPayload.from_json(job.payload).gids
             }
-            heard.issues = list(_issues(session, run, about)) if issues else []
-            said = {issue.gid: issue.status for issue in heard.issues} if issues else _statuses(session, run, about)
-        heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
+            updates.issues = list(_issues(session, run, about)) if issues else []
+            statuses = (
+                {issue.gid: issue.status for issue in updates.issues} if issues else _statuses(session, run, about)
+            )
+        updates.clusters = [row for job in new for row in map(cluster_row, result.get(job.id, ()))]
         rows = [progress_row(event, run) for event in happened]
-        rows += [row for job in new for row in _rows(job, run, said, len(found.get(job.id, ())))]
-        heard.progress = sorted(rows, key=lambda row: float(row["at"]))
+        rows += [row for job in new for row in _rows(job, run, statuses, len(result.get(job.id, ())))]
+        updates.progress = sorted(rows, key=lambda row: float(row["at"]))
         self._events += len(happened)
-        self._seen |= {job.id for job in new}
+        self._finished_jobs |= {job.id for job in new}
         self._since = max([self._since, *(job.finished_at for job in new)])
-        return heard
+        return updates
 
 
 def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Issue]:
     """Yield the candidates of jobs with their verdicts; the numbers of clusters are only known at the end."""
     numbered = some_of(session, run, about) if about else []
-    found = verdict_fields_of(session, run, about) if about else {}
+    verdicts_by_gid = verdict_fields_of(session, run, about) if about else {}
     for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
         job = about[issue.gid]
-        said = found.get(issue.gid) or no_verdict(f"its job failed: {job.reason}")
-        yield issue.with_verdict(said, VerifyPayload.from_json(job.payload).verification, None)
+        verdict = verdicts_by_gid.get(issue.gid) or no_verdict(f"its job failed: {job.reason}")
+        yield issue.with_verdict(verdict, VerifyPayload.from_json(job.payload).verification, None)
 
 
 def _statuses(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
     """Return the status of each candidate, as in issues."""
-    found = verdicts.statuses(session, run.id) if about else {}
-    return {gid: found.get(gid, "undecided") for gid in about if gid != CANARY_GID}
+    statuses = verdicts.statuses(session, run.id) if about else {}
+    return {gid: statuses.get(gid, "undecided") for gid in about if gid != CANARY_GID}
 
 
 def cluster_row(cluster: NewCluster) -> Row:
@@ -98,7 +100,7 @@ def cluster_row(cluster: NewCluster) -> Row:
     }
 
 
-def _rows(job: Over, run: Run, said: Mapping[int, str], clustered: int) -> Iterator[Row]:
+def _rows(job: Over, run: Run, statuses: Mapping[int, str], clustered: int) -> Iterator[Row]:
     """Yield the progress rows for start and end of a conversation."""
     gids = CandidatesPayload.from_json(job.payload).gids
     about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": list(gids)}
@@ -114,4 +116,4 @@ def _rows(job: Over, run: Run, said: Mapping[int, str], clustered: int) -> Itera
         return
     yield {"event": "batch_status", **ending, **about}
     for gid in gids:
-        yield {"event": "task_status", **ending, **about, "gids": [gid], "verdict": said.get(gid)}
+        yield {"event": "task_status", **ending, **about, "gids": [gid], "verdict": statuses.get(gid)}

@@ -70,12 +70,12 @@ def read_report_file(named: str) -> ReportFile:
     where = plain(named)
     written = load_report(named, where)
     try:
-        found = _of_json(written) if "issues" in written else _of_sarif(written)
+        report = _of_json(written) if "issues" in written else _of_sarif(written)
     except (ValidationError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{where} is not a JSON or SARIF report of jarvis, or damaged: {_short(error)}") from error
-    if "baseline" in found.run:
+    if "baseline" in report.run:
         raise UsageError(f"{where} lists only findings new to its own baseline; give a report of a full scan")
-    return found._replace(run={**found.run, "file": where})
+    return report._replace(run={**report.run, "file": where})
 
 
 def _of_json(written: Part) -> ReportFile:
@@ -107,19 +107,19 @@ def _checked(issue: object) -> dict[str, Any]:
 
 
 def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str, Any]:
-    place, told = result["locations"][0]["physicalLocation"], result["properties"]
+    place, properties = result["locations"][0]["physicalLocation"], result["properties"]
     suppressions = result.get("suppressions") or []
-    aside = {"suppression": suppressions[0]} if suppressions and told["status"] != "dismissed" else {}
+    aside = {"suppression": suppressions[0]} if suppressions and properties["status"] != "dismissed" else {}
     return {
-        "id": told["id"],
+        "id": properties["id"],
         "fingerprint": result["partialFingerprints"][SARIF_FINGERPRINT].partition(":")[0],
         "pattern": result["ruleId"],
         "file": _file(place, prefix),
         "line": place["region"]["startLine"],
         "evidence": place["region"].get("snippet", {}).get("text", ""),
-        "severity": _severity(told["score"], told["confidence"]),
+        "severity": _severity(properties["score"], properties["confidence"]),
         "cwe": weaknesses.get(result["ruleId"], 0),
-        **{name: told[name] for name in ("confidence", "score", "status")},
+        **{name: properties[name] for name in ("confidence", "score", "status")},
         **aside,
     }
 
@@ -151,13 +151,13 @@ def _not_checked(notes: list[Part], prefix: str) -> Iterator[dict[str, str]]:
 def _number(note: Part) -> int:
     """Return the number of unlisted findings given by a notification."""
     text = note["message"]["text"]
-    found = NUMBER.search(text) if note["descriptor"]["id"] == "not-listed" and " findings;" in text else None
-    return int(found[0].replace(",", "")) if found else 0
+    match = NUMBER.search(text) if note["descriptor"]["id"] == "not-listed" and " findings;" in text else None
+    return int(match[0].replace(",", "")) if match else 0
 
 
 def _mapping(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise TypeError("no run in it")
+        raise TypeError("it contains no run")
     return value
 
 

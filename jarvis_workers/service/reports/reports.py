@@ -36,12 +36,12 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
     """Return the part of a report that differs between two runs over the same input."""
     with store.read() as session:
         progress = stages.progress(session, run.id)
-        taken = transcripts.total(session, run.id)
+        usage = transcripts.total(session, run.id)
         tiers = verdicts.sandboxes(session, run.id)
     group = ConversationOptions.of(run).model_group
     costs = RunCosts(
-        model=_model(group, taken) if group is not None else None,
-        cost=taken.cost,
+        model=_model(group, usage) if group is not None else None,
+        cost=usage.cost,
         budget=budget_told(store, run),
         sandbox=tiers,
     )
@@ -73,14 +73,14 @@ def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
     """Return the times of the slowest rules and files of a run with profiling."""
     with store.read() as session:
         scans = jobs.outcomes(session, run.id, "scan")
-    taken = [read_result(blobs, scan.result).profile for scan in scans]
-    return merge(said for said in taken if said)
+    profiles = [read_result(blobs, scan.result).profile for scan in scans]
+    return merge(profile for profile in profiles if profile)
 
 
-def _model(group: str, taken: transcripts.Total) -> dict[str, Any]:
-    numbers = taken._asdict()
+def _model(group: str, usage: transcripts.Total) -> dict[str, Any]:
+    numbers = usage._asdict()
     del numbers["cost"]
-    return {"group": group, **numbers, "seconds": round(taken.seconds, 3)}
+    return {"group": group, **numbers, "seconds": round(usage.seconds, 3)}
 
 
 def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
@@ -88,5 +88,5 @@ def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
     if not part["model"]:
         return part
     with store.read() as session:
-        taken = {"by_stage": model_usage.by_stage(session, run.id), "latency": model_usage.latency(session, run.id)}
-    return part | {"model": part["model"] | taken}
+        usage = {"by_stage": model_usage.by_stage(session, run.id), "latency": model_usage.latency(session, run.id)}
+    return part | {"model": part["model"] | usage}

@@ -14,9 +14,11 @@ from jarvis_workers.store.runs import Run
 def of_run(store: Store, run: Run, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
     """Return the findings of a run; `renamed` maps old paths of files to new ones."""
     paths = {shown(old): shown(new) for old, new in renamed.items()}
-    known = Counter[str]()
+    counts = Counter[str]()
     with store.read() as session:
-        for _, found in candidates.read(session, run.id):
-            if found.suppressed is None:
-                known[fingerprint_of(paths.get(found.file, found.file), found.pattern, found.evidence)] += 1
-    return Baseline(known, {"what": what} | ({"state": run.state} if run.state != "done" else {}))
+        for _, candidate in candidates.read(session, run.id):
+            if candidate.suppressed is None:
+                counts[
+                    fingerprint_of(paths.get(candidate.file, candidate.file), candidate.pattern, candidate.evidence)
+                ] += 1
+    return Baseline(counts, {"what": what} | ({"state": run.state} if run.state != "done" else {}))

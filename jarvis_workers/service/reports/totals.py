@@ -36,10 +36,10 @@ class TotalsCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, ReportTotals] = OrderedDict()
 
-    def read(self, store: Store, blobs: Blobs, found: Sequence[Run]) -> dict[str, ReportTotals]:
+    def read(self, store: Store, blobs: Blobs, runs: Sequence[Run]) -> dict[str, ReportTotals]:
         """Return the totals by run, without runs that have no readable report."""
         with store.read() as session:
-            names = artifacts.blobs_named(session, [run.id for run in found if run.ended], REPORT)
+            names = artifacts.blobs_named(session, [run.id for run in runs if run.ended], REPORT)
         totals = {run_id: self._of_blob(blobs, blob) for run_id, blob in names.items()}
         return {run_id: one for run_id, one in totals.items() if one is not None}
 
@@ -59,16 +59,16 @@ class TotalsCache:
 
 def _read(blobs: Blobs, blob: str) -> ReportTotals | None:
     try:
-        found = _summary_in(read_range(blobs, blob, 0, HEAD_BYTES)) or _summary_in(blobs.read(blob))
+        counts = _summary_in(read_range(blobs, blob, 0, HEAD_BYTES)) or _summary_in(blobs.read(blob))
     except SnapshotError:
         return None
-    if found is None:
+    if counts is None:
         return None
     return ReportTotals(
-        int(found.get("total", 0)),
-        {name: int(number) for name, number in (found.get("by_severity") or {}).items()},
-        int((found.get("by_status") or {}).get("confirmed", 0)),
-        len(found.get("not_checked") or ()),
+        int(counts.get("total", 0)),
+        {name: int(number) for name, number in (counts.get("by_severity") or {}).items()},
+        int((counts.get("by_status") or {}).get("confirmed", 0)),
+        len(counts.get("not_checked") or ()),
     )
 
 
@@ -79,7 +79,7 @@ def _summary_in(content: bytes) -> dict[str, Any] | None:
     if start not in (1, 2):
         return None
     try:
-        found, _ = json.JSONDecoder().raw_decode(text[start + len('"summary":') :].lstrip())
+        summary, _ = json.JSONDecoder().raw_decode(text[start + len('"summary":') :].lstrip())
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return summary if isinstance(summary, dict) else None

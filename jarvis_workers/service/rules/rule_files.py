@@ -30,7 +30,7 @@ NAMES_MAX = 1_000
 
 def _lines(text: str) -> str:
     if not text.replace("\n", "").replace("\t", "").isprintable():
-        raise ValueError("should be without control characters")
+        raise ValueError("should not contain control characters")
     return text
 
 
@@ -114,29 +114,29 @@ class ProjectRule(Checked):
 
 def rule_files(paths: Sequence[Path]) -> list[Path]:
     """Return the files given, and those in the directories given. Raises UsageError."""
-    found = {os.path.realpath(file): file for path in paths for file in _files(path)}
-    if len(found) > FILES_MAX:
-        raise UsageError(f"{len(found):,} rule files, limit {FILES_MAX}; merge some")
-    return list(found.values())
+    result = {os.path.realpath(file): file for path in paths for file in _files(path)}
+    if len(result) > FILES_MAX:
+        raise UsageError(f"{len(result):,} rule files, limit {FILES_MAX}; merge some")
+    return list(result.values())
 
 
 def read_rules(files: Sequence[Path]) -> list[dict[str, Any]]:
     """Return the rules in files, in the form that `custom_rule` takes. Raises UsageError."""
-    found: dict[str, tuple[dict[str, Any], Path]] = {}
+    result: dict[str, tuple[dict[str, Any], Path]] = {}
     names = 0
     for file in files:
         for rule in _rules(file):
-            if rule["id"] in found:
+            if rule["id"] in result:
                 raise UsageError(
-                    f'{shown_path(file)}: rule "{rule["id"]}" is also in {shown_path(found[rule["id"]][1])}'
+                    f'{shown_path(file)}: rule "{rule["id"]}" is also in {shown_path(result[rule["id"]][1])}'
                 )
-            found[rule["id"]] = rule, file
-            if len(found) > RULES_MAX:
-                raise UsageError(f"{shown_path(file)}: more than {RULES_MAX} rules in all; remove some")
+            result[rule["id"]] = rule, file
+            if len(result) > RULES_MAX:
+                raise UsageError(f"{shown_path(file)}: more than {RULES_MAX} rules in total; remove some")
             names += len(rule.get("calls", ())) + len(rule.get("words", ()))
             if names > NAMES_MAX:
-                raise UsageError(f"{shown_path(file)}: more than {NAMES_MAX:,} names in all; remove some")
-    return [rule for rule, _ in found.values()]
+                raise UsageError(f"{shown_path(file)}: more than {NAMES_MAX:,} names in total; remove some")
+    return [rule for rule, _ in result.values()]
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -151,10 +151,12 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _rules(file: Path) -> Iterator[dict[str, Any]]:
-    said = read_yaml(file, FILE_BYTES)
-    rows = said.get("rules") if isinstance(said, dict) and list(said) == ["rules"] else said
+    document = read_yaml(file, FILE_BYTES)
+    rows = document.get("rules") if isinstance(document, dict) and list(document) == ["rules"] else document
     if not isinstance(rows, list):
-        raise UsageError(f'{shown_path(file)} is {short.repr(said)}; expected a list of rules under the key "rules"')
+        raise UsageError(
+            f'{shown_path(file)} is {short.repr(document)}; expected a list of rules under the key "rules"'
+        )
     if len(rows) > RULES_MAX:
         raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, limit {RULES_MAX}; remove some")
     for number, row in enumerate(rows, 1):

@@ -56,16 +56,18 @@ def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
     return Rulebook(tuple(rules), tuple(project), {package.name: package.fingerprint for package in packages})
 
 
-def choose(book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
+def choose(
+    book: Rulebook, overrides: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format
+) -> Chosen:
     """Return the rules of a run. Raises UsageError for an unknown id, and if no rule is left."""
-    kept = select(book, asked, excluded, place=place)
-    if not kept:
+    rules = select(book, overrides, excluded, place=place)
+    if not rules:
         raise UsageError("no rule is enabled; list the rules with: jarvis sec rules")
-    return _chosen(book, kept, asked.severity)
+    return _chosen(book, rules, overrides.severity)
 
 
 def select(
-    book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format
+    book: Rulebook, overrides: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format
 ) -> tuple[Rule, ...]:
     """Return the rules that the user has not disabled; `excluded` is in addition to the settings.
 
@@ -73,28 +75,32 @@ def select(
     """
     ids = [rule.pattern for rule in book.rules]
     categories = sorted({rule.category for rule in book.rules})
-    for given, where in ((asked.enable_only, "enable_only"), (asked.disable, "disable"), (asked.severity, "severity")):
-        _refuse_unknown(given, ids, f"{place(where)}: unknown rule")
+    for names, where in (
+        (overrides.enable_only, "enable_only"),
+        (overrides.disable, "disable"),
+        (overrides.severity, "severity"),
+    ):
+        _refuse_unknown(names, ids, f"{place(where)}: unknown rule")
     _refuse_unknown(excluded, ids, "--exclude-rules: unknown rule")
-    _refuse_unknown(asked.categories, categories, f"{place('categories')}: unknown category")
-    barred = {*asked.disable, *excluded}
-    return tuple(rule for rule in book.rules if rule.pattern not in barred and _is_wanted(rule, asked))
+    _refuse_unknown(overrides.categories, categories, f"{place('categories')}: unknown category")
+    barred = {*overrides.disable, *excluded}
+    return tuple(rule for rule in book.rules if rule.pattern not in barred and _is_selected(rule, overrides))
 
 
 def find_rule(book: Rulebook, named: str) -> Rule:
     """Return a rule by id. Raises UsageError."""
-    found = {rule.pattern: rule for rule in book.rules}
-    _refuse_unknown([named], list(found), "unknown rule")
-    return found[named]
+    result = {rule.pattern: rule for rule in book.rules}
+    _refuse_unknown([named], list(result), "unknown rule")
+    return result[named]
 
 
-def _is_wanted(rule: Rule, asked: RuleOverrides) -> bool:
-    named = not asked.enable_only or rule.pattern in asked.enable_only
-    return named and (not asked.categories or rule.category in asked.categories)
+def _is_selected(rule: Rule, overrides: RuleOverrides) -> bool:
+    named = not overrides.enable_only or rule.pattern in overrides.enable_only
+    return named and (not overrides.categories or rule.category in overrides.categories)
 
 
-def _chosen(book: Rulebook, kept: tuple[Rule, ...], severity: Mapping[str, str]) -> Chosen:
-    on = {rule.pattern for rule in kept}
+def _chosen(book: Rulebook, rules: tuple[Rule, ...], severity: Mapping[str, str]) -> Chosen:
+    on = {rule.pattern for rule in rules}
     off = tuple(rule.pattern for rule in book.rules if rule.pattern not in on)
     own = [rule["id"] for rule in book.project if rule["id"] in on]
     content = RuleSet(off, tuple(rule for rule in book.project if rule["id"] in on), book.packages).encode()
@@ -105,15 +111,15 @@ def _chosen(book: Rulebook, kept: tuple[Rule, ...], severity: Mapping[str, str])
         project=own,
         packages=dict(book.packages),
     )
-    return Chosen(kept, content, facts)
+    return Chosen(rules, content, facts)
 
 
-def _refuse_unknown(given: Iterable[str], known: Sequence[str], says: str) -> None:
-    for name in given:
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            meant = f' (did you mean "{close[0]}"?)' if close else ""
-            raise UsageError(f'{says} "{plain(name)}"{meant}; see all with: jarvis sec rules')
+def _refuse_unknown(requested_names: Iterable[str], names: Sequence[str], says: str) -> None:
+    for name in requested_names:
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f' (did you mean "{close[0]}"?)' if close else ""
+            raise UsageError(f'{says} "{plain(name)}"{hint}; see all with: jarvis sec rules')
 
 
 def _refuse_twins(rules: Iterable[Rule]) -> None:

@@ -86,15 +86,15 @@ class TriageFile(NamedTuple):
 
 def read_triage(file: Path) -> TriageFile:
     """Return the content of a file. Raises UsageError if it is not a file of verdicts at all."""
-    said = read_yaml(file, FILE_BYTES)
+    document = read_yaml(file, FILE_BYTES)
     where = shown_path(file)
-    if not isinstance(said, dict) or set(said) != {"version", "judgements"}:
-        raise UsageError(f"{where} is {plain(short.repr(said))}; expected version and judgements")
-    if (type(said["version"]), said["version"]) != (int, VERSION):
+    if not isinstance(document, dict) or set(document) != {"version", "judgements"}:
+        raise UsageError(f"{where} is {plain(short.repr(document))}; expected version and judgements")
+    if (type(document["version"]), document["version"]) != (int, VERSION):
         raise UsageError(
-            f"{where} has format version {plain(short.repr(said['version']))}; this program supports {VERSION}"
+            f"{where} has format version {plain(short.repr(document['version']))}; this program supports {VERSION}"
         )
-    rows = said["judgements"]
+    rows = document["judgements"]
     if not isinstance(rows, list):
         raise UsageError(f"{where}: judgements is {plain(short.repr(rows))}; expected a list")
     if len(rows) > ENTRIES_MAX:
@@ -118,8 +118,8 @@ def would_lose(file: Path, judgements: Iterable[Judgement]) -> int:
     """Return how many verdicts of an existing file would be missing from the new one."""
     if not os.path.lexists(file):
         return 0
-    kept = {one.fingerprint for one in judgements}
-    return sum(one.fingerprint not in kept for one in read_triage(file).judgements)
+    fingerprints = {one.fingerprint for one in judgements}
+    return sum(one.fingerprint not in fingerprints for one in read_triage(file).judgements)
 
 
 def _checked(rows: Sequence[object], file: Path) -> TriageFile:
@@ -142,7 +142,7 @@ def _checked(rows: Sequence[object], file: Path) -> TriageFile:
 
 def _wrong(row: object, error: ValidationError) -> str:
     if not isinstance(row, dict):
-        return f"is {plain(short.repr(row))}; expected fields by name"
+        return f"is {plain(short.repr(row))}; expected a mapping of field names to values"
     return describe_problem(error, TriageEntry)
 
 

@@ -67,39 +67,41 @@ def read_filter(
     statuses: Sequence[str] | None = None,
 ) -> Filter:
     """Parse the values of the options, each repeated or comma-separated. Raises UsageError for an unknown word."""
-    chosen = list(_words(statuses))
+    words = list(_words(statuses))
     _refuse_unknown("--severity", list(_words(severities)), SEVERITIES)
-    _refuse_unknown("--status", chosen, [*STATUSES, *STATES])
+    _refuse_unknown("--status", words, [*STATUSES, *STATES])
     return Filter(
         tuple(_words(rules)),
         tuple(_words(severities)),
         tuple(_words(files)),
         tuple(_words(categories)),
-        tuple(word for word in chosen if word in STATUSES),
-        tuple(word for word in chosen if word in STATES),
+        tuple(word for word in words if word in STATUSES),
+        tuple(word for word in words if word in STATES),
     )
 
 
-def matching(findings: Sequence[Issue], known: Mapping[str, Judgement], wanted: Filter, *, judged: bool) -> list[Issue]:
+def matching(
+    findings: Sequence[Issue], judgements: Mapping[str, Judgement], criteria: Filter, *, judged: bool
+) -> list[Issue]:
     """Return the findings that match a filter.
 
     Unless `judged`, or if the filter names a state, only open findings match: without a verdict and not suppressed.
     Raises UsageError for a rule or category that neither the findings nor the rule table have.
     """
-    _refuse_unknown("--rule", wanted.rules, {issue.pattern for issue in findings} | RULES_BY_PATTERN.keys())
+    _refuse_unknown("--rule", criteria.rules, {issue.pattern for issue in findings} | RULES_BY_PATTERN.keys())
     categories = {rule.category for rule in RULES_BY_PATTERN.values()}
-    _refuse_unknown("--category", wanted.categories, {issue.category for issue in findings} | categories)
-    selection = Selection(frozenset(), include=wanted.globs)
-    states = wanted.states or (() if judged else (OPEN,))
-    aside = judged or bool(wanted.statuses or set(wanted.states) - {OPEN})
+    _refuse_unknown("--category", criteria.categories, {issue.category for issue in findings} | categories)
+    selection = Selection(frozenset(), include=criteria.globs)
+    states = criteria.states or (() if judged else (OPEN,))
+    aside = judged or bool(criteria.statuses or set(criteria.states) - {OPEN})
     return [
         issue
         for issue in findings
-        if _fits(issue.pattern, wanted.rules)
-        and _fits(issue.severity, wanted.severities)
-        and _fits(issue.category, wanted.categories)
-        and _fits(issue.status, wanted.statuses)
-        and _fits(_state(known.get(issue.fingerprint)), states)
+        if _fits(issue.pattern, criteria.rules)
+        and _fits(issue.severity, criteria.severities)
+        and _fits(issue.category, criteria.categories)
+        and _fits(issue.status, criteria.statuses)
+        and _fits(_state(judgements.get(issue.fingerprint)), states)
         and (aside or issue.status not in ASIDE)
         and any(map(selection.includes, _with_directories(from_shown(issue.file))))
     ]
@@ -115,8 +117,8 @@ def _words(values: Iterable[str] | None) -> Iterator[str]:
     return (word.strip() for value in values or () for word in value.split(",") if word.strip())
 
 
-def _fits(value: str, wanted: Collection[str]) -> bool:
-    return not wanted or value in wanted
+def _fits(value: str, values: Collection[str]) -> bool:
+    return not values or value in values
 
 
 def _state(judgement: Judgement | None) -> str:
@@ -128,6 +130,6 @@ def _refuse_unknown(option: str, values: Iterable[str], choices: Collection[str]
         if value in choices:
             continue
         close = get_close_matches(value, choices, n=1)
-        meant = f' (did you mean "{close[0]}"?)' if close else ""
+        hint = f' (did you mean "{close[0]}"?)' if close else ""
         few = f"; it is one of {', '.join(choices)}" if isinstance(choices, Sequence) and not close else ""
-        raise UsageError(f'{option}: "{plain(value)}" is unknown{meant}{few}')
+        raise UsageError(f'{option}: "{plain(value)}" is unknown{hint}{few}')

@@ -47,8 +47,8 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
 def sheet_of(body: ReportBody) -> Sheet:
     """Return the findings listed in a report, in the order of `findings_of`."""
     external = [one for one in body.suppressed if one.suppression and one.suppression.kind == "external"]
-    found = [*body.issues, *body.dismissed, *(one._replace(status="suppressed") for one in external)]
-    return Sheet(sorted(found, key=_worst_first), body.summary.not_listed)
+    result = [*body.issues, *body.dismissed, *(one._replace(status="suppressed") for one in external)]
+    return Sheet(sorted(result, key=_worst_first), body.summary.not_listed)
 
 
 def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
@@ -74,15 +74,15 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "", by: str | No
 
     Raises UsageError for an invalid or missing reason.
     """
-    said = " ".join(reason.split())
-    if len(said) > REASON_MAX:
-        raise UsageError(f"the reason has {len(said):,} characters; limit {REASON_MAX:,}")
-    if not said.isprintable():
-        raise UsageError(f"the reason {plain(said)} contains control characters")
-    if verdict.needs_reason and not said:
+    text = " ".join(reason.split())
+    if len(text) > REASON_MAX:
+        raise UsageError(f"the reason has {len(text):,} characters; limit {REASON_MAX:,}")
+    if not text.isprintable():
+        raise UsageError(f"the reason {plain(text)} contains control characters")
+    if verdict.needs_reason and not text:
         raise UsageError(f"{issue.id}: judging a finding {WORDS[verdict]} requires a reason")
     named = {"fingerprint": issue.fingerprint, "rule": issue.pattern, "file": issue.file}
-    return Judgement(verdict=verdict, reason=said, by=current_user() if by is None else plain(by)[:BY_MAX], **named)
+    return Judgement(verdict=verdict, reason=text, by=current_user() if by is None else plain(by)[:BY_MAX], **named)
 
 
 def current_user() -> str:
@@ -114,8 +114,8 @@ class Excerpts:
         name = issue.id
         if name not in self._read:
             ahead = self._findings[place : place + AHEAD]
-            found = read_excerpts(self._blobs, self._snapshot_id, ahead)
-            self._read |= {issue.id: found.get(issue.id) for issue in ahead}
+            excerpts = read_excerpts(self._blobs, self._snapshot_id, ahead)
+            self._read |= {issue.id: excerpts.get(issue.id) for issue in ahead}
         return self._read[name]
 
 

@@ -64,16 +64,16 @@ def stored_judgements(store: Store) -> dict[str, Judgement]:
         return judgements.read(session)
 
 
-def judge(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> None:
+def judge(store: Store, entries: Iterable[Judgement], operation: Named | None = None) -> None:
     """Save new verdicts; with an `operation`, `undo` can revert them."""
-    made = list(said)
+    made = list(entries)
     with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
         judgements.judge(session, made)
 
 
-def merge_judgements(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> int:
+def merge_judgements(store: Store, entries: Iterable[Judgement], operation: Named | None = None) -> int:
     """Import verdicts, unless later ones are stored; return how many are new."""
-    made = list(said)
+    made = list(entries)
     with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
         return judgements.merge(session, made)
 
@@ -127,10 +127,10 @@ def records_of(store: Store, rules: Iterable[Rule]) -> list[RuleRecord]:
     """Return the rules with verdicts, those with the most verdicts first."""
     with store.read() as session:
         counts = judgements.count(session)
-    found = [
+    result = [
         RuleRecord(rule.pattern, *counts[rule.pattern], rule.confidence) for rule in rules if rule.pattern in counts
     ]
-    return sorted(found, key=lambda record: (-record.true - record.false, record.rule))
+    return sorted(result, key=lambda record: (-record.true - record.false, record.rule))
 
 
 def learned_shifts(store: Store, rules: Sequence[Rule]) -> Mapping[str, float]:

@@ -19,10 +19,10 @@ def cursor_tree(root: Cursor) -> list[CursorNode]:
 
     # A visitor must not raise, so the root stays on the path even if libclang reports an unexpected parent.
     def visit(cursor: Cursor, parent: Cursor, _data: int) -> int:
-        wanted = _identity(parent)
-        if _identity(cursor) == wanted:  # a constant expression has the same cursor as its child
+        is_selected = _identity(parent)
+        if _identity(cursor) == is_selected:  # a constant expression has the same cursor as its child
             return RECURSE
-        while len(path) > 1 and path[-1][0] != wanted:
+        while len(path) > 1 and path[-1][0] != is_selected:
             path.pop()
         above = path[-1][1]
         node = CursorNode(cursor, above)

@@ -1,4 +1,4 @@
-"""Read what a translation of a unit needs: its functions and globals with trees and types, and what they name."""
+"""Read the input of a translation: the functions and globals of a unit with trees and types, and their references."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """The definitions of a unit as compact JSON, and back: words, types and keys once, trees as rows in pre-order.
 
-Rows instead of nested lists keep deep trees away from the recursion limits of JSON.
+Rows instead of nested lists avoid the recursion limit of JSON for deep trees.
 """
 
 import json
@@ -74,7 +74,7 @@ class _Types:
 
 
 def _rows(root: SyntaxNode, words: _Words) -> Iterator[list[Any]]:
-    """Yield a row per node: number of children, kind, line, and what else is not zero; [] for a child left out."""
+    """Yield a row per node: number of children, kind, line, and other nonzero fields; [] for an omitted child."""
     remaining: list[SyntaxNode | None] = [root]
     while remaining:
         node = remaining.pop()
@@ -145,7 +145,7 @@ def _definition(row: Sequence[Any], types: Sequence[CType], words: Sequence[str]
 
 
 def _tree(rows: Sequence[list[Any]], words: Sequence[str]) -> SyntaxNode:
-    """Return the tree of rows, from the last to the first: what is below a node is then on top of the stack."""
+    """Return the tree of rows, which are read backwards: then the children of a node are on top of the stack."""
     stack: list[SyntaxNode | None] = []
     for row in reversed(rows):
         if not row:
@@ -157,5 +157,5 @@ def _tree(rows: Sequence[list[Any]], words: Sequence[str]) -> SyntaxNode:
         stack.append(SyntaxNode(words[kind], line, *texts, local, value, children))
     (root,) = stack
     if root is None:
-        raise ValueError("a tree without a root")
+        raise ValueError("the syntax tree has no root")
     return root

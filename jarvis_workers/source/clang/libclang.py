@@ -5,8 +5,10 @@ as long as its translation unit exists, and this module does not keep the unit a
 """
 
 import ctypes
-from ctypes import POINTER, byref, c_char_p, c_int, c_longlong, c_uint, c_ulong, c_ulonglong, c_void_p
+import re
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_longlong, c_uint, c_ulong, c_ulonglong, c_void_p
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,95 +63,18 @@ Visitor = ctypes.CFUNCTYPE(c_int, Cursor, Cursor, c_void_p)
 FieldVisitor = ctypes.CFUNCTYPE(c_int, Cursor, c_void_p)
 InclusionVisitor = ctypes.CFUNCTYPE(None, c_void_p, POINTER(SourceLocation), c_uint, c_void_p)
 
-# Argument and result types of each function.
-_SIGNATURES: dict[str, tuple[list[Any], Any]] = {
-    "clang_createIndex": ([c_int, c_int], c_void_p),
-    "clang_disposeIndex": ([c_void_p], None),
-    "clang_parseTranslationUnit2": (
-        [c_void_p, c_char_p, POINTER(c_char_p), c_int, c_void_p, c_uint, c_uint, POINTER(c_void_p)],
-        c_int,
-    ),
-    "clang_disposeTranslationUnit": ([c_void_p], None),
-    "clang_getTranslationUnitCursor": ([c_void_p], Cursor),
-    "clang_visitChildren": ([Cursor, Visitor, c_void_p], c_uint),
-    "clang_getInclusions": ([c_void_p, InclusionVisitor, c_void_p], None),
-    "clang_getCString": ([CXString], c_char_p),
-    "clang_disposeString": ([CXString], None),
-    "clang_getNumDiagnostics": ([c_void_p], c_uint),
-    "clang_getDiagnostic": ([c_void_p, c_uint], c_void_p),
-    "clang_disposeDiagnostic": ([c_void_p], None),
-    "clang_getDiagnosticSeverity": ([c_void_p], c_int),
-    "clang_getDiagnosticSpelling": ([c_void_p], CXString),
-    "clang_getDiagnosticLocation": ([c_void_p], SourceLocation),
-    "clang_getCursorLocation": ([Cursor], SourceLocation),
-    "clang_getCursorExtent": ([Cursor], SourceRange),
-    "clang_getRangeStart": ([SourceRange], SourceLocation),
-    "clang_getRangeEnd": ([SourceRange], SourceLocation),
-    **{
-        name: ([SourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)], None)
-        for name in ("clang_getExpansionLocation", "clang_getFileLocation")
-    },
-    "clang_getFileName": ([c_void_p], CXString),
-    "clang_getFileContents": ([c_void_p, c_void_p, POINTER(c_ulong)], c_void_p),
-    "clang_getCursorSpelling": ([Cursor], CXString),
-    "clang_getCursorUSR": ([Cursor], CXString),
-    "clang_getCursorReferenced": ([Cursor], Cursor),
-    "clang_getCursorDefinition": ([Cursor], Cursor),
-    "clang_getCanonicalCursor": ([Cursor], Cursor),
-    "clang_getCursorSemanticParent": ([Cursor], Cursor),
-    "clang_isCursorDefinition": ([Cursor], c_uint),
-    "clang_getCursorLinkage": ([Cursor], c_int),
-    "clang_getCursorTLSKind": ([Cursor], c_int),
-    "clang_Cursor_getStorageClass": ([Cursor], c_int),
-    "clang_Cursor_isFunctionInlined": ([Cursor], c_uint),
-    "clang_Cursor_isVariadic": ([Cursor], c_uint),
-    "clang_Cursor_isAnonymous": ([Cursor], c_uint),
-    "clang_Cursor_isAnonymousRecordDecl": ([Cursor], c_uint),
-    "clang_Cursor_isBitField": ([Cursor], c_uint),
-    "clang_getFieldDeclBitWidth": ([Cursor], c_int),
-    "clang_Cursor_isMacroFunctionLike": ([Cursor], c_uint),
-    "clang_Cursor_isMacroBuiltin": ([Cursor], c_uint),
-    "clang_Cursor_getNumArguments": ([Cursor], c_int),
-    "clang_Cursor_getArgument": ([Cursor, c_uint], Cursor),
-    "clang_Cursor_getVarDeclInitializer": ([Cursor], Cursor),
-    "clang_getCursorPrettyPrinted": ([Cursor, c_void_p], CXString),
-    "clang_getCursorPrintingPolicy": ([Cursor], c_void_p),
-    "clang_PrintingPolicy_setProperty": ([c_void_p, c_int, c_uint], None),
-    "clang_PrintingPolicy_dispose": ([c_void_p], None),
-    "clang_getCursorType": ([Cursor], ClangType),
-    "clang_getCursorResultType": ([Cursor], ClangType),
-    "clang_getTypedefDeclUnderlyingType": ([Cursor], ClangType),
-    "clang_getEnumConstantDeclValue": ([Cursor], c_longlong),
-    "clang_getTypeSpelling": ([ClangType], CXString),
-    "clang_getCanonicalType": ([ClangType], ClangType),
-    "clang_getTypeDeclaration": ([ClangType], Cursor),
-    "clang_getPointeeType": ([ClangType], ClangType),
-    "clang_getArrayElementType": ([ClangType], ClangType),
-    "clang_getArraySize": ([ClangType], c_longlong),
-    "clang_Type_getNamedType": ([ClangType], ClangType),
-    "clang_Type_getAlignOf": ([ClangType], c_longlong),
-    "clang_Type_getSizeOf": ([ClangType], c_longlong),
-    "clang_Type_visitFields": ([ClangType, FieldVisitor, c_void_p], c_uint),
-    "clang_Cursor_getOffsetOfField": ([Cursor], c_longlong),
-    "clang_getUnqualifiedType": ([ClangType], ClangType),
-    "clang_isConstQualifiedType": ([ClangType], c_uint),
-    "clang_isVolatileQualifiedType": ([ClangType], c_uint),
-    "clang_getResultType": ([ClangType], ClangType),
-    "clang_getNumArgTypes": ([ClangType], c_int),
-    "clang_getArgType": ([ClangType, c_uint], ClangType),
-    "clang_isFunctionTypeVariadic": ([ClangType], c_uint),
-    "clang_getEnumDeclIntegerType": ([Cursor], ClangType),
-    "clang_getCursorBinaryOperatorKind": ([Cursor], c_int),
-    "clang_getCursorUnaryOperatorKind": ([Cursor], c_int),
-    "clang_Cursor_Evaluate": ([Cursor], c_void_p),
-    "clang_EvalResult_getKind": ([c_void_p], c_int),
-    "clang_EvalResult_getAsLongLong": ([c_void_p], c_longlong),
-    "clang_EvalResult_isUnsignedInt": ([c_void_p], c_uint),
-    "clang_EvalResult_getAsUnsigned": ([c_void_p], c_ulonglong),
-    "clang_EvalResult_getAsDouble": ([c_void_p], ctypes.c_double),
-    "clang_EvalResult_getAsStr": ([c_void_p], c_char_p),
-    "clang_EvalResult_dispose": ([c_void_p], None),
+# The types in libclang.txt, which has a line for each function in use; `T*` is a pointer to T.
+_TYPES: dict[str, Any] = {
+    **{"void": None, "pointer": c_void_p, "text": c_char_p, "int": c_int, "uint": c_uint, "ulong": c_ulong},
+    **{"longlong": c_longlong, "ulonglong": c_ulonglong, "double": c_double, "CXString": CXString, "Cursor": Cursor},
+    **{"ClangType": ClangType, "SourceLocation": SourceLocation, "SourceRange": SourceRange, "Visitor": Visitor},
+    **{"FieldVisitor": FieldVisitor, "InclusionVisitor": InclusionVisitor},
 }
+_FUNCTION = re.compile(r"(\w+)\((.*)\) -> (.+)")
+
+
+def _ctype(word: str) -> Any:
+    return POINTER(_TYPES[word[:-1]]) if word.endswith("*") else _TYPES[word]
 
 
 class Position(NamedTuple):
@@ -171,9 +96,9 @@ def library() -> Any:
     if path is None:
         raise UsageError(f"reading C needs libclang, which is not installed; {advice('c2rust')}")
     lib = ctypes.CDLL(str(path))
-    for name, (arguments, result) in _SIGNATURES.items():
+    for name, words, result in _FUNCTION.findall(files(__package__).joinpath("libclang.txt").read_text("utf-8")):
         function = getattr(lib, name)
-        function.argtypes, function.restype = arguments, result
+        function.argtypes, function.restype = [_ctype(word) for word in words.split(", ")], _ctype(result)
     return lib
 
 

@@ -23,20 +23,18 @@ JOINED = (
     *("-I", "-D", "-U", "-x"),
 )
 PRECOMPILED = "-include-pch"
-PLAIN = re.compile(
-    r"""
-    -std=.* | --std=.* | -ansi | -nostdinc(\+\+)? | -nobuiltininc | -undef | -trigraphs | -pthread | -O([0-3sg]|fast)?
-    | -f(no-)?(signed-char|unsigned-char|signed-bitfields|unsigned-bitfields|short-enums|short-wchar|common|builtin
-        |builtin-[a-z_0-9]+|ms-extensions|plan9-extensions|gnu89-inline|freestanding|hosted|blocks|openmp|wrapv|trapv
-        |char8_t|exceptions|rtti|PIC|pic|PIE|pie|math-errno|fast-math|finite-math-only|strict-aliasing|gnu-keywords
-        |asm|cx-limited-range|lax-vector-conversions|coroutines|declspec|dollars-in-identifiers|access-control)
-    | -fpack-struct(=\d+)? | -fexec-charset=[\w-]+ | -finput-charset=[\w-]+ | -ftemplate-depth=\d+
-    | -m(32|64|x32|16) | -m(arch|cpu|fpu|abi|float-abi)=[\w.+-]+
-    | -m(no-)?(sse[\d.]*|ssse3|avx[\w.]*|aes|pclmul|bmi2?|fma4?|f16c|popcnt|lzcnt|sha|mmx|3dnow|rdrnd|rdseed|adx
-        |xsave\w*|neon|altivec|vsx|crc32|gfni|vaes|vpclmulqdq|movbe|ms-bitfields)
-    """,
+# Options of one word that change the meaning of a source, and that gcc and clang have.
+MEANINGFUL = re.compile(
+    r"""-ansi|-undef|-trigraphs|-pthread|-nostdinc(\+\+)?|-nostdlibinc|-O([0-3sg]|fast)?|-m(32|64|x32|16)
+    |-f(no-)?(signed-char|unsigned-char|signed-bitfields|unsigned-bitfields|short-enums|short-wchar|builtin
+        |builtin-[a-z_0-9]+|ms-extensions|gnu89-inline|freestanding|hosted|blocks|openmp|wrapv|char8_t|exceptions|rtti
+        |PIC|pic|PIE|pie|math-errno|fast-math|asm|lax-vector-conversions|dollars-in-identifiers|strict-aliasing)
+    |-fpack-struct(=\d+)?
+    |-m(no-)?(sse[\d.]*|sse4[\da.]*|ssse3|avx|avx2|avx512(f|cd|bw|dq|vl|vbmi|ifma|vnni|bitalg|vpopcntdq)|aes|pclmul|bmi2?
+        |fma4?|f16c|popcnt|lzcnt|sha|mmx|3dnow|rdrnd|rdseed|adx|xsave\w*|crc32|gfni|vaes|vpclmulqdq|movbe|ms-bitfields)""",
     re.VERBOSE,
 )
+CHOICES = re.compile(r"--?std=.*|-m(arch|cpu|fpu|abi|float-abi)=[\w.+-]+")
 # Default errors of clang 18 that are only warnings in gcc 12.
 WARNINGS = (
     *("implicit-function-declaration", "implicit-int", "int-conversion"),
@@ -81,5 +79,9 @@ def _with_meaning(arguments: Sequence[str]) -> Iterator[str]:
             value = next(remaining, None)
             if value is not None:
                 yield from (argument, value)
-        elif PLAIN.fullmatch(argument) or (argument.startswith(JOINED) and not argument.startswith(PRECOMPILED)):
+        elif any(rule.fullmatch(argument) for rule in (MEANINGFUL, CHOICES)) or _is_joined(argument):
             yield argument
+
+
+def _is_joined(argument: str) -> bool:
+    return argument.startswith(JOINED) and not argument.startswith(PRECOMPILED)

@@ -146,13 +146,16 @@ class SyntaxBuilder:
 
     def _function(self, node: CursorNode, children: Sequence[SyntaxNode]) -> SyntaxNode:
         key = self._keys.of(node.cursor)
+        count = max(self._lib.clang_Cursor_getNumArguments(node.cursor), 0)
+        # Before them are the parameters of the function type that the result points to.
+        parameters = [child for child in children if child.kind == "parameter"][-count or len(children) :]
         return SyntaxNode(
             "function",
             self._line(node),
             type=self._type(node.cursor),
             name=self._spelling(node.cursor),
             target=key.key if key else "",
-            children=tuple(child for child in children if child.kind in ("parameter", "compound")),
+            children=(*parameters, *(child for child in children if child.kind == "compound")),
         )
 
     def _line(self, node: CursorNode) -> int:

@@ -46,13 +46,12 @@ class CParameter(NamedTuple):
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnitSymbol:
-    """A function, type, global variable or macro that a unit defines below the root of the project.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymbolDefinition:
+    """What a definition says of a function, type, global variable or macro below the root of the project.
 
     `key` identifies the symbol across all units: clang's USR, preceded by the relative path and "#" if the symbol is
-    local to its file (internal linkage, macros).  `is_definition` is false for an incomplete type; prototypes and
-    extern declarations of variables are not symbols.  `kind` refines the category: function, method, constructor, …;
+    local to its file (internal linkage, macros).  `kind` refines the category: function, method, constructor, …;
     struct, union, enum, typedef, class, …; variable; macro.  `source_hash` is the SHA-256 of the text of the extent.
     `facts` are sorted names of properties that a translation to Rust needs, such as "internal", "variadic" or
     "bit_fields".
@@ -69,8 +68,17 @@ class UnitSymbol:
     return_type: str = ""
     parameters: tuple[CParameter, ...] = ()
     source_hash: str = ""
-    is_definition: bool = True
     facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitSymbol(SymbolDefinition):
+    """A symbol of a unit; `is_definition` is false for an incomplete type.
+
+    Prototypes and extern declarations of variables are not symbols.
+    """
+
+    is_definition: bool = True
 
 
 class Reference(NamedTuple):

@@ -5,12 +5,19 @@ Path bytes and characters that are invalid in UTF-8 are encoded as surrogate esc
 
 import json
 import os
+from operator import attrgetter
 from typing import Any
 
 from jarvis_workers.source.clang.unit import CParameter, Diagnostic, Extent, Reference, Unit, UnitSymbol
 
 # Increment this whenever the format or the meaning of a unit changes, so that earlier encodings are rejected.
-VERSION = 2
+VERSION = 3
+# The fields of a symbol that JSON holds as they are.
+PLAIN = (
+    *("category", "kind", "name", "qualified_name", "language", "signature", "return_type"),
+    *("source_hash", "is_definition"),
+)
+_plain = attrgetter(*PLAIN)
 
 
 def encode_unit(unit: Unit) -> bytes:
@@ -24,7 +31,10 @@ def encode_unit(unit: Unit) -> bytes:
         unit.language,
         unit.arguments_hash,
         keys,
-        [_symbol_row(symbol, number[symbol.key]) for symbol in unit.symbols],
+        [
+            (number[one.key], (os.fsdecode(one.extent.file), *one.extent[1:]), one.parameters, one.facts, *_plain(one))
+            for one in unit.symbols
+        ],
         [(number[one.source], number[one.target], one.kind) for one in unit.references],
         unit.externals,
         [os.fsdecode(path) for path in unit.includes],
@@ -60,39 +70,12 @@ def _diagnostics(rows: list[Any]) -> tuple[Diagnostic, ...]:
     return tuple(Diagnostic(severity, os.fsencode(at), *rest) for severity, at, *rest in rows)
 
 
-def _symbol_row(symbol: UnitSymbol, number: int) -> tuple[Any, ...]:
-    return (
-        number,
-        symbol.category,
-        symbol.kind,
-        symbol.name,
-        symbol.qualified_name,
-        (os.fsdecode(symbol.extent.file), *symbol.extent[1:]),
-        symbol.language,
-        symbol.signature,
-        symbol.return_type,
-        symbol.parameters,
-        symbol.source_hash,
-        int(symbol.is_definition),
-        symbol.facts,
-    )
-
-
 def _symbol(row: list[Any], keys: list[str]) -> UnitSymbol:
-    number, category, kind, name, qualified, (file, *place), language, signature, result, parameters, *rest = row
-    source_hash, is_definition, facts = rest
+    number, (file, *place), parameters, facts, *values = row
     return UnitSymbol(
         key=keys[number],
-        category=category,
-        kind=kind,
-        name=name,
-        qualified_name=qualified,
         extent=Extent(os.fsencode(file), *place),
-        language=language,
-        signature=signature,
-        return_type=result,
         parameters=tuple(CParameter(*one) for one in parameters),
-        source_hash=source_hash,
-        is_definition=bool(is_definition),
         facts=tuple(facts),
+        **dict(zip(PLAIN, values, strict=True)),
     )

@@ -1,1 +1,1 @@
-"""What functions of C do with their pointer parameters, from syntax trees; pure."""
+"""Analysis of the uses of pointer parameters in C functions, from syntax trees; without I/O."""

@@ -1,4 +1,4 @@
-"""Whether what a parameter points to may be reached in another way during a call, by type (C's strict aliasing).
+"""Type-based alias analysis (C's strict aliasing): may the target of a parameter be reached in another way in a call?
 
 A record overlaps those that it contains.  A number overlaps numbers of its type; whether it is a part of a record that
 another parameter points to is seen at the calls within the project.
@@ -36,7 +36,7 @@ class AliasAnalysis:
         own = {id(use.node) for use in given if use.kind in ("dereference", "index")}
         loaded, written = {}, {}
         for key, function in self._functions.items():
-            always = {*map(_memory, self._globals(function)), *self._given_away(function)}
+            always = {*map(_memory, self._globals(function)), *self._passed_types(function)}
             followed = [
                 (node, _memory(type_.target)) for node, type_ in _followed(function) if type_.target is not None
             ]
@@ -45,7 +45,7 @@ class AliasAnalysis:
         self._loaded, self._written = _over_calls(loaded, callees), _over_calls(written, callees)
 
     def may_alias(self, one: ParameterId) -> bool:
-        """Return whether anything else may change what the parameter points to, or see what is changed through it."""
+        """Return whether other code may modify the target of the parameter, or observe modifications through it."""
         function = self._functions[one.function]
         types = [function.pointer(node) for node in function.parameters]
         type_ = types.pop(one.number)
@@ -64,7 +64,7 @@ class AliasAnalysis:
         return any(self._records_overlap(key, other) or other in self._inner[key] for other in reached)
 
     def _inner_pointers(self) -> dict[str, set[str]]:
-        """Return, for each record, what it may point to within itself: numbers, as in `b->next = b->buffer`."""
+        """Return the fields of each record that may point into the record itself, as in `b->next = b->buffer`."""
         inner = defaultdict[str, set[str]](set)
         for function in self._functions.values():
             for node in function.nodes:
@@ -95,7 +95,7 @@ class AliasAnalysis:
         return False
 
     def _other_arguments(self, function: FunctionUses, one: ParameterId) -> Iterator[CType]:
-        """Yield the types of arguments that are neither the parameter nor another one, but follow from memory."""
+        """Yield the types of arguments that come from memory instead of from a parameter."""
         own = {(id(use.node), use.argument) for use in self._uses[one] if use.kind == "argument"}
         for call in function.nodes:
             for number, argument in enumerate(call.children[1:] if call.kind == "call" else ()):
@@ -123,19 +123,19 @@ class AliasAnalysis:
                 if type_ is not None and type_.kind not in ("function", "other"):
                     yield type_
 
-    def _given_away(self, function: FunctionUses) -> Iterator[str]:
-        """Yield what calls of unknown functions may reach by their arguments."""
+    def _passed_types(self, function: FunctionUses) -> Iterator[str]:
+        """Yield the types that calls of unknown functions may reach through their arguments."""
         for call in function.nodes:
             if call.kind != "call" or _callee(call) in self._functions:
                 continue
-            known = getattr(stripped(call.children[0]), "name", "") in LIBRARY
+            is_library = getattr(stripped(call.children[0]), "name", "") in LIBRARY
             for argument in call.children[1:]:
-                if not known and (type_ := function.pointer(argument)) is not None:
+                if not is_library and (type_ := function.pointer(argument)) is not None:
                     yield from self._reachable.get(_record_of(type_, (*ARRAYS, "pointer")), ())
 
 
 def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) -> set[str]:
-    """Return a record, and those that its fields are or lead to."""
+    """Return a record, and the records that its fields are or refer to."""
     closure, remaining = {key}, [key]
     while remaining:
         record = records.get(remaining.pop())
@@ -148,7 +148,7 @@ def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) ->
 
 
 def _record_of(type_: CType, through: Sequence[str]) -> str:
-    """Return the key of the record that a type is, or leads to through others; "" if it is none."""
+    """Return the key of the record that a type is or refers to through other types; "" if there is none."""
     type_ = _element(type_, through)
     return type_.key if type_.kind == "record" else ""
 
@@ -196,7 +196,7 @@ def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
 
 
 def _record_pointers(argument: SyntaxNode | None, function: FunctionUses) -> Iterator[CType]:
-    """Yield the pointers to records that an argument is, before or after casts, unless it is a local variable."""
+    """Yield the types of an argument before and after casts that point to records, unless it is a local variable."""
     plain = stripped(argument)
     if plain is None or plain.local:
         return
@@ -214,7 +214,7 @@ def _callee(call: SyntaxNode) -> str:
 
 
 def _over_calls(own: Mapping[str, set[str]], calls: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return the sets of functions with those of all that they call, also in cycles."""
+    """Return the set of each function united with the sets of all functions that it calls, also in cycles."""
     whole = {key: values - {""} for key, values in own.items()}
     changed = True
     while changed:

@@ -7,7 +7,7 @@ from jarvis_workers.source.pointers.pointer_uses import JUMPS, STEPS, FunctionUs
 
 
 def counted_length(function: FunctionUses, uses: Sequence[PointerUse], certain: set[int]) -> int | None:
-    """Return the number of the parameter that is the length of an array, None if that is not sure.
+    """Return the number of the parameter that is the length of an array, None if that is uncertain.
 
     All elements are accessed in such loops, of which one runs in every call and accesses each element.
     """
@@ -35,7 +35,7 @@ def _loop_around(access: SyntaxNode, function: FunctionUses) -> SyntaxNode | Non
 
 
 def _counter(loop: SyntaxNode) -> int:
-    """Return the variable that a loop counts up from 0, 0 if it does not."""
+    """Return the number of the variable that a loop counts up from 0; 0 if there is none."""
     start, _, step, _ = loop.children
     counted = (
         stripped(step.children[0]) if step is not None and step.kind == "unary" and step.operator in STEPS else None

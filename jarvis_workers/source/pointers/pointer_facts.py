@@ -1,6 +1,6 @@
 """Facts of the pointer parameters of a project's functions, over calls: the greatest fixed point.
 
-All parameters begin with the best facts; uses, and what callees do, take them away until nothing changes.
+All parameters start with the strongest facts; uses and callees remove facts until nothing changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ MAX_PASSES = 100
 
 @dataclass(frozen=True, slots=True)
 class PointerFacts:
-    """What a function does with a pointer parameter.
+    """Facts about the uses of a pointer parameter in a function.
 
     `escapes`: the pointer may outlive the call, or is used in a way that is not understood.  `indexed`: more than one
     element is used; `length` is then the number of the parameter that says how many, if that is sure.  `not_null`: each
@@ -48,7 +48,7 @@ ESCAPES = PointerFacts(escapes=True, not_null=False, string=False)
 
 
 class ParameterId(NamedTuple):
-    """A parameter of the function with a key, by number."""
+    """A parameter, by the key of its function and its index."""
 
     function: str
     number: int
@@ -109,7 +109,7 @@ class PointerAnalysis:
     def _effect(
         self, use: PointerUse, function: FunctionUses, facts: Mapping[ParameterId, PointerFacts]
     ) -> PointerFacts:
-        """Return the facts that a use alone would make of the pointer."""
+        """Return the facts that follow from a single use of the pointer."""
         if use.kind == "argument":
             return self._passed(use, function, facts)
         effect = EFFECTS[use.kind]

@@ -1,4 +1,4 @@
-"""What a function does with a pointer: a flow-insensitive analysis of its uses, also through local copies.
+"""Flow-insensitive analysis of the uses of a pointer in a function, also through local copies.
 
 A use that is not understood is "escape": the pointer may be stored, freed, or become another type.
 """
@@ -97,7 +97,7 @@ class FunctionUses:
         return True
 
     def parameter_number(self, node: SyntaxNode | None) -> int | None:
-        """Return the number of the parameter that an expression is, if the function never changes it."""
+        """Return the index of the parameter that an expression names, if the function never modifies it."""
         name, numbers = stripped(node), [one.local for one in self.parameters]
         if name is None or name.local not in numbers or not self.is_constant(name.local):
             return None
@@ -113,11 +113,11 @@ class FunctionUses:
         return above[0].kind not in CONDITIONS or CONDITIONS[above[0].kind] == above[1]
 
     def changes(self, place: SyntaxNode) -> bool:
-        """Return whether what an expression names may be changed there, or by a pointer that is made of it."""
+        """Return whether an lvalue may be modified there, or through a pointer derived from it."""
         return any(use.kind not in ("read", "dereference", "index", "test") for use in self._place(place))
 
     def _value(self, node: SyntaxNode, whole: bool) -> Iterator[PointerUse]:
-        """Yield what becomes of the value of an expression that is, or is made of, the pointer."""
+        """Yield the uses of the value of an expression that is, or is derived from, the pointer."""
         while (above := self.parent(node)) is not None:
             parent, number = above
             if parent.kind in ("cast", "implicit_cast"):
@@ -180,7 +180,7 @@ class FunctionUses:
             yield PointerUse("escape", parent, whole)
 
     def _place(self, node: SyntaxNode) -> Iterator[PointerUse]:
-        """Yield what becomes of an lvalue within what is pointed to."""
+        """Yield the uses of an lvalue inside the target of the pointer."""
         while (above := self.parent(node)) is not None:
             parent, number = above
             type_ = self.type_of(node)
@@ -201,7 +201,7 @@ class FunctionUses:
             return
 
     def _keeps_type(self, node: SyntaxNode, cast: SyntaxNode) -> bool:
-        """Return whether a cast of a pointer keeps what it points to, apart from const, or hides it from a call."""
+        """Return whether a cast keeps the target type of a pointer, apart from const, or hides it from a call."""
         before, after = self.type_of(node), self.pointer(cast)
         if after is None or after.target is None or before is None or before.target is None:
             return False
@@ -238,7 +238,7 @@ def stripped(node: SyntaxNode | None) -> SyntaxNode | None:
 
 
 def certain_nodes(statement: SyntaxNode | None) -> set[int]:
-    """Return the ids of the nodes that run whenever a statement does, before it can be left."""
+    """Return the ids of the nodes that are executed whenever a statement is."""
     certain: set[int] = set()
     if statement is not None:
         _run(statement, certain)
@@ -249,7 +249,7 @@ JUMPS = ("return", "goto", "computed_goto", "break", "continue", "label", "case"
 
 
 def _run(statement: SyntaxNode, certain: set[int]) -> bool:
-    """Add what a statement certainly runs; return whether what follows it runs as well."""
+    """Add the nodes that a statement always executes; return whether the next statement is always executed, too."""
     certain.add(id(statement))
     if statement.kind == "compound":
         return all(child is None or _run(child, certain) for child in statement.children)

@@ -90,11 +90,11 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
             stopped = stop
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
-        said = _outcome(talk, agent, runtime.tier, result, stopped)
+        outcome = _outcome(talk, agent, runtime.tier, result, stopped)
         return Commit(
             files=1,
             not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
-            artifacts=((ANSWER, json.dumps(said).encode()),),
+            artifacts=((ANSWER, json.dumps(outcome).encode()),),
         )
 
 

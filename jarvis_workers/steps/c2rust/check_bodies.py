@@ -14,8 +14,9 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
+from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
-from jarvis_workers.steps.c2rust.skeleton import SKELETON, decode_skeleton, project_bench
+from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, checked_bench, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
 
@@ -29,6 +30,8 @@ STEP = "check"
 CHECKED = "checked"
 # Each job builds the crate on its bench first, if another has not done so: many functions share this.
 BATCH_FUNCTIONS = 32
+# Half of the default of `c2rust.hard_limit_seconds`.
+BATCH_SECONDS = 7200
 
 
 @dataclass(frozen=True)
@@ -51,24 +54,36 @@ class CheckWork(JsonRecord):
 read_work = CheckWork.decode
 
 
+def recall(work: CheckWork, resources: Resources) -> Commit | None:
+    """Return the cached results of the gates."""
+    return cached_result(resources, work.options, _key(work))
+
+
 def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per batch of functions with a body."""
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
-    slots = sorted(decode_skeleton(blobs.read(name)).bodies)
-    for start in range(0, len(slots), BATCH_FUNCTIONS):
-        some = slots[start : start + BATCH_FUNCTIONS]
+    skeleton = decode_skeleton(blobs.read(name))
+    slots, size = sorted(skeleton.bodies), batch_size(sum(suite.wall_seconds for suite in skeleton.suites))
+    for start in range(0, len(slots), size):
+        some = slots[start : start + size]
         payload = CheckPayload(some, name).to_json()
         label = f"{some[0]} … ({len(some)} functions)"
         yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
 
 
+def batch_size(suite_seconds: float) -> int:
+    """Return how many functions a job has, whose gates run the tests three times each."""
+    return max(1, min(BATCH_FUNCTIONS, int(BATCH_SECONDS / (3 * suite_seconds + 0.1))))
+
+
 def skeleton_of(blobs: Blobs, outcomes: Sequence[StageJob]) -> str:
     """Return the blob of a run's skeleton. Raises StepFailed if there is none."""
     for one in outcomes:
-        if found := read_result(blobs, one.result).blobs.get(SKELETON):
+        result = read_result(blobs, one.result)
+        if found := result.blobs.get(SKELETON):
             return found
-        if one.reason:
-            raise StepFailed(one.reason)
+        if reason := one.reason or next((reason for _, reason in result.not_checked), ""):
+            raise StepFailed(reason)
     raise StepFailed("there is no skeleton")
 
 
@@ -79,17 +94,40 @@ def load(_: "Session", run: "Run", job: Claimed) -> CheckWork:
 
 
 def decide(work: CheckWork, resources: Resources) -> Commit:
-    """Return what the gates say of each function, as a blob."""
+    """Return the results of the gates of each function as a blob."""
     skeleton = decode_skeleton(resources.blobs.read(work.skeleton))
-    with project_bench(resources, work.options) as bench:
+    with project_bench(resources, work.options) as bench, checked_bench(resources, work.options) as checked:
         bench.write_crate(skeleton.crate)
         passed, messages = bench.build_library()
         if not passed:
             raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
-        suites = BenchSuites(bench, work.options.tests)
-        called = skeleton.called
-        checked = [check_function(suites, slot, called=slot in called, shadow=True) for slot in work.slots]
-    return Commit(blobs=((CHECKED, resources.blobs.put(encode_checked(checked))),))
+        suites = BenchSuites(bench, work.options.tests, skeleton.suite_limits, checked)
+        content = encode_checked(run_gates(suites, skeleton, work.slots))
+    return cache_result(
+        resources, _key(work), Commit(blobs=((CHECKED, resources.blobs.put(content)),)), content.decode()
+    )
+
+
+def _key(work: CheckWork) -> str:
+    return result_key(STEP, work.options, work.skeleton, work.slots)
+
+
+def run_gates(suites: BenchSuites, skeleton: Skeleton, slots: Sequence[str]) -> list[GateReport]:
+    """Run the gates of functions whose bodies are in the library; none is tested if programs cannot load it."""
+    if failure := suites.load_failure():
+        gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
+        return [GateReport(slot, gates) for slot in slots]
+    shadow = all(suite.deterministic for suite in skeleton.suites)
+    return [
+        check_function(
+            suites,
+            slot,
+            called=slot in skeleton.called,
+            shadow=shadow,
+            inputs=suites.call(slot, skeleton.inputs.get(slot)),
+        )
+        for slot in slots
+    ]
 
 
 def encode_checked(checked: Sequence[GateReport]) -> bytes:

@@ -12,7 +12,7 @@ class FastOptions(ParseOptions):
     """How a project is built, tested and converted.
 
     `project` is the blob of its archive.  `configure` and `build` are commands, `tests` those of its tests; each is
-    split like a shell does.  `proof` is the weakest one that is accepted.  `only` are names of functions to convert,
+    split as by a shell.  `proof` is the weakest one that is accepted.  `only` are names of functions to convert,
     with wildcards; all if it is empty.  Limits are those of a command: seconds, megabytes of memory and of files.
     """
 
@@ -31,6 +31,6 @@ class FastOptions(ParseOptions):
     tool_chains: Sequence[str] = field(default_factory=list)
 
 
-def read_options(said: FastOptions | Mapping[str, Any]) -> FastOptions:
+def read_options(value: FastOptions | Mapping[str, Any]) -> FastOptions:
     """Decode options from JSON; values that are decoded already are returned unchanged."""
-    return said if isinstance(said, FastOptions) else FastOptions.decode(said)
+    return value if isinstance(value, FastOptions) else FastOptions.decode(value)

@@ -10,6 +10,7 @@ from jarvis_workers.c2rust.graph import link_units
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
 from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
@@ -18,7 +19,7 @@ from jarvis_workers.steps.c2rust.results import SymbolResult
 from jarvis_workers.steps.c2rust.unit_batches import UNITS, read_units
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -36,9 +37,7 @@ class LinkWork(NamedTuple):
     delayed: tuple[str, ...]
 
 
-def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
-    """Yield the single job of the stage."""
-    yield NewJob(step=GRAPH, queue=CONTROL_QUEUE, label="link the units", input_hash=GRAPH)
+plan = single_job(GRAPH, CONTROL_QUEUE, "link the units")
 
 
 def load(session: "Session", run: Run, _: Claimed) -> LinkWork:

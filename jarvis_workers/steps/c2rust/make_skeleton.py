@@ -1,31 +1,44 @@
-"""Make the skeleton of a conversion: translate all functions, build the programs with slots, see what the tests call,
-and leave out the bodies that rustc refuses."""
+"""Make the skeleton of a conversion: translate all functions, build the programs with slots, trace the tests,
+and leave out the bodies that rustc rejects."""
 
 import platform
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
+from jarvis_workers.c2rust.input_sources import input_sources
+from jarvis_workers.c2rust.inputs import plan_calls
 from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.c2rust.translation import Translated, TranslatedProject, translate_project
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
+from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
-from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, SuiteBaseline, encode_skeleton, project_bench
+from jarvis_workers.steps.c2rust.skeleton import (
+    SKELETON,
+    Skeleton,
+    SuiteBaseline,
+    encode_skeleton,
+    project_bench,
+    project_coverage,
+    usable_inputs,
+)
 from jarvis_workers.steps.c2rust.suite_runs import baseline
 from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
 from jarvis_workers.store import jobs
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.cargo import CargoMessage
+from jarvis_workers.toolchain.gcov import LineCoverage, count_lines
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -35,7 +48,7 @@ if TYPE_CHECKING:
 QUEUE = "build"
 # A broken body can hide the errors of others: rustc stops after a phase with errors.
 MOST_CHECKS = 12
-NOT_CHECKED = "not checked yet"
+NOT_CHECKED = "its gates did not run"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +66,7 @@ class Checks(NamedTuple):
     errors: dict[str, CargoMessage]
 
 
-def plan(_: "Run", __: Blobs) -> Iterator[NewJob]:
-    """Yield the single job of the stage."""
-    yield NewJob(step=SKELETON, queue=QUEUE, label="translate, and build with slots", input_hash=SKELETON)
+plan = single_job(SKELETON, QUEUE, "translate, and build with slots")
 
 
 def load(session: "Session", run: "Run", _: Claimed) -> SkeletonWork:
@@ -67,15 +78,38 @@ def load(session: "Session", run: "Run", _: Claimed) -> SkeletonWork:
 read_work = SkeletonWork.decode
 
 
+def recall(work: SkeletonWork, resources: Resources) -> Commit | None:
+    """Return the cached skeleton."""
+    return cached_result(resources, work.options, _key(work, resources.blobs))
+
+
 def decide(work: SkeletonWork, resources: Resources) -> Commit:
-    """Return the skeleton as a blob."""
-    blobs = resources.blobs
+    """Return the skeleton as a blob, or why there is none, since another attempt would not help."""
+    try:
+        return _make(work, resources)
+    except StepFailed as error:
+        return Commit(not_checked=((b"", str(error)),))
+
+
+def _key(work: SkeletonWork, blobs: Blobs) -> str:
+    return result_key(SKELETON, work.options, _definitions(work, blobs))
+
+
+def _definitions(work: SkeletonWork, blobs: Blobs) -> list[str]:
     found = (read_result(blobs, result).blobs.get(DEFINITIONS) for result in work.definitions)
-    units = [unit for _, unit in read_unit_definitions(blobs, [name for name in found if name])]
+    return [name for name in found if name]
+
+
+def _make(work: SkeletonWork, resources: Resources) -> Commit:
+    blobs = resources.blobs
+    units = [unit for _, unit in read_unit_definitions(blobs, _definitions(work, blobs))]
     translated = translate_project(read_project(units), work.options.only)
     with project_bench(resources, work.options) as bench:
         skeleton = _skeleton(translated, bench, work.options)
-    return Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
+    skeleton = _with_lines(skeleton, *project_coverage(resources, work.options))
+    skeleton = _with_inputs(skeleton, translated, resources, work.options)
+    commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
+    return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)
 
 
 def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastOptions) -> Skeleton:
@@ -95,11 +129,36 @@ def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastO
         symbols=tuple(sorted({one.item.slot for one in translated.items})),
         globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
         warnings=tuple(
-            f"{suite.command}: calls different functions on each run (not deterministic)"
+            f"{suite.command}: calls different functions on each run (not deterministic): calls are not compared with C"
             for suite in suites
             if not suite.deterministic
         ),
     )
+
+
+def _with_lines(skeleton: Skeleton, coverage: LineCoverage, reason: str) -> Skeleton:
+    counted = ((one, count_lines(coverage, one.file, one.name)) for one in skeleton.functions)
+    warnings = (f"the lines that the tests run are not counted: {reason}",) if reason else ()
+    return replace(
+        skeleton,
+        functions=tuple(replace(one, lines=lines.total, lines_run=lines.run) for one, lines in counted),
+        warnings=(*skeleton.warnings, *warnings),
+    )
+
+
+def _with_inputs(
+    skeleton: Skeleton, translated: TranslatedProject, resources: Resources, options: FastOptions
+) -> Skeleton:
+    """Return the skeleton with the inputs that C defines, for all functions with a body."""
+    sources = input_sources(translated.project)
+    machine, mappings = platform.machine(), sources.mappings
+    items = {one.item.slot: one.item for one in translated.functions if one.item.slot in skeleton.bodies}
+    plans = [plan_calls(item, mappings.get(item.definition.key, ()), machine, sources) for item in items.values()]
+    try:
+        return replace(skeleton, inputs=usable_inputs(resources, options, plans))
+    except StepFailed as problem:
+        warning = f"functions are not called with generated arguments: {problem}"
+        return replace(skeleton, warnings=(*skeleton.warnings, warning))
 
 
 def _baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[SuiteBaseline], set[str]]:
@@ -108,16 +167,15 @@ def _baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[Suite
         suite, run, reached = baseline(bench, command)
         if run.failure:
             tail = run.output.decode(errors="backslashreplace").splitlines()[-3:]
-            raise StepFailed(
-                f"--test {command}: fails before anything is translated: {run.failure}: {' | '.join(tail)}"
-            )
+            why = ": ".join(filter(None, (run.failure, " | ".join(tail))))
+            raise StepFailed(f"--test {command}: fails before anything is translated: {why}")
         suites.append(suite)
         called |= reached
     return suites, called
 
 
 def check_bodies(bench: ProjectBench, types: str, declarations: Sequence[str], bodies: dict[str, CrateItem]) -> Checks:
-    """Leave out bodies until rustc accepts the others. Raises StepFailed if an error lies outside of bodies."""
+    """Leave out bodies until rustc accepts the others. Raises StepFailed for an error outside of bodies."""
     left, errors = dict(bodies), dict[str, CargoMessage]()
     by_name = {item.name.removeprefix("r#"): slot for slot, item in bodies.items()}
     for _ in range(MOST_CHECKS):

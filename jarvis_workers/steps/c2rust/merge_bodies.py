@@ -1,41 +1,37 @@
-"""Run the tests with all accepted functions in Rust at once; take back those that fail beside the others."""
+"""Run the tests with all accepted functions in Rust at once; move functions that then fail back to C."""
 
 import platform
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING
 
-from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import (
     Conversion,
-    FunctionResult,
-    GateOutcome,
     SuiteResult,
     encode_conversion,
+    failures,
 )
-from jarvis_workers.c2rust.delivery import CrateText, Delivery, deliver
 from jarvis_workers.c2rust.gates import judge_differences, take_back, union_culprits, verdict
-from jarvis_workers.c2rust.project import Project, read_project
+from jarvis_workers.c2rust.project import Project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
 from jarvis_workers.steps.c2rust.check_bodies import read_checked, skeleton_of
 from jarvis_workers.steps.c2rust.crate_archive import tar_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
+from jarvis_workers.steps.c2rust.final_crate import CrateSources, settle
+from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
-from jarvis_workers.steps.c2rust.options import decode_commands
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, UNITS, read_unit_definitions, read_units
 from jarvis_workers.store import jobs
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -46,8 +42,6 @@ STEP = "merge"
 # The names of the blobs.
 MERGED, CRATE = "merged", "crate"
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
-UNCUT = "its text cannot be cut out of its C file, which stays"
-MOST_CRATES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +54,18 @@ class MergeWork(JsonRecord):
     checks: Sequence[str]
     options: FastOptions = field(metadata={"read": read_options})
 
+    def read_skeleton(self, blobs: Blobs) -> Skeleton:
+        """Read the skeleton of the run. Raises StepFailed if there is none."""
+        return decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in self.skeleton])))
+
 
 read_work = MergeWork.decode
 
 
-def plan(_: "Run", __: Blobs) -> Iterator[NewJob]:
-    """Yield the single job of the stage."""
-    yield NewJob(step=STEP, queue=QUEUE, label="run the tests in Rust", input_hash=STEP)
+plan = single_job(STEP, QUEUE, "run the tests in Rust")
 
 
-def load(session: "Session", run: "Run", _: Claimed) -> MergeWork:
+def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
     """Return the results of the gates."""
     units, skeleton, checks = (jobs.outcomes(session, run.id, stage) for stage in (SYMBOLS_STAGE, SKELETON, CHECK))
     return MergeWork(
@@ -81,12 +77,25 @@ def load(session: "Session", run: "Run", _: Claimed) -> MergeWork:
     )
 
 
+def recall(work: MergeWork, resources: Resources) -> Commit | None:
+    """Return the cached crate."""
+    return cached_result(resources, work.options, _key(work, resources.blobs))
+
+
+def _key(work: MergeWork, blobs: Blobs) -> str:
+    read = [sorted(read_result(blobs, one).blobs.items()) for one in (*work.units, *work.skeleton, *work.checks)]
+    options = work.options
+    return result_key(
+        STEP, options, work.snapshot, read, options.commands, options.proof, options.crate, options.warnings
+    )
+
+
 def decide(work: MergeWork, resources: Resources) -> Commit:
     """Return the functions with their final states, as a blob."""
     blobs, options = resources.blobs, work.options
-    skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in work.skeleton])))
+    skeleton = work.read_skeleton(blobs)
     checked = read_checked(blobs, [_done(one) for one in work.checks])
-    sources = CrateSources.open(work, blobs)
+    sources = CrateSources.open(work.units, work.snapshot, options, blobs)
     types = function_types(sources.project)
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
     functions = [verdict(one, checked.get(one.slot), options.proof) for one in skeleton.functions]
@@ -95,7 +104,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
         bench.write_crate(skeleton.crate)
         if not bench.build_library()[0]:
             raise StepFailed("the crate does not build")
-        runs = BenchSuites(bench, options.tests)
+        runs = BenchSuites(bench, options.tests, skeleton.suite_limits)
         culprits = union_culprits(runs, accepted)
         left = [slot for slot in accepted if slot not in set(culprits)]
         suites = []
@@ -103,21 +112,23 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
             run = BenchSuites(bench, [suite.command]).run(left)
             suites.append(SuiteResult(suite.command, suite.seconds, run.seconds, suite.deterministic, run.passed))
         settled = [take_back(one, culprits, "different", BESIDE) for one in functions]
-        settled, delivery, outcome = _settle(settled, skeleton, sources, bench)
+        final = settle(settled, skeleton, sources, bench, options.tests)
     conversion = Conversion(
-        functions=tuple(settled),
+        functions=tuple(final.functions),
         wanted=options.proof,
         suites=tuple(suites),
-        crate=(outcome,),
-        remainder=delivery.remainder,
-        warnings=(*options.warnings, *skeleton.warnings),
+        crate=final.gates,
+        remainder=final.delivery.remainder,
+        warnings=(*options.warnings, *skeleton.warnings, *final.warnings),
     )
-    merged, crate = blobs.put(encode_conversion(conversion)), blobs.put(tar_of(delivery.files))
-    return Commit(blobs=((MERGED, merged), (CRATE, crate)))
+    merged, crate = blobs.put(encode_conversion(conversion)), blobs.put(tar_of(final.delivery.files))
+    gaps = tuple((b"", line) for line in failures(conversion))
+    commit = Commit(not_checked=gaps, blobs=((MERGED, merged), (CRATE, crate)))
+    return cache_result(resources, _key(work, blobs), commit, *(gate.detail for gate in final.gates))
 
 
 def function_types(project: Project) -> Callable[[str], FunctionTypes]:
-    """Return a function from a slot to the types that its differences are named by."""
+    """Return a function from a slot to the types that name its differences."""
     functions = {item.slot: item for item in project.functions}
     variables = {item.slot: item.definition.type for item in project.globals}
 
@@ -126,50 +137,6 @@ def function_types(project: Project) -> Callable[[str], FunctionTypes]:
         return FunctionTypes(item.definition.type, variables, item.unit.records, platform.machine())
 
     return types
-
-
-class CrateSources(NamedTuple):
-    """What the user's crate is made from, beside the skeleton."""
-
-    project: Project
-    commands: Sequence[CompileCommand]
-    files: Mapping[bytes, bytes]
-    includes: Mapping[bytes, Collection[bytes]]
-    name: str
-
-    @classmethod
-    def open(cls, work: MergeWork, blobs: Blobs) -> Self:
-        """Read the sources of a run."""
-        found = [read_result(blobs, result).blobs for result in work.units]
-        units = read_unit_definitions(blobs, [one[DEFINITIONS] for one in found if DEFINITIONS in one])
-        includes: dict[bytes, set[bytes]] = {}
-        for unit in read_units(blobs, [one[UNITS] for one in found if UNITS in one]):
-            includes.setdefault(unit.file, set()).update(unit.includes)
-        commands = decode_commands(blobs.read(work.options.commands))
-        wanted = includes.keys() | {file for files in includes.values() for file in files}
-        with open_snapshot(blobs, work.snapshot) as reader:
-            files = {entry.path: reader.read(entry) for entry in reader.files() if entry.path in wanted}
-        return cls(read_project(unit for _, unit in units), commands, files, includes, work.options.crate)
-
-
-def _settle(
-    functions: list[FunctionResult], skeleton: Skeleton, sources: CrateSources, bench: ProjectBench
-) -> tuple[list[FunctionResult], Delivery, GateOutcome]:
-    """Return the functions and the crate that builds, as far as one does; what cannot be cut out of C stays C."""
-    for _ in range(MOST_CRATES):
-        accepted = {one.slot for one in functions if one.state == "mechanical"}
-        bodies = {slot: item for slot, item in skeleton.bodies.items() if slot in accepted}
-        text = CrateText(sources.name, skeleton.types, skeleton.declarations, skeleton.globals)
-        delivery = deliver(
-            sources.project, text, bodies, sources.commands, lambda file: sources.files[file], sources.includes
-        )
-        if not delivery.uncut:
-            break
-        functions = [take_back(one, delivery.uncut, "not_checked", UNCUT) for one in functions]
-    bench.write_crate(delivery.files)
-    passed, messages, seconds = bench.cargo("build")
-    first = next((f"{one.file}:{one.line}: {one.text}" for one in messages if one.level == "error"), "")
-    return functions, delivery, GateOutcome("cargo build", passed, first, seconds)
 
 
 def _done(result: str) -> StageJob:

@@ -107,11 +107,11 @@ def decide(work: ParseWork, resources: Resources) -> Commit:
     except UsageError as problem:
         raise StepFailed(str(problem)) from problem
     digests = {path: entry.digest for path, entry in entries.items()}
-    known = UnitCache(resources.cache if work.cache else None, headers, digests, work.links)
+    cache = UnitCache(resources.cache if work.cache else None, headers, digests, work.links)
     cached = {
-        index: unit for index in work.units if (unit := known.find(commands[index], definitions=work.definitions))
+        index: unit for index in work.units if (unit := cache.find(commands[index], definitions=work.definitions))
     }
-    fresh = _read(work, commands, [index for index in work.units if index not in cached], resources, known, headers)
+    fresh = _read(work, commands, [index for index in work.units if index not in cached], resources, cache, headers)
     outcomes: dict[int, CachedUnit | UnitNotRead] = {**cached, **fresh}
     done = [index for index in work.units if index in outcomes]
     rest = [index for index in work.units if index not in outcomes]
@@ -134,7 +134,7 @@ def _read(
     commands: Sequence[CompileCommand],
     units: Sequence[int],
     resources: Resources,
-    known: UnitCache,
+    cache: UnitCache,
     headers: Path,
 ) -> dict[int, CachedUnit | UnitNotRead]:
     """Read units until the time is up, at least one, and cache them."""
@@ -153,7 +153,7 @@ def _read(
             else:
                 unit = decode_unit(reading.unit)
                 read = CachedUnit(reading.unit, reading.definitions)
-                known.put(commands[index], read, unit, reading.system_files, root)
+                cache.put(commands[index], read, unit, reading.system_files, root)
                 refused = unit.errors and not work.allow_errors
                 outcomes[index] = UnitNotRead(first_error(unit.errors)) if refused else read
             if time.monotonic() > give_up:

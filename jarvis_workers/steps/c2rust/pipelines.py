@@ -5,6 +5,8 @@ from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeli
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, FAST = "c2rust.scan", "c2rust.fast"
 NOT_READ = "unit was not read", "units were not read"
+FAILED = "check of the crate failed", "checks of the crate failed"
+UNPROVEN = "function stays in C unproven", "functions stay in C unproven"
 
 READING = (
     Stage(
@@ -23,9 +25,15 @@ register_pipeline(
     FAST,
     (
         *READING,
-        Stage("skeleton", module=f"{STEPS}.make_skeleton", queue="build", units="builds"),
+        Stage(
+            "skeleton",
+            module=f"{STEPS}.make_skeleton",
+            queue="build",
+            units="builds",
+            warm_up=f"{STEPS}.gate_cache:code_fingerprint",
+        ),
         Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
-        Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds"),
-        Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE),
+        Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds", missing=FAILED),
+        Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE, missing=UNPROVEN),
     ),
 )

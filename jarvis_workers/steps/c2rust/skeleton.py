@@ -1,22 +1,28 @@
-"""What the jobs of a conversion share: bodies, types and declarations, how the tests behave in C, as one blob."""
+"""The data that the jobs of a conversion share: bodies, types, declarations, and test results in C, as one blob."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from jarvis_workers.bench.line_coverage import measure_coverage
 from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
+from jarvis_workers.c2rust.inputs import CallPlan
+from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
+from jarvis_workers.toolchain.gcov import LineCoverage
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 # The name of the blob.
 SKELETON = "skeleton"
+LEAST_SECONDS, SLOWER = 60, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,7 @@ class SuiteBaseline:
     command: str
     seconds: float
     deterministic: bool
+    wall_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,12 @@ class Skeleton:
     symbols: tuple[str, ...] = ()
     shapes: str = ""
     globals: Mapping[str, CrateItem] = field(default_factory=dict)
+    inputs: Mapping[str, UsableInputs] = field(default_factory=dict)
+
+    @property
+    def suite_limits(self) -> dict[str, float]:
+        """The wall seconds after which a test has a function that loops, by command."""
+        return {suite.command: LEAST_SECONDS + SLOWER * suite.wall_seconds for suite in self.suites}
 
     @property
     def crate(self) -> Files:
@@ -71,22 +84,48 @@ def decode_skeleton(content: bytes) -> Skeleton:
 @contextmanager
 def project_bench(resources: Resources, options: FastOptions) -> Iterator[ProjectBench]:
     """Yield a bench of this machine with the programs of a run."""
-    build = ProjectBuild(
-        resources.blobs.read(options.project),
-        options.configure,
-        options.build,
-        tuple(options.tool_chains),
-        tuple(options.tests),
-    )
-    limits = BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
+    with bench_directory(resources) as place, open_bench(place, *_build(resources, options)) as bench:
+        yield bench
+
+
+@contextmanager
+def checked_bench(resources: Resources, options: FastOptions) -> Iterator[ProjectBench | None]:
+    """Yield a bench with programs that end at undefined behaviour, None if they cannot be built."""
+    build, limits = _build(resources, options)
     with ExitStack() as stack:
-        place = bench_directory(resources) or stack.enter_context(temporary_directory("jarvis-bench"))
-        yield stack.enter_context(open_bench(place, build, limits))
+        place, bench = stack.enter_context(bench_directory(resources)), None
+        with suppress(StepFailed):
+            bench = stack.enter_context(open_bench(place, build._replace(kind="checked"), limits))
+        yield bench
 
 
-def bench_directory(resources: Resources) -> Path | None:
-    """Return the directory for the benches of this machine, None without a data directory."""
-    return resources.checkouts.parent if resources.checkouts else None
+def project_coverage(resources: Resources, options: FastOptions) -> tuple[LineCoverage, str]:
+    """Return the lines that the tests of a run execute in C; see `measure_coverage`."""
+    with bench_directory(resources) as place:
+        return measure_coverage(place, *_build(resources, options))
+
+
+def usable_inputs(resources: Resources, options: FastOptions, plans: Sequence[CallPlan]) -> dict[str, UsableInputs]:
+    """Return the inputs of functions for which C is well defined. Raises StepFailed if that cannot be found out."""
+    build, limits = _build(resources, options)
+    with bench_directory(resources) as place, open_bench(place, build._replace(kind="checked"), limits) as bench:
+        return find_usable(bench, plans)
+
+
+def _build(resources: Resources, options: FastOptions) -> tuple[ProjectBuild, BenchLimits]:
+    archive, tests = resources.blobs.read(options.project), tuple(options.tests)
+    build = ProjectBuild(archive, options.configure, options.build, tuple(options.tool_chains), tests)
+    return build, BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
+
+
+@contextmanager
+def bench_directory(resources: Resources) -> Iterator[Path]:
+    """Yield the directory for the benches of this machine, a temporary one without a data directory."""
+    if resources.checkouts:
+        yield resources.checkouts.parent
+        return
+    with temporary_directory("jarvis-bench") as place:
+        yield place
 
 
 def read_skeleton(blobs: Blobs, names: Sequence[str]) -> Skeleton:

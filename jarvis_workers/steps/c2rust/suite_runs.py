@@ -1,31 +1,52 @@
 """Run the tests of a project on a bench, with chosen functions in Rust."""
 
-from collections.abc import Iterable, Sequence
+import platform
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from math import inf
+from time import monotonic
+from types import MappingProxyType
 
 from jarvis_workers.bench.project_bench import CommandResult, ProjectBench
-from jarvis_workers.c2rust.gates import SuiteRun
-from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, read_shadow_log
+from jarvis_workers.c2rust.crate import SHAPES
+from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
+from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, read_shadow_log, read_variations, without_undefined
+from jarvis_workers.steps.c2rust.input_runs import UsableInputs, call_program, read_events
 from jarvis_workers.steps.c2rust.skeleton import SuiteBaseline
 
 VARIABLE = "JARVIS_C2RUST_"
+# The slot of no function: the library is loaded and not used.
+NO_FUNCTION = "-"
+# Calls of a function in a process that are repeated with other arguments.
+VARIED = "96"
 REACHED, DIFFERENCE = b"reached", b"difference\t"
 
 
 class BenchSuites:
-    """The test commands of a project on a bench whose library is built."""
+    """The test commands of a project on a bench whose library is built, with a limit of seconds in Rust.
 
-    def __init__(self, bench: ProjectBench, commands: Sequence[str]) -> None:
-        self._bench, self._commands = bench, commands
+    With `checked`, a bench whose programs end at undefined behaviour, compared calls are repeated with other arguments.
+    """
+
+    def __init__(
+        self,
+        bench: ProjectBench,
+        commands: Sequence[str],
+        limits: Mapping[str, float] = MappingProxyType({}),
+        checked: ProjectBench | None = None,
+    ) -> None:
+        self._bench, self._commands, self._limits, self._checked = bench, commands, limits, checked
 
     def run(self, rust: Sequence[str] = (), *, trap: Sequence[str] = (), shadow: Sequence[str] = ()) -> SuiteRun:
         """Run all test commands until one fails."""
-        variables = {"RUST": ",".join(rust), "TRAP": ",".join(trap), "LIBRARY": str(self._bench.library)}
-        if shadow:
-            variables |= {"SHADOW": ",".join(shadow), "SHAPES": str(self._bench.shapes)}
+        names = {"RUST": rust, "TRAP": trap, "SHADOW": shadow}
+        variables = {name: self._bench.name_list(name, some) for name, some in names.items()}
+        variables |= {"LIBRARY": str(self._bench.library), "SHAPES": str(self._bench.shapes) if shadow else ""}
+        variables["VARY"] = VARIED if shadow and self._checked else ""
         environment = {f"{VARIABLE}{name}": value for name, value in variables.items() if value}
         seconds, logs, failure = 0.0, list[bytes](), ""
         for command in self._commands:
-            done = self._bench.test(command, environment)
+            done = self._bench.test(command, environment, inf if shadow else self._limits.get(command, inf))
             seconds += done.seconds
             logs.append(done.log)
             if done.failure:
@@ -33,28 +54,88 @@ class BenchSuites:
                 break
         log = b"".join(logs)
         found = read_shadow_log(log, shadow)
-        differences = [line for line in log.splitlines() if line.startswith(DIFFERENCE)] if found.differences else []
+        differences = _differences(log) if found.differences else ""
+        for slot in shadow:
+            differences = self._without_undefined(differences, slot, self._vary_in_c)
         return SuiteRun(
             not failure,
             failure,
             seconds,
             {one.name: one.calls for one in found.compared},
-            b"".join(line + b"\n" for line in differences[:MOST_DIFFERENCES]).decode(errors="replace"),
+            differences,
             {one.name: one.reason for one in found.unshadowed},
         )
+
+    def call(self, slot: str, inputs: UsableInputs | None) -> InputRun:
+        """Call a function in Rust with its usable inputs, each compared with C."""
+        if inputs is None or inputs.usable < LEAST_INPUTS:
+            return NO_INPUTS
+        variables = {"LIBRARY": str(self._bench.library), "SHAPES": str(self._bench.shapes)}
+        variables |= {"RUST": slot, "SHADOW": slot, "VARY": VARIED if self._checked else ""}
+        done = call_program(self._bench, inputs.program, inputs.plan, variables)
+        found = read_shadow_log(done.log, [slot])
+        differences = _differences(done.log) if found.differences else ""
+        events = [(event, number) for event, name, number in read_events(done.log) if name == slot]
+        # The functions of C that prepare arguments may fail, as they depend on files.
+        called = {number for event, number in events if event == "called"}
+        return InputRun(
+            len(called),
+            len({number for event, number in events if event == "returned"} & called),
+            sum(one.calls for one in found.compared),
+            f"a call with generated arguments does not return {_ending(done.log, called)}",
+            self._without_undefined(differences, slot, partial(self._vary_inputs_in_c, inputs)),
+            next((one.reason for one in found.unshadowed), ""),
+            done.seconds,
+        )
+
+    def _without_undefined(self, log: str, slot: str, vary: Callable[[ProjectBench, str], bytes]) -> str:
+        """Return a log without differences in varied calls whose behaviour C does not define."""
+        if self._checked and any(one.variation for one in read_shadow_log(log.encode(), [slot]).differences):
+            return without_undefined(log, slot, read_variations(vary(self._checked, slot), slot))
+        return log
+
+    def _vary_in_c(self, checked: ProjectBench, slot: str) -> bytes:
+        variables = self._varied(checked, slot)
+        environment = {f"{VARIABLE}{name}": value for name, value in variables.items()}
+        return b"".join(checked.test(command, environment).log for command in self._commands)
+
+    def _vary_inputs_in_c(self, inputs: UsableInputs, checked: ProjectBench, slot: str) -> bytes:
+        return call_program(checked, inputs.program, inputs.plan, self._varied(checked, slot)).log
+
+    def _varied(self, checked: ProjectBench, slot: str) -> dict[str, str]:
+        shapes = checked.write_text(SHAPES, self._bench.shapes.read_text())
+        return {"SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
+
+    def load_failure(self) -> str:
+        """Return why the programs of the tests cannot load the library, "" if they can; all functions are in C."""
+        failure = self.run([NO_FUNCTION]).failure
+        return failure and f"the programs cannot load Rust built for {platform.machine()} ({failure})"
+
+
+def _differences(log: bytes) -> str:
+    lines = [line for line in log.splitlines() if line.startswith(DIFFERENCE)]
+    return b"".join(line + b"\n" for line in lines[:MOST_DIFFERENCES]).decode(errors="replace")
+
+
+def _ending(log: bytes, called: Collection[int]) -> str:
+    """Return how the first call that did not return ended, as "(signal 11)"; "" if it ended the program."""
+    ended = (line.decode(errors="replace").split("\t") for line in log.split(b"\n") if line.startswith(b"ended\t"))
+    some = (fields for fields in ended if len(fields) > 5 and fields[4].isdecimal() and int(fields[4][:9]) in called)
+    return next((f"({fields[5][:40]})" for fields in some), "")
 
 
 def baseline(bench: ProjectBench, command: str) -> tuple[SuiteBaseline, CommandResult, frozenset[str]]:
     """Run a test command twice in C, tracing calls; return its facts, the run, and the slots that it calls."""
+    began = monotonic()
     first, second = (bench.test(command, {f"{VARIABLE}TRACE": "*"}) for _ in range(2))
     called, again = (frozenset(called_slots(done.log)) for done in (first, second))
     worst = first if first.failure else second
     same = called == again and first.code == second.code
-    return SuiteBaseline(command, second.seconds, same), worst, called & again
+    return SuiteBaseline(command, second.seconds, same, (monotonic() - began) / 2), worst, called & again
 
 
 def called_slots(log: bytes) -> Iterable[str]:
-    """Yield the slots that a log names as reached; a test may have written anything into it."""
+    """Yield the slots that a log lists as reached; a test may have written arbitrary text to the log."""
     for line in log.splitlines():
         event, *fields = line.split(b"\t")
         if event == REACHED and len(fields) > 2:

@@ -128,7 +128,7 @@ def load_reader() -> None:
 def _reader_files() -> str:
     digest = sha256()
     for file in sorted(files(READER).iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".py"):
+        if file.is_file():
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 

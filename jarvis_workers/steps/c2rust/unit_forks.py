@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.declared_functions import declared_functions
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.definitions_json import encode_definitions
@@ -79,7 +80,9 @@ def read_units_and_files(
 
     def work(command: CompileCommand) -> Answer:
         unit, files = read_unit_and_files(root, command, headers)
-        trees = encode_definitions(read_definitions(root, command, headers)) if definitions else b""
+        has_trees = definitions and unit.language == "c"
+        read = read_definitions(root, command, headers) if has_trees else UnitDefinitions(unit.file, (), (), {}, {})
+        trees = encode_definitions(read) if definitions else b""
         return [encode_unit(unit).decode(), trees.decode(), *map(as_text, files)]
 
     for answer in _in_forks(commands, work, limits):

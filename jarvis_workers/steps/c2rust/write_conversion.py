@@ -1,18 +1,27 @@
 """Write the results of a conversion: its body, the page that shows it, and the user's crate as an archive."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, decode_conversion, encode_conversion
+from jarvis_workers.c2rust.conversion import (
+    Conversion,
+    FunctionResult,
+    decode_conversion,
+    encode_conversion,
+    failures,
+    is_unproven,
+)
 from jarvis_workers.c2rust.order import translation_order
+from jarvis_workers.c2rust.report.body import UncheckedUnit
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.paths import shown
+from jarvis_workers.paths import from_shown, shown
 from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -28,13 +37,14 @@ from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skel
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
 # The names of the artifacts.
 CONVERSION, CRATE, PAGE = "conversion", "crate.tar", "report.html"
+STEP = "report"
 
 
 class ConversionWork(NamedTuple):
@@ -47,9 +57,7 @@ class ConversionWork(NamedTuple):
     merge: tuple[StageJob, ...]
 
 
-def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
-    """Yield the single job of the stage."""
-    yield NewJob(step=CONVERSION, queue=CONTROL_QUEUE, label="write the report", input_hash=CONVERSION)
+plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
@@ -66,7 +74,9 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
     names = [read_result(blobs, one.result).blobs.get(CRATE_BLOB) for one in work.merge]
     crate = next(blobs.read(name) for name in names if name)
     page = _page(work, conversion, skeleton, blobs)
-    return Commit(artifacts=((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page)))
+    gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
+    artifacts = ((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page))
+    return Commit(not_checked=gaps, artifacts=artifacts)
 
 
 def _conversion(work: ConversionWork, blobs: Blobs) -> Conversion:
@@ -76,7 +86,7 @@ def _conversion(work: ConversionWork, blobs: Blobs) -> Conversion:
             commands = decode_commands(blobs.read(FastOptions.of(work.run).commands))
             gaps = unit_gaps(blobs, commands, work.batches)
             return replace(conversion, not_checked=tuple((shown(file), reason) for file, reason in gaps.not_checked))
-    raise StepFailed("the functions were not merged")
+    raise StepFailed(next((one.reason for one in work.merge if one.reason), "the functions were not merged"))
 
 
 def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blobs: Blobs) -> bytes:
@@ -84,7 +94,13 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
     steps = translation_order(work.graph, FastOptions.of(work.run).delayed)
     rust = {slot: item.text for slot, item in skeleton.bodies.items()}
     data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
-    facts = PageFacts(name, units=len(work.batches), warnings=conversion.warnings)
+    facts = PageFacts(
+        name,
+        units=len(decode_commands(blobs.read(FastOptions.of(work.run).commands))),
+        not_checked=[UncheckedUnit(*one) for one in conversion.not_checked],
+        warnings=conversion.warnings,
+        failures=failures(conversion),
+    )
     return render_page(work.graph, steps, find_roots(work.graph), facts, data)
 
 

@@ -12,6 +12,7 @@ from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -21,7 +22,7 @@ from jarvis_workers.steps.c2rust.options import ParseOptions, decode_commands
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
+from jarvis_workers.store.values import Claimed, Commit, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -38,9 +39,7 @@ class GraphReportWork(NamedTuple):
     batches: tuple[StageJob, ...]
 
 
-def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
-    """Yield the single job of the stage."""
-    yield NewJob(step=REPORT, queue=CONTROL_QUEUE, label="write the report", input_hash=REPORT)
+plan = single_job(REPORT, CONTROL_QUEUE, "write the report")
 
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> GraphReportWork:

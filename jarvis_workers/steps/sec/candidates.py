@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
     """Yield the candidates that count, with their gids, in order."""
     least = SecOptions.of(run).min_confidence
-    aside = exclusions_of(known_of(session, run), judged_of(session, run))
-    return ((gid, found) for gid, found in aside.counted(all_of(session, run), least) if found.confidence >= least)
+    aside = exclusions_of(baseline_of(session, run), judged_of(session, run))
+    return (
+        (gid, candidate)
+        for gid, candidate in aside.counted(all_of(session, run), least)
+        if candidate.confidence >= least
+    )
 
 
 def number_candidates(session: "Session", run: Run) -> None:
@@ -42,7 +46,7 @@ def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[i
     return list(_weighed(run, candidates.of_gids(session, run.id, gids)))
 
 
-def known_of(session: "Session", run: Run) -> dict[str, int] | None:
+def baseline_of(session: "Session", run: Run) -> dict[str, int] | None:
     """Return the number of baseline findings by fingerprint, None if the run has no baseline."""
     return None if SecOptions.of(run).baseline is None else baselines.read(session, run.id)
 
@@ -54,6 +58,6 @@ def judged_of(session: "Session", run: Run) -> Mapping[str, TriageVerdict]:
 
 def _weighed(run: Run, numbered: Iterable[tuple[int, Candidate]]) -> Iterator[tuple[int, Candidate]]:
     learned = SecOptions.of(run).rules.learned
-    for gid, found in numbered:
-        moved = learned.get(found.pattern)
-        yield gid, found if moved is None else found._replace(confidence=moved_by(found.confidence, moved))
+    for gid, candidate in numbered:
+        moved = learned.get(candidate.pattern)
+        yield gid, candidate if moved is None else candidate._replace(confidence=moved_by(candidate.confidence, moved))

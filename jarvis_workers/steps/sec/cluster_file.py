@@ -73,7 +73,7 @@ def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
         yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
     with earlier.read() as session:
-        places = [place_of(gid, found, options.rules.severity) for gid, found in counted_of(session, run)]
+        places = [place_of(gid, candidate, options.rules.severity) for gid, candidate in counted_of(session, run)]
     yield from cluster_jobs(run.snapshot_id, options, places)
 
 
@@ -120,8 +120,8 @@ async def converse(work: ClusterWork, blobs: Blobs, runtime: AgentRuntime) -> Co
 
 def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] | None:
     groups = [[one] for one in work.numbered] if work.payload.alone else [work.numbered]
-    found = [without_model(group, conditions, work.payload.shared) for group in groups]
-    return None if None in found else [one for clusters in found for one in clusters or ()]
+    result = [without_model(group, conditions, work.payload.shared) for group in groups]
+    return None if None in result else [one for clusters in result for one in clusters or ()]
 
 
 def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[LocatedCandidate]:
@@ -129,13 +129,15 @@ def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[LocatedCan
     try:
         return locate(numbered, DirectoryTree(root).read(file))
     except ToolFailed:
-        return [LocatedCandidate(gid, found) for gid, found in numbered]
+        return [LocatedCandidate(gid, candidate) for gid, candidate in numbered]
 
 
 def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Commit:
     places = {gid: (work.payload.file, work.payload.batch_index) for gid, _ in work.numbered}
     if work.payload.alone:
-        places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.payload.alone, strict=True)}
+        places = {
+            gid: (candidate.file, at) for (gid, candidate), at in zip(work.numbered, work.payload.alone, strict=True)
+        }
     made = tuple(
         NewCluster(from_shown(file), at, one.verification, one.gids)
         for one in clusters
@@ -149,8 +151,10 @@ def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Com
 
 
 def _verify(work: ClusterWork, one: Cluster) -> NewJob:
-    members = [found for gid, found in work.numbered if gid in one.gids]
-    score = max(score_of(found.confidence, work.options.rules.severity.get(found.pattern)) for found in members)
+    members = [candidate for gid, candidate in work.numbered if gid in one.gids]
+    score = max(
+        score_of(candidate.confidence, work.options.rules.severity.get(candidate.pattern)) for candidate in members
+    )
     label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
     return NewJob(
         VERIFY,

@@ -66,15 +66,15 @@ def scan_directly(
     run: Run,
     resources: Resources,
     *,
-    known: Mapping[str, int] | None = None,
+    baseline: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     show: Callable[[StageProgress, int], None] = lambda _stage, _findings: None,
     clock: Callable[[], float] = time.time,
 ) -> DirectScan:
     """Scan, and build the report.
 
-    `known` is the baseline (number of findings by fingerprint), `judged` maps fingerprints to triage verdicts. `show`
-    is called with each finished stage and the number of candidates so far.
+    `baseline` is the baseline (number of findings by fingerprint), `judged` maps fingerprints to triage verdicts.
+    `show` is called with each finished stage and the number of candidates so far.
     """
     started, blobs = clock(), resources.blobs
     outcomes: dict[str, list[StageJob]] = {}
@@ -95,7 +95,7 @@ def scan_directly(
         stages.append(_progress(stage.name, [one.commit for one in done], (begun, clock())))
         show(stages[-1], sum(len(spots_of(one.commit)) for one in jobs))
     begun = clock()
-    body = _report(run, blobs, outcomes, [one.commit for one in jobs], known, judged)
+    body = _report(run, blobs, outcomes, [one.commit for one in jobs], baseline, judged)
     stages.append(StageProgress(REPORT, "closed", jobs=1, done=1, opened_at=begun, closed_at=clock()))
     return DirectScan(_ended(run, blobs, stages, started, clock), stages, body, jobs, shared)
 
@@ -114,16 +114,16 @@ def _report(
     blobs: Blobs,
     outcomes: Mapping[str, list[StageJob]],
     commits: Sequence[Commit],
-    known: Mapping[str, int] | None,
+    baseline: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict],
 ) -> ReportBody:
     options = SecOptions.of(run)
     least, severities = options.min_confidence, options.rules.severity
-    found = [result for commit in commits for result in candidates_of(commit)]
-    spots = [spot for result in found for spot in result.spots]
-    meanings = [meaning for result in found for meaning in result.meanings]
+    results = [result for commit in commits for result in candidates_of(commit)]
+    spots = [spot for result in results for spot in result.spots]
+    meanings = [meaning for result in results for meaning in result.meanings]
     numbered = number_spots(spots, meanings, least)
-    findings = gather(numbered, least, severities=severities, known=known, judged=judged)
+    findings = gather(numbered, least, severities=severities, baseline=baseline, judged=judged)
     return report_body(ReportWork(run, findings, Jobs(**outcomes)), blobs)
 
 

@@ -52,7 +52,7 @@ class FirstRequest(NamedTuple):
     """The first request of a job: estimated tokens, whether its answer is cached, and how many times it is sent."""
 
     tokens: int
-    known: bool = False
+    is_cached: bool = False
     times: int = 1
 
 
@@ -85,28 +85,28 @@ class DryRun:
                         return FirstRequest(estimate_request(first)), None
                 want = talk.send(reply)
         except StopIteration as end:
-            return FirstRequest(estimate_request(first) if first else 0, known=True), end.value
+            return FirstRequest(estimate_request(first) if first else 0, is_cached=True), end.value
 
-    def verify(self, one: Cluster, found: Mapping[int, Candidate]) -> FirstRequest:
+    def verify(self, one: Cluster, candidates: Mapping[int, Candidate]) -> FirstRequest:
         """Return the first request for a cluster."""
         options, severities = self._plan.options, self._plan.severities
-        asked = question.ClusterQuestion(
+        question_text = question.ClusterQuestion(
             one.verification,
-            tuple((gid, found[gid]) for gid in one.gids),
+            tuple((gid, candidates[gid]) for gid in one.gids),
             options.lang,
             votes=options.votes,
             second_look=options.second_look,
             severities=severities,
         )
-        prepared = question.prepare(asked, self._index)
+        prepared = question.prepare(question_text, self._index)
         marks = make_marks(self._secret, prepared.about)
         profiles = (self._profile, self._profile)
         limits = options.agent_limits
         verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
         request = first_request(verification.run())
         if request is None:
-            return FirstRequest(0, known=True)
-        times = votes_of(asked) + options.second_look
+            return FirstRequest(0, is_cached=True)
+        times = votes_of(question_text) + options.second_look
         return FirstRequest(estimate_request(request), self._recall(request) is not None, times)
 
     def _recall(self, request: ModelRequest) -> Reply | None:

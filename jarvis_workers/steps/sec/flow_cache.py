@@ -12,7 +12,7 @@ from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.source.identity import loaded_engine
 
 FORMAT = 2
-Seen = tuple[str, bytes]
+CacheKey = tuple[str, bytes]
 
 
 class FlowCache:
@@ -22,20 +22,20 @@ class FlowCache:
         self._results = results
         self._space = space
 
-    def find(self, files: Sequence[Seen]) -> dict[str, Any]:
+    def find(self, files: Sequence[CacheKey]) -> dict[str, Any]:
         """Return the cached results by key; files are given by key and path."""
-        known: dict[str, Any] = {}
+        results: dict[str, Any] = {}
         for directory, keys in _by_directory(files) if self._results else ():
-            found = self._results.find(self._space, directory, keys) if self._results else {}
-            known.update((key, json.loads(payload) if payload else None) for key, payload in found.items())
-        return known
+            entries = self._results.find(self._space, directory, keys) if self._results else {}
+            results.update((key, json.loads(payload) if payload else None) for key, payload in entries.items())
+        return results
 
-    def put(self, files: Sequence[Seen], said: Mapping[str, Any]) -> None:
+    def put(self, files: Sequence[CacheKey], results: Mapping[str, Any]) -> None:
         """Cache the results of files."""
         if self._results is None:
             return
         for directory, keys in _by_directory(files):
-            self._results.put(self._space, directory, {key: _encode(said[key]) for key in keys if key in said})
+            self._results.put(self._space, directory, {key: _encode(results[key]) for key in keys if key in results})
 
 
 @cache
@@ -50,10 +50,10 @@ def space(stage: str, engine: str | None = None) -> str:
     return sha256(f"{FORMAT}:{stage}:{loaded_flow()}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
 
 
-def _encode(said: Any) -> bytes:
-    return b"" if said is None else json.dumps(said, separators=(",", ":")).encode()
+def _encode(value: Any) -> bytes:
+    return b"" if value is None else json.dumps(value, separators=(",", ":")).encode()
 
 
-def _by_directory(files: Sequence[Seen]) -> Iterator[tuple[bytes, list[str]]]:
+def _by_directory(files: Sequence[CacheKey]) -> Iterator[tuple[bytes, list[str]]]:
     for directory, inside in groupby(files, key=lambda seen: seen[1].rpartition(b"/")[0]):
         yield directory, [key for key, _ in inside]

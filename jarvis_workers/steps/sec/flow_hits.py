@@ -51,14 +51,14 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlow
     """Return the most confident hit per rule and line as candidates, by line and rule."""
     best: dict[tuple[int, str], FlowHit] = {}
     for hit in sorted(hits):
-        known = best.get((hit.line, hit.pattern))
-        if known is None or hit.confidence > known.confidence:
+        previous = best.get((hit.line, hit.pattern))
+        if previous is None or hit.confidence > previous.confidence:
             best[hit.line, hit.pattern] = hit
-    chosen = [hit for _, hit in sorted(best.items(), key=lambda item: item[0])]
-    words, used = silence([(hit.pattern, hit.line) for hit in chosen], list(_comments(path, content)))
+    remaining_hits = [hit for _, hit in sorted(best.items(), key=lambda item: item[0])]
+    words, used = silence([(hit.pattern, hit.line) for hit in remaining_hits], list(_comments(path, content)))
     starts = _line_starts(content)
-    spots = [_spot(path, content, starts, hit) for hit in chosen]
-    judged = [spot._replace(suppressed=said) for spot, said in zip(spots, words, strict=True)]
+    spots = [_spot(path, content, starts, hit) for hit in remaining_hits]
+    judged = [spot._replace(suppressed=comments) for spot, comments in zip(spots, words, strict=True)]
     remarks = sorted((path, one.line, one.text, USED) for one in used if one.ours)
     return FileFlowHits(tuple(judged), tuple(remarks))
 
@@ -88,8 +88,8 @@ def _comments(path: bytes, content: bytes) -> Iterator[SuppressionComment]:
         return
     language = language_of(path) or DEFAULT_LANGUAGE
     for one in suppressions(content, mask(content, language).text, language, marks):
-        meant = one.rules and {pattern for pattern, others in SUPERSEDES.items() if others & one.rules}
-        yield one._replace(rules=one.rules | meant) if one.rules and meant else one
+        patterns = one.rules and {pattern for pattern, others in SUPERSEDES.items() if others & one.rules}
+        yield one._replace(rules=one.rules | patterns) if one.rules and patterns else one
 
 
 def _all(content: bytes, mark: bytes) -> Iterator[int]:

@@ -10,7 +10,7 @@ NOT_RUN = "data-flow rules did not run on it: "
 USED = "suppresses a flow rule"
 
 
-def flow_patterns(blobs: Blobs, chosen: str | None) -> frozenset[str]:
-    """Return the enabled flow rules; `chosen` is the blob of the run's rules."""
-    off = json.loads(blobs.read(chosen))["off"] if chosen else ()
+def flow_patterns(blobs: Blobs, rules: str | None) -> frozenset[str]:
+    """Return the enabled flow rules; `rules` is the blob of the run's rules."""
+    off = json.loads(blobs.read(rules))["off"] if rules else ()
     return frozenset(rule.pattern for rule in RULES if rule.check is None) - frozenset(off)

@@ -40,8 +40,8 @@ class NotCheckedFiles(NamedTuple):
 def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> NotCheckedFiles:
     """Collect the gaps and remarks of all jobs; `flow` is True if any flow rule is enabled."""
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
-    found, remarks = _read_gaps(blobs, jobs.scan)
-    gaps += [*found, *_not_reached(reader, jobs.scan)]
+    result, remarks = _read_gaps(blobs, jobs.scan)
+    gaps += [*result, *_not_reached(reader, jobs.scan)]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)
@@ -100,7 +100,7 @@ def _not_summarized(
 
 
 def _not_traced(blobs: Blobs, summaries: Sequence[StageJob], flows: Sequence[StageJob]) -> Iterator[Gap]:
-    """Yield the files with a model that no flow job has analyzed."""
+    """Yield the files with a summary that no flow job has analyzed."""
     by_index: dict[str, list[tuple[FlowPayload, StageJob]]] = {}
     for job in flows:
         payload = FlowPayload.from_json(job.payload)

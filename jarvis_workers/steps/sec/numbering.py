@@ -25,9 +25,13 @@ class PlacedSpot(NamedTuple):
 
 def number_spots(spots: Sequence[Spot], meanings: Iterable[Meaning], least: float) -> list[Numbered]:
     """Return the candidates with their gids; a finding supersedes others if its confidence is at least `least`."""
-    known = {meaning.pattern: meaning for meaning in meanings}
+    meanings_by_pattern = {meaning.pattern: meaning for meaning in meanings}
     placed = place_spots(spots, least)
-    return [(one.gid, _found(one.spot, known.get(one.spot.pattern))) for one in placed if one.gid is not None]
+    return [
+        (one.gid, _candidate(one.spot, meanings_by_pattern.get(one.spot.pattern)))
+        for one in placed
+        if one.gid is not None
+    ]
 
 
 def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
@@ -45,14 +49,14 @@ def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
 
 def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int, str], str]:
     """Return the superseding rule by file, line and rule; if there are several, the last by name."""
-    found: dict[tuple[bytes, int, str], str] = {}
+    superseding: dict[tuple[bytes, int, str], str] = {}
     sure = (spot for spot in spots if spot.pattern in SUPERSEDES and spot.confidence >= least)
     for spot in sorted(sure, key=lambda spot: spot.pattern):
-        found |= {(spot.path, spot.line, pattern): spot.pattern for pattern in SUPERSEDES[spot.pattern]}
-    return found
+        superseding |= {(spot.path, spot.line, pattern): spot.pattern for pattern in SUPERSEDES[spot.pattern]}
+    return superseding
 
 
-def _found(spot: Spot, meaning: Meaning | None) -> Candidate:
+def _candidate(spot: Spot, meaning: Meaning | None) -> Candidate:
     rule = meaning or RULES_BY_PATTERN[spot.pattern]
     facts = {name: getattr(spot, name) for name in HIT_FIELDS}
     return Candidate(file=shown(spot.path), **{name: getattr(rule, name) for name in RULE_FIELDS}, **facts)

@@ -19,20 +19,20 @@ class SummarizePayload(BatchPayload):
 
 @dataclass(frozen=True)
 class ModelBlobs(JsonRecord):
-    """The blobs written by a summarize job: the models of its batch, and their index."""
+    """The blobs written by a summarize job: the summaries of its batch, and their index."""
 
     models: str
     index: str
 
     @classmethod
     def of(cls, blobs: Mapping[str, str]) -> "ModelBlobs | None":
-        """Return the blobs of a job's result, None if no file has a model."""
+        """Return the blobs of a job's result, None if no file has a summary."""
         return cls.decode(blobs) if blobs else None
 
 
 @dataclass(frozen=True)
 class FlowPayload(BatchPayload):
-    """The models of a batch, starting at row `first` of the index; `names` is the blob of the run's symbol index."""
+    """The summaries of a batch, starting at row `first` of the index; `names` is the blob of the run's symbol index."""
 
     models: str
     index: str

@@ -57,10 +57,10 @@ class ProfiledScanner:
         check = self._with_timing(rule.pattern, rule.check) if rule.check else None
         return rule._replace(check=check, dismisses=dismisses)
 
-    def _with_timing(self, name: str, asked: Callable[..., T]) -> Callable[..., T]:
+    def _with_timing(self, name: str, check: Callable[..., T]) -> Callable[..., T]:
         def measured(*arguments: Any) -> T:
             began = time.thread_time()
-            answer = asked(*arguments)
+            answer = check(*arguments)
             times = self._rules[name]
             times[0] += time.thread_time() - began
             times[1] += 1
@@ -74,11 +74,11 @@ def merge(profiles: Iterable[str]) -> dict[str, Any]:
     rules: dict[str, list[float]] = defaultdict(lambda: [0.0, 0])
     files: list[list[Any]] = []
     seconds, size = 0.0, 0
-    for said in map(json.loads, profiles):
-        seconds += said["seconds"]
-        size += said["bytes"]
-        files += said["files"]
-        for name, took, calls in said["rules"]:
+    for profile in map(json.loads, profiles):
+        seconds += profile["seconds"]
+        size += profile["bytes"]
+        files += profile["files"]
+        for name, took, calls in profile["rules"]:
             rules[name][0] += took
             rules[name][1] += calls
     slowest = sorted(rules.items(), key=lambda item: (-item[1][0], item[0]))[:TOP]

@@ -53,8 +53,8 @@ def encode_body(body: ReportBody) -> bytes:
         "suppressed": body.suppressed,
     }
     written = [
-        b'"%b":[%b]' % (name.encode(), b",".join(map(_encoded, map(issue_to_json, found))))
-        for name, found in lists.items()
+        b'"%b":[%b]' % (name.encode(), b",".join(map(_encoded, map(issue_to_json, candidate))))
+        for name, candidate in lists.items()
     ]
     return b'{"summary":%b,%b}' % (_encoded(summary_to_json(body.summary)), b",".join(written))
 

@@ -35,8 +35,8 @@ class RuleSet:
         """Return the blob, or None if the rules are exactly the built-in ones."""
         if not (self.off or self.project or self.packages):
             return None
-        said = {"off": sorted(self.off), "project": list(self.project), "packages": dict(self.packages)}
-        return json.dumps(said, sort_keys=True).encode()
+        fields = {"off": sorted(self.off), "project": list(self.project), "packages": dict(self.packages)}
+        return json.dumps(fields, sort_keys=True).encode()
 
 
 class Package(NamedTuple):
@@ -51,11 +51,11 @@ def rules_of(content: bytes | None) -> tuple[Rule, ...]:
     """Decode the output of `RuleSet.encode`. Raises StepFailed if this machine lacks some of the rules."""
     if content is None:
         return RULES
-    said = json.loads(content)
-    off = frozenset(said["off"])
-    packages = [rule for name, known in sorted(said["packages"].items()) for rule in _same(name, known)]
+    fields = json.loads(content)
+    off = frozenset(fields["off"])
+    packages = [rule for name, version in sorted(fields["packages"].items()) for rule in _same(name, version)]
     try:
-        project = [custom_rule(one) for one in said["project"] if one["id"] not in off]
+        project = [custom_rule(one) for one in fields["project"] if one["id"] not in off]
     except ImportError as error:
         raise StepFailed("a project rule has a regular expression: install google-re2 on this worker") from error
     return tuple(rule for rule in (*RULES, *packages, *project) if rule.pattern not in off)
@@ -69,10 +69,10 @@ def conditions_of(content: bytes | None) -> dict[str, str]:
 
 def installed() -> list[Package]:
     """Load the rules of installed packages, sorted by name. Raises UsageError if a package cannot be loaded."""
-    found: dict[str, Package] = {}
+    result: dict[str, Package] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        found.setdefault(entry.name, _load(entry))
-    return list(found.values())
+        result.setdefault(entry.name, _load(entry))
+    return list(result.values())
 
 
 def _same(name: str, fingerprint: str) -> tuple[Rule, ...]:
@@ -102,8 +102,8 @@ def _load(entry: EntryPoint) -> Package:
 
 
 def _rows(entry: EntryPoint) -> tuple[Any, ...]:
-    given = entry.load()
-    return tuple(given() if callable(given) else given)
+    value = entry.load()
+    return tuple(value() if callable(value) else value)
 
 
 def _problem(row: object) -> str | None:
@@ -123,8 +123,8 @@ def _problem(row: object) -> str | None:
 def _fingerprint(rules: Iterable[Rule]) -> str:
     digest, modules = hashlib.sha256(), set[str]()
     for rule in rules:
-        said = {name: value for name, value in rule._asdict().items() if name not in CODE}
-        digest.update(json.dumps(said, sort_keys=True).encode())
+        fields = {name: value for name, value in rule._asdict().items() if name not in CODE}
+        digest.update(json.dumps(fields, sort_keys=True).encode())
         modules |= {str(getattr(code, "__module__", "")) for code in (rule.check, rule.dismisses) if code}
     for name in sorted(modules):
         digest.update(_source(name))

@@ -65,19 +65,19 @@ def recall(work: ScanWork, resources: Resources) -> Commit | None:
         return None
     with open_snapshot(resources.blobs, work.snapshot) as reader:
         files = keyed(reader.entries(work.offset, work.length))
-    known = _known(work, resources).recall(files, whole=True)
-    if any(key not in known for key, _ in files):
+    cached = _scan_cache(work, resources).recall(files, whole=True)
+    if any(key not in cached for key, _ in files):
         return None
-    return _commit(_scanner_of(work, resources), files, known, cached=len(files))
+    return _commit(_scanner_of(work, resources), files, cached, cached=len(files))
 
 
 def decide(work: ScanWork, resources: Resources) -> Commit:
     """Scan the files without cached results; a file that cannot be checked does not affect the others."""
-    scanner, known = _scanner_of(work, resources), _known(work, resources)
+    scanner, cache = _scanner_of(work, resources), _scan_cache(work, resources)
     watch = _watch(scanner) if work.profile else None
     with open_snapshot(resources.blobs, work.snapshot) as reader:
         files = keyed(reader.entries(work.offset, work.length))
-        recalled = known.recall(files)
+        recalled = cache.recall(files)
         todo: dict[str, Entry] = {}
         for key, entry in files:
             if key not in recalled:
@@ -85,7 +85,7 @@ def decide(work: ScanWork, resources: Resources) -> Commit:
         reader.fetch(todo.values())
         scans = watch.scanner if watch else scanner
         fresh = scan_files(reader, scans, todo, work.limits, careful=work.careful, watch=watch)
-    known.put(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
+    cache.put(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
@@ -100,16 +100,16 @@ def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Out
     remarks: list[tuple[bytes, int, str, str]] = []
     checked = size = 0
     for key, entry in files:
-        found = outcomes[key]
-        if isinstance(found, FileNotChecked):
-            not_checked.append((entry.path, found.reason))
+        outcome = outcomes[key]
+        if isinstance(outcome, FileNotChecked):
+            not_checked.append((entry.path, outcome.reason))
             continue
         checked += 1
         size += entry.size
-        spots += [Spot(entry.path, *hit) for hit in found.hits]
-        remarks += [(entry.path, *remark) for remark in found.remarks]
-        if found.problem:
-            not_checked.append((entry.path, found.problem))
+        spots += [Spot(entry.path, *hit) for hit in outcome.hits]
+        remarks += [(entry.path, *remark) for remark in outcome.remarks]
+        if outcome.problem:
+            not_checked.append((entry.path, outcome.problem))
     return Commit(
         files=checked,
         size=size,
@@ -132,7 +132,7 @@ def _job(snapshot: str, rules: str | None, payload: BatchPayload, label: str, si
     return batch_job("scan", snapshot, payload, label=label, weight=size, made_by=(rules_fingerprint(), rules))
 
 
-def _known(work: ScanWork, resources: Resources) -> ScanCache:
+def _scan_cache(work: ScanWork, resources: Resources) -> ScanCache:
     return ScanCache(resources.cache if work.cache else None, work.rules)
 
 
@@ -141,13 +141,13 @@ def _scanner_of(work: ScanWork, resources: Resources) -> Scanner:
 
 
 @lru_cache(SCANNERS_MAX)
-def _scanner(chosen: bytes | None, patterns: Path | None) -> Scanner:
-    kept = PatternCache(patterns) if patterns else None
-    if chosen is None:
-        return Scanner(kept=kept)
+def _scanner(rules: bytes | None, patterns: Path | None) -> Scanner:
+    cache = PatternCache(patterns) if patterns else None
+    if rules is None:
+        return Scanner(pattern_cache=cache)
     from jarvis_workers.steps.sec.ruleset import rules_of  # noqa: PLC0415  (only needed for selected rules)
 
-    return Scanner(rules=rules_of(chosen), kept=kept)
+    return Scanner(rules=rules_of(rules), pattern_cache=cache)
 
 
 @lru_cache(SCANNERS_MAX)

@@ -25,19 +25,19 @@ class ScanCache:
     `chosen` identifies the rules of the run (None: built-in rules only), `engine` the local matching engine.
     """
 
-    def __init__(self, results: FileCache | None, chosen: str | None, engine: str | None = None) -> None:
+    def __init__(self, results: FileCache | None, rules: str | None, engine: str | None = None) -> None:
         self._results = results
-        self._rules = _rules_key(chosen, engine) if results else ""
+        self._rules = _rules_key(rules, engine) if results else ""
 
     def recall(self, files: Sequence[Keyed], *, whole: bool = False) -> dict[str, Scan]:
         """Return the cached results by key; if `whole` is set, stop at the first directory with a missing result."""
-        known: dict[str, Scan] = {}
+        scans: dict[str, Scan] = {}
         for directory, keys in _by_directory(files):
-            found = self._results.find(self._rules, directory, keys) if self._results else {}
-            if whole and len(found) < len(set(keys)):
+            entries = self._results.find(self._rules, directory, keys) if self._results else {}
+            if whole and len(entries) < len(set(keys)):
                 break
-            known.update((key, _decode(payload)) for key, payload in found.items())
-        return known
+            scans.update((key, _decode(payload)) for key, payload in entries.items())
+        return scans
 
     def put(self, files: Sequence[Keyed], scans: Mapping[str, Scan]) -> None:
         """Cache the results of files, by directory."""
@@ -64,9 +64,9 @@ def scan_to_json(scan: Scan) -> list[Any]:
     return list(scan)
 
 
-def scan_from_json(said: list[Any]) -> Scan:
+def scan_from_json(fields: list[Any]) -> Scan:
     """Return a scan from its JSON form."""
-    hits, problem, remarks = said
+    hits, problem, remarks = fields
     return Scan(tuple(Hit(*hit) for hit in hits), problem, tuple(Remark(*remark) for remark in remarks))
 
 
@@ -99,5 +99,5 @@ def load_identity() -> None:
 
 
 @cache
-def _rules_key(chosen: str | None, engine: str | None) -> str:
-    return sha256(f"{FORMAT}:{loaded_rules()}:{chosen}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
+def _rules_key(rules: str | None, engine: str | None) -> str:
+    return sha256(f"{FORMAT}:{loaded_rules()}:{rules}:{engine or loaded_engine()}".encode()).hexdigest()[:16]

@@ -1,6 +1,6 @@
-"""Storage of the models of a batch: a blob with all models, and an index of their locations and exports.
+"""Storage of the summaries of a batch: a blob with all summaries, and an index of their locations and exports.
 
-A model has two parts, compressed separately: its face, which is its interface to other files (`exports` and `calls`),
+A summary has two parts, compressed separately: its interface to other files (`exports` and `calls`),
 and its body. `key` is a hash of both parts and is verified on reading.
 
 The first lines of an index are JSON: the lengths of the buckets, and the rows. They are followed by one line per
@@ -20,7 +20,7 @@ from jarvis_workers.snapshots.blobs import Blobs, read_range
 BUCKETS = 256
 KEY_LENGTH = 40
 DIGEST_LENGTH = 32
-# No part of a model exceeds the memory limit of the process that makes it.
+# No part of a summary exceeds the memory limit of the process that makes it.
 PART_MAX = 1 << 30
 DAMAGED = "a cached file summary is corrupt; scan again with --no-cache"
 FACE = ("exports", "calls")
@@ -28,7 +28,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Model(NamedTuple):
-    """A model in stored form; `names` are its exports with the hashes of their payloads."""
+    """A summary in stored form; `names` are its exports with the hashes of their payloads."""
 
     key: str
     face: bytes
@@ -45,7 +45,7 @@ class BlobRange(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A file of a batch with a model: `size` is the size of its source, `calls` are the names that it imports."""
+    """A file of a batch with a summary: `size` is the size of its source, `calls` are the names that it imports."""
 
     path: bytes
     size: int
@@ -56,21 +56,21 @@ class Row(NamedTuple):
 
 
 def pack_model(model: dict[str, Any]) -> Model:
-    """Return a model of `summarize` in stored form."""
+    """Return a summary of `summarize` in stored form."""
     face = _encode({name: model[name] for name in FACE}).encode()
     body = _encode({name: part for name, part in model.items() if name not in FACE}).encode()
     return _packed(model, key_of(face, body), zlib.compress(face, 1), zlib.compress(body, 1))
 
 
 def read_model(blobs: Blobs, blob: str, place: tuple[BlobRange, BlobRange], key: str) -> Model:
-    """Return a model from a blob. Raises SnapshotDamaged if it does not match the key."""
+    """Return a summary from a blob. Raises SnapshotDamaged if it does not match the key."""
     face, body = (read_range(blobs, blob, *part) for part in place)
     _checked(face, body, key)
     return _packed(json.loads(_inflated(face)), key, face, body)
 
 
 def model_of(blobs: Blobs, blob: str, row: Row) -> dict[str, Any]:
-    """Return the model of a file. Raises SnapshotDamaged if it does not match its key."""
+    """Return the summary of a file. Raises SnapshotDamaged if it does not match its key."""
     face, body = _checked(read_range(blobs, blob, *row.face), read_range(blobs, blob, *row.body), row.key)
     model: dict[str, Any] = {**json.loads(face), **json.loads(body)}
     return model
@@ -87,7 +87,7 @@ def face_of(blobs: Blobs, blob: str, part: BlobRange) -> tuple[dict[str, Any], i
 
 
 def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[BlobRange, BlobRange]]) -> bytes:
-    """Return the index of a batch, given each file with its size and model; `places` maps keys to locations."""
+    """Return the index of a batch, given each file with its size and summary; `places` maps keys to locations."""
     names: dict[str, int] = {}
     rows: list[Any] = []
     buckets: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]
@@ -97,15 +97,15 @@ def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[
         shown = as_text(path)
         rows.append([shown, size, model.key, face, body, calls])
         for name, digest in model.names:
-            told = _encode(name).encode()
-            buckets[bucket_of(told)].append((told, _encode([shown, *face, digest]).encode()))
+            key = _encode(name).encode()
+            buckets[bucket_of(key)].append((key, _encode([shown, *face, digest]).encode()))
     lines = [b"".join(b"%b\t%b\n" % line for line in sorted(bucket, key=lambda line: line[0])) for bucket in buckets]
-    head = [_encode(said).encode() for said in ([len(bucket) for bucket in lines], [rows, list(names)])]
+    head = [_encode(header).encode() for header in ([len(bucket) for bucket in lines], [rows, list(names)])]
     return b"".join([b"%b\n%b\n" % tuple(head), *lines])
 
 
 def read_rows(blobs: Blobs, index: str) -> list[Row]:
-    """Return the files of a batch with models, ordered by path."""
+    """Return the files of a batch with summaries, ordered by path."""
     rows, names = json.loads(blobs.read(index).split(b"\n", 2)[1])
     return list(_rows(rows, names))
 
@@ -116,8 +116,8 @@ def read_lines(blobs: Blobs, index: str) -> list[memoryview]:
     return list(_cut(memoryview(lines), json.loads(lengths)))
 
 
-def read_part(said: Sequence[int]) -> BlobRange:
-    start, length = said
+def read_part(numbers: Sequence[int]) -> BlobRange:
+    start, length = numbers
     return BlobRange(start, length)
 
 
@@ -158,8 +158,8 @@ def _inflated(packed: bytes) -> bytes:
     return text
 
 
-def _rows(said: Iterable[Any], names: Sequence[str]) -> Iterator[Row]:
-    for path, size, key, face, body, calls in said:
+def _rows(rows: Iterable[Any], names: Sequence[str]) -> Iterator[Row]:
+    for path, size, key, face, body, calls in rows:
         yield Row(from_text(path), size, key, read_part(face), read_part(body), tuple(names[call] for call in calls))
 
 

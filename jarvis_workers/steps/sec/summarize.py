@@ -1,7 +1,7 @@
-"""Create the models of a batch of files for the flow stage, with one job per scanned batch.
+"""Create the summaries of a batch of files for the flow stage, with one job per scanned batch.
 
 Files that could not be scanned are skipped, since they are already reported. Models are stored in the blob store; this
-machine caches the location of each file's model by its content, and the locations for a whole batch by all its
+machine caches the location of each file's summary by its content, and the locations for a whole batch by all its
 contents.
 """
 
@@ -77,19 +77,19 @@ def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
     if not files:
         return Commit()
     key = _batch_key(files)
-    known = _batches(work, resources).find([(key, files[0][1].path)]).get(key)
-    if known is None:
+    entry = _batches(work, resources).find([(key, files[0][1].path)]).get(key)
+    if entry is None:
         return None
     # The blob is written again to renew its use; otherwise it might be pruned during the run.
-    kept = tuple((name, blobs.put(blobs.read(blob))) for name, blob in known["blobs"])
-    return Commit(files=len(files), size=known["size"], cached=len(files), blobs=kept)
+    blobs_copied = tuple((name, blobs.put(blobs.read(blob))) for name, blob in entry["blobs"])
+    return Commit(files=len(files), size=entry["size"], cached=len(files), blobs=blobs_copied)
 
 
 def decide(work: SummarizeWork, resources: Resources) -> Commit:
-    """Create the models that are not cached; a file that cannot be read does not affect the others."""
+    """Create the summaries that are not cached; a file that cannot be read does not affect the others."""
     with suppress(SnapshotError):
-        if known := recall(work, resources):
-            return known
+        if cached := recall(work, resources):
+            return cached
     with open_snapshot(resources.blobs, work.snapshot) as reader:
         entries = reader.entries(work.offset, work.length)
         files = _files(entries, work)
@@ -112,7 +112,7 @@ def decide(work: SummarizeWork, resources: Resources) -> Commit:
 def _save(
     work: SummarizeWork, resources: Resources, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
 ) -> Commit:
-    """Write the models, and cache their locations."""
+    """Write the summaries, and cache their locations."""
     checked: list[tuple[str, Entry, Made]] = []
     lost: list[tuple[bytes, str]] = []
     for key, entry in files:
@@ -121,20 +121,20 @@ def _save(
             lost.append((entry.path, NOT_RUN + outcome.reason))
         else:
             checked.append((key, entry, outcome))
-    kept, said = _write(resources.blobs, [(key, entry, model) for key, entry, model in checked if model])
+    blob_names, places = _write(resources.blobs, [(key, entry, model) for key, entry, model in checked if model])
     size = sum(entry.size for _, entry, _ in checked)
     nothing = dict.fromkeys(key for key, _, model in checked if model is None)
-    _models(work, resources).put([(key, entry.path) for key, entry in files], nothing | said)
+    _models(work, resources).put([(key, entry.path) for key, entry in files], nothing | places)
     if files and not lost:
         whole = _batch_key(files)
-        _batches(work, resources).put([(whole, files[0][1].path)], {whole: {"blobs": kept, "size": size}})
-    return Commit(files=len(checked), size=size, not_checked=tuple(lost), blobs=kept)
+        _batches(work, resources).put([(whole, files[0][1].path)], {whole: {"blobs": blob_names, "size": size}})
+    return Commit(files=len(checked), size=size, not_checked=tuple(lost), blobs=blob_names)
 
 
 def _write(
     blobs: Blobs, made: Sequence[tuple[str, Entry, Model]]
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, Any]]:
-    """Return the blobs of models and index, and the location of each file's model for the cache."""
+    """Return the blobs of summaries and index, and the location of each file's summary for the cache."""
     if not made:
         return (), {}
     places: dict[str, tuple[BlobRange, BlobRange]] = {}
@@ -148,18 +148,18 @@ def _write(
             end = middle + len(model.body)
     models = blobs.put(b"".join(content))
     index = blobs.put(index_of(((entry.path, entry.size, model) for _, entry, model in made), places))
-    said = {key: [models, *places[model.key], model.key] for key, _, model in made}
-    return tuple(ModelBlobs(models, index).encode().items()), said
+    locations = {key: [models, *places[model.key], model.key] for key, _, model in made}
+    return tuple(ModelBlobs(models, index).encode().items()), locations
 
 
 def _recall_models(work: SummarizeWork, resources: Resources, files: Sequence[Keyed]) -> dict[str, Made]:
-    """Return the cached models by key, if they are still in the blob store."""
+    """Return the cached summaries by key, if they are still in the blob store."""
     recalled: dict[str, Made] = {}
-    for key, said in _models(work, resources).find([(key, entry.path) for key, entry in files]).items():
-        if said is None:
+    for key, row in _models(work, resources).find([(key, entry.path) for key, entry in files]).items():
+        if row is None:
             recalled[key] = None
             continue
-        blob, face, body, known_by = said
+        blob, face, body, known_by = row
         with suppress(SnapshotError):
             recalled[key] = read_model(resources.blobs, blob, (read_part(face), read_part(body)), known_by)
     return recalled
@@ -179,16 +179,16 @@ def _to_json(model: Made) -> list[Any] | None:
     return [model.key, *(base64.b64encode(part).decode() for part in (model.face, model.body)), *model[3:]]
 
 
-def _from_json(said: list[Any] | None) -> Made:
-    if said is None:
+def _from_json(row: list[Any] | None) -> Made:
+    if row is None:
         return None
-    key, face, body, names, calls = said
+    key, face, body, names, calls = row
     parts = base64.b64decode(face), base64.b64decode(body)
     return Model(key, *parts, tuple((name, digest) for name, digest in names), tuple(calls))
 
 
 def _files(entries: Sequence[Entry], work: SummarizeWork) -> list[Keyed]:
-    """Return the files of the batch with their cache keys, which cover everything that a model depends on."""
+    """Return the files of the batch with their cache keys, which cover everything that a summary depends on."""
     skip = {from_text(path) for path in work.skip}
     files = keyed([entry for entry in entries if entry.path not in skip])
     return [(f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}", entry) for key, entry in files]
@@ -201,8 +201,8 @@ def _suffix_key(suffix: bytes) -> str:
 
 
 def _batch_key(files: Sequence[Keyed]) -> str:
-    said = json.dumps([(key, as_text(entry.path)) for key, entry in files])
-    return hashlib.sha256(said.encode()).hexdigest()[:BATCH_LENGTH]
+    text = json.dumps([(key, as_text(entry.path)) for key, entry in files])
+    return hashlib.sha256(text.encode()).hexdigest()[:BATCH_LENGTH]
 
 
 def _models(work: SummarizeWork, resources: Resources) -> FlowCache:

@@ -1,7 +1,7 @@
 """The symbol index of a run: exported names of all files, merged once from all batches, and queried by every job.
 
 The index is divided into buckets by the hash of the name, with sorted lines, so that a job reads each bucket once for
-all its names. The payload of a name is read from the models of its exporters on demand; memory is bounded.
+all its names. The payload of a name is read from the summaries of its exporters on demand; memory is bounded.
 """
 
 import json
@@ -19,7 +19,7 @@ from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, di
 # A name exported by more files is treated as unknown, since it has no definite meaning.
 EXPORTERS_MAX = 5_000
 PART_BYTES = 1 << 18
-HELD_BYTES = 64_000_000
+CACHE_BYTES = 64_000_000
 # Memory of a Python object per byte of its JSON form.
 BYTES_A_BYTE = 6
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Exporter(NamedTuple):
-    """A file that exports a name: its path, the number of the blob with its face, and the hash of the payload."""
+    """A file that exports a name: its path, the number of the blob with its interface, and the hash of the payload."""
 
     blob: int
     path: str
@@ -36,7 +36,7 @@ class Exporter(NamedTuple):
 
 
 def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[[bytes], str]) -> str:
-    """Merge the batches, given as (blob of models, blob of index) in path order, and return the root blob."""
+    """Merge the batches, given as (blob of summaries, blob of index) in path order, and return the root blob."""
     lines = [read_lines(blobs, index) for _, index in batches]
     size = sum(len(bucket) for buckets in lines for bucket in buckets)
     count = 1
@@ -53,55 +53,55 @@ class SymbolIndex:
     """The symbol index of a run, for lookups by exported name."""
 
     def __init__(self, blobs: Blobs, root: str) -> None:
-        said = json.loads(blobs.read(root))
-        self.bytes: int = said["bytes"]
+        header = json.loads(blobs.read(root))
+        self.bytes: int = header["bytes"]
         self._blobs = blobs
-        self._models: list[str] = said["models"]
-        self._parts: list[str] = said["parts"]
-        self._held = ByteLru(HELD_BYTES)
-        self._found: dict[str, tuple[Exporter, ...]] = {}
+        self._models: list[str] = header["models"]
+        self._parts: list[str] = header["parts"]
+        self._blocks = ByteLru(CACHE_BYTES)
+        self._exporters_by_name: dict[str, tuple[Exporter, ...]] = {}
 
     def fetch(self, names: Iterable[str]) -> None:
         """Look up many names at once; the results replace those of the last call."""
-        asked: defaultdict[int, list[tuple[str, bytes]]] = defaultdict(list)
+        lookups_by_bucket: defaultdict[int, list[tuple[str, bytes]]] = defaultdict(list)
         for name in set(names):
-            told = json.dumps(name).encode()
-            asked[bucket_of(told) * len(self._parts) // BUCKETS].append((name, told))
-        self._found = {}
-        for part, wanted in sorted(asked.items()):
+            key = json.dumps(name).encode()
+            lookups_by_bucket[bucket_of(key) * len(self._parts) // BUCKETS].append((name, key))
+        self._exporters_by_name = {}
+        for part, lookups in sorted(lookups_by_bucket.items()):
             lines = self._lines(part)
-            self._found.update((name, _exporters(lines, told)) for name, told in wanted)
+            self._exporters_by_name.update((name, _exporters(lines, key)) for name, key in lookups)
 
     def lookup(self, name: str, *, near: bytes = b"") -> list[tuple[str, Any]]:
         """Return path and payload of the files that export the name, in path order.
 
         If there are several files, only those that share the most directories with `near` are returned.
         """
-        found = self._exporters(name)
-        if len(found) > 1 and near:
+        exporters = self._exporters(name)
+        if len(exporters) > 1 and near:
             place = shown(near).split("/")[:-1]
-            shared = [_shared(place, exporter.path.split("/")) for exporter in found]
-            found = tuple(one for one, count in zip(found, shared, strict=True) if count == max(shared))
-        return [(exporter.path, self._payload(name, exporter)) for exporter in found]
+            shared = [_shared(place, exporter.path.split("/")) for exporter in exporters]
+            exporters = tuple(one for one, count in zip(exporters, shared, strict=True) if count == max(shared))
+        return [(exporter.path, self._payload(name, exporter)) for exporter in exporters]
 
     def answers(self, names: Iterable[str]) -> str:
         """Return a hash of the meaning of the names: equal hashes mean equal results of all lookups."""
         digest = sha256()
         for name in sorted(set(names)):
-            said = [(exporter.path, exporter.digest) for exporter in self._exporters(name)]
-            digest.update(json.dumps([name, said]).encode())
+            exporters = [(exporter.path, exporter.digest) for exporter in self._exporters(name)]
+            digest.update(json.dumps([name, exporters]).encode())
         return digest.hexdigest()[:16]
 
     def _exporters(self, name: str) -> tuple[Exporter, ...]:
-        if name not in self._found:
-            told = json.dumps(name).encode()
-            lines = self._lines(bucket_of(told) * len(self._parts) // BUCKETS)
-            self._found[name] = _exporters(lines, told)
-        return self._found[name]
+        if name not in self._exporters_by_name:
+            key = json.dumps(name).encode()
+            lines = self._lines(bucket_of(key) * len(self._parts) // BUCKETS)
+            self._exporters_by_name[name] = _exporters(lines, key)
+        return self._exporters_by_name[name]
 
     def _payload(self, name: str, exporter: Exporter) -> Any:
         blob = self._models[exporter.blob]
-        exports = self._held.get((blob, exporter.face.start), lambda: self._face(blob, exporter.face))
+        exports = self._blocks.get((blob, exporter.face.start), lambda: self._face(blob, exporter.face))
         if name not in exports or digest_of(exports[name]) != exporter.digest:
             raise SnapshotDamaged(f"the cached exports of {exporter.path} are corrupt; scan again with --no-cache")
         return exports[name]
@@ -115,7 +115,7 @@ class SymbolIndex:
             content = self._blobs.read(self._parts[part])
             return content, len(content)
 
-        return self._held.get(part, read)
+        return self._blocks.get(part, read)
 
 
 @lru_cache(1)
@@ -146,14 +146,14 @@ class ByteLru:
 
 def _merged(batches: Sequence[Sequence[memoryview]], buckets: Iterable[int]) -> bytes:
     """Return one line per name with all its exporters."""
-    found: dict[bytes, list[bytes]] = {}
+    result: dict[bytes, list[bytes]] = {}
     for bucket in buckets:
         for number, lines in enumerate(batches):
             for name, exporter in _parted(lines[bucket]):
-                found.setdefault(name, []).append(b"[%d,%b" % (number, exporter[1:]))
+                result.setdefault(name, []).append(b"[%d,%b" % (number, exporter[1:]))
     return b"".join(
         b"%b\t[%b]\n" % (name, b",".join(exporters))
-        for name, exporters in sorted(found.items())
+        for name, exporters in sorted(result.items())
         if len(exporters) <= EXPORTERS_MAX
     )
 
@@ -182,6 +182,6 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> int:
     return next((at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other), len(first))
 
 
-def _exporter(said: Sequence[Any]) -> Exporter:
-    blob, path, start, length, digest = said
+def _exporter(row: Sequence[Any]) -> Exporter:
+    blob, path, start, length, digest = row
     return Exporter(blob, shown(from_text(path)), BlobRange(start, length), digest)

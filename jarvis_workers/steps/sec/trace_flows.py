@@ -1,7 +1,7 @@
-"""Trace data flow through the models of a batch, and into the files that export the functions called there.
+"""Trace data flow through the summaries of a batch, and into the files that export the functions called there.
 
-The cached result of a file is valid while its model and the meanings of all names that it looked up are unchanged; a
-file with a valid result is not analyzed again. Comments are read from the file itself each time, since models do not
+The cached result of a file is valid while its summary and the meanings of all names that it looked up are unchanged; a
+file with a valid result is not analyzed again. Comments are read from the file itself each time, since summaries do not
 contain them.
 """
 
@@ -44,7 +44,7 @@ RECALL_BYTES = 32_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class FlowWork(BatchWork, FlowPayload):
-    """A batch of models to analyze."""
+    """A batch of summaries to analyze."""
 
 
 read_work = FlowWork.decode
@@ -62,10 +62,10 @@ Outcome = Traced | FileNotChecked
 
 
 def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
-    """Merge the exports of all batches, and yield a job per batch with a model."""
+    """Merge the exports of all batches, and yield a job per batch with a summary."""
     done = sorted((job for job in earlier.outcomes("summarize") if job.state == "done"), key=range_of)
-    found = [(job, ModelBlobs.of(read_result(blobs, job.result).blobs)) for job in done]
-    made = [(job, models) for job, models in found if models]
+    result = [(job, ModelBlobs.of(read_result(blobs, job.result).blobs)) for job in done]
+    made = [(job, models) for job, models in result if models]
     if not made:
         return
     rules = SecOptions.of(run).rules.blob
@@ -89,14 +89,14 @@ def recall(work: FlowWork, resources: Resources) -> Commit | None:
     if names.bytes > RECALL_BYTES:
         return None
     rows = read_rows(blobs, work.index)[work.first :]
-    known = _recall(work, resources, rows, names)
-    if any(_key(row) not in known for row in rows):
+    cached = _recall(work, resources, rows, names)
+    if any(_key(row) not in cached for row in rows):
         return None
-    return _commit(work, blobs, rows, known)._replace(cached=len(rows))
+    return _commit(work, blobs, rows, cached)._replace(cached=len(rows))
 
 
 def decide(work: FlowWork, resources: Resources) -> Commit:
-    """Analyze the models without cached results; a model that exceeds a limit does not affect the others."""
+    """Analyze the summaries without cached results; a summary that exceeds a limit does not affect the others."""
     blobs = resources.blobs
     names = open_names(blobs, work.names)
     rows = read_rows(blobs, work.index)[work.first :]
@@ -117,14 +117,14 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
 
 
 def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
-    asked: set[str] = set()
+    lookups: set[str] = set()
 
     def lookup(name: str) -> Sequence[tuple[str, Any]]:
-        asked.add(name)
+        lookups.add(name)
         return names.lookup(name, near=row.path)
 
     hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=is_test(row.path))
-    return Traced(tuple(hits), problem, tuple(sorted(asked.difference(row.calls))))
+    return Traced(tuple(hits), problem, tuple(sorted(lookups.difference(row.calls))))
 
 
 def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Commit:
@@ -157,9 +157,9 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
 
 def _recall(work: FlowWork, resources: Resources, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
     """Return the cached results that are still valid; all names needed are looked up at once."""
-    known = _results(work, resources).find([(_key(row), row.path) for row in rows])
-    traced = {key: (_from_json(said[0]), said[1]) for key, said in known.items()}
-    names.fetch(chain(*(row.calls for row in rows), *(found.beyond for found, _ in traced.values())))
+    cached = _results(work, resources).find([(_key(row), row.path) for row in rows])
+    traced = {key: (_from_json(fields[0]), fields[1]) for key, fields in cached.items()}
+    names.fetch(chain(*(row.calls for row in rows), *(flows.beyond for flows, _ in traced.values())))
     return {
         _key(row): traced[_key(row)][0]
         for row in rows
@@ -171,22 +171,22 @@ def _remember(
     work: FlowWork, resources: Resources, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: SymbolIndex
 ) -> None:
     calls = {_key(row): row.calls for row in rows}
-    said = {
-        key: [found, _answers(calls[key], found, names)] for key, found in fresh.items() if isinstance(found, Traced)
+    values = {
+        key: [flows, _answers(calls[key], flows, names)] for key, flows in fresh.items() if isinstance(flows, Traced)
     }
-    _results(work, resources).put([(_key(row), row.path) for row in rows], said)
+    _results(work, resources).put([(_key(row), row.path) for row in rows], values)
 
 
-def _answers(calls: Sequence[str], found: Traced, names: SymbolIndex) -> str:
-    return names.answers((*calls, *found.beyond))
+def _answers(calls: Sequence[str], flows: Traced, names: SymbolIndex) -> str:
+    return names.answers((*calls, *flows.beyond))
 
 
 def _results(work: FlowWork, resources: Resources) -> FlowCache:
     return FlowCache(resources.cache if work.cache else None, space(STAGE))
 
 
-def _from_json(said: Sequence[Any]) -> Traced:
-    hits, problem, beyond = said
+def _from_json(row: Sequence[Any]) -> Traced:
+    hits, problem, beyond = row
     return Traced(tuple(_hit(*hit) for hit in hits), problem, tuple(beyond))
 
 

@@ -44,8 +44,8 @@ def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
     """Return the verdict on the canary, None if the run has none."""
     if not JudgeOptions.of(run).canary:
         return None
-    said = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)
-    return CanaryOutcome(said.status, said.reason)
+    verdict = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)
+    return CanaryOutcome(verdict.status, verdict.reason)
 
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
@@ -56,19 +56,19 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     about = _clusters(session, run)
     planned = jobs.outcomes(session, run.id, CLUSTERING)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
-    chosen = frozenset(gid for job in planned for gid in _gids(job))
+    gids = frozenset(gid for job in planned for gid in _gids(job))
     most = JudgeOptions.of(run).max_findings
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
-        found = verdict_fields_of(session, run, [issue.gid for issue in chunk])
+        verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
         for issue in chunk:
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
-            nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
-            said = found.get(gid) or no_verdict(reasons.get(gid, nothing))
-            if issue.judged is True and said.status == "dismissed":
-                said = said._replace(status="review", reason=JUDGED_TRUE)
-            yield issue.with_verdict(said, verification, number)
+            nothing = NOT_CHOSEN.format(most) if most and gids and gid not in gids else NOT_REACHED
+            verdict = verdicts_by_gid.get(gid) or no_verdict(reasons.get(gid, nothing))
+            if issue.judged is True and verdict.status == "dismissed":
+                verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
+            yield issue.with_verdict(verdict, verification, number)
 
 
 def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueVerdict]:
@@ -83,8 +83,8 @@ def no_verdict(reason: str) -> IssueVerdict:
 
 def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
     """Return the number and the condition of each candidate's cluster; clusters are numbered by their first gids."""
-    found = enumerate(clusters.read(session, run.id), 1)
-    return {gid: (number, cluster.verification) for number, cluster in found for gid in cluster.gids}
+    numbered = enumerate(clusters.read(session, run.id), 1)
+    return {gid: (number, cluster.verification) for number, cluster in numbered for gid in cluster.gids}
 
 
 def _gids(job: StageJob) -> Sequence[int]:

@@ -36,7 +36,7 @@ from jarvis_workers.tools.tree import DirectoryTree
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-TREES_KEPT = 2
+TREES_MAX = 2
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     """Return the candidates of the job."""
     payload, options = VerifyPayload.from_json(job.payload), JudgeOptions.of(run)
     canary = canary_for(run.snapshot_id) if payload.gids == (CANARY_GID,) else None
-    found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload.gids)
-    if len(found) != len(set(payload.gids)):
-        raise StepFailed(f"job {job.id}: only {len(found)} of its {len(payload.gids)} candidates exist")
+    result = [(CANARY_GID, canary.candidate)] if canary else some_of(session, run, payload.gids)
+    if len(result) != len(set(payload.gids)):
+        raise StepFailed(f"job {job.id}: only {len(result)} of its {len(payload.gids)} candidates exist")
     cluster = ClusterQuestion(
         payload.verification,
-        tuple(found),
+        tuple(result),
         options.lang,
         votes=options.votes,
         second_look=options.second_look,
@@ -90,16 +90,16 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
         )
 
 
-@lru_cache(TREES_KEPT)
+@lru_cache(TREES_MAX)
 def _index_of(root: Path) -> CodeIndex:
     """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
     return CodeIndex(DirectoryTree(root))
 
 
 def _undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
-    for (gid, found), verdict in zip(cluster.candidates, verdicts, strict=True):
+    for (gid, candidate), verdict in zip(cluster.candidates, verdicts, strict=True):
         if verdict.status == "undecided":
-            yield from_shown(found.file), f"candidate {gid} on line {found.line} is undecided: {verdict.reason}"
+            yield from_shown(candidate.file), f"candidate {gid} on line {candidate.line} is undecided: {verdict.reason}"
 
 
 def _stored(verdict: Verdict, tier: Tier) -> NewVerdict:
@@ -109,5 +109,5 @@ def _stored(verdict: Verdict, tier: Tier) -> NewVerdict:
     return NewVerdict(**{**facts, "evidence": _text(evidence), "commands": _text(commands)}, sandbox=tier)
 
 
-def _text(found: Sequence[Mapping[str, Any]]) -> str:
-    return json.dumps(found, ensure_ascii=False)
+def _text(rows: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps(rows, ensure_ascii=False)

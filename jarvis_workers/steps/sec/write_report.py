@@ -6,19 +6,19 @@ Files that were not scanned are listed with the reason.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.sec.report import every_issue, gather
 from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.report_document import Issue
-from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of
+from jarvis_workers.steps.sec.candidates import all_of, baseline_of, judged_of
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.steps.sec.verdicts import canary_of, statuses_of, with_verdicts
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -27,9 +27,7 @@ REPORT = "report"
 STAGES = frozenset(Jobs._fields)
 
 
-def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
-    """Yield the single job of the stage."""
-    yield NewJob(step=REPORT, queue="control", label="write the report", input_hash=REPORT)
+plan = single_job(REPORT, "control", "write the report")
 
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
@@ -39,7 +37,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         all_of(session, run),
         options.min_confidence,
         severities=options.rules.severity,
-        known=known_of(session, run),
+        baseline=baseline_of(session, run),
         judged=judged_of(session, run),
         statuses=statuses_of(session, run),
     )
@@ -56,10 +54,10 @@ def decide(work: ReportWork, resources: Resources) -> Commit:
 
 def list_issues(session: "Session", run: Run) -> Iterator[Issue]:
     """Yield every issue of a run, including dismissed issues and those that a report does not list."""
-    options, known, judged = SecOptions.of(run), known_of(session, run), judged_of(session, run)
+    options, baseline, judged = SecOptions.of(run), baseline_of(session, run), judged_of(session, run)
     least = options.min_confidence
     issues = every_issue(
-        lambda: exclusions_of(known, judged).counted(all_of(session, run), least),
+        lambda: exclusions_of(baseline, judged).counted(all_of(session, run), least),
         least,
         severities=options.rules.severity,
         judged=judged,

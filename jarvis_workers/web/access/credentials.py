@@ -41,7 +41,7 @@ class CredentialFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._stamp: tuple[int, int, int] | None = None
-        self._found: Mapping[str, Credential] = {}
+        self._credentials: Mapping[str, Credential] = {}
         self.read()
 
     def read(self) -> Mapping[str, Credential]:
@@ -50,19 +50,19 @@ class CredentialFile:
             state = self._path.stat()
             stamp = state.st_mtime_ns, state.st_size, state.st_ino
             if stamp != self._stamp:
-                self._found = dict(self._line(line) for line in self._lines())
+                self._credentials = dict(self._line(line) for line in self._lines())
                 self._stamp = stamp
         except OSError as error:
             raise SettingsError(f"{self._path}: cannot be read: {error.strerror}") from error
-        return self._found
+        return self._credentials
 
     def _lines(self) -> list[tuple[int, str]]:
         text = self._path.read_text("utf-8", "replace")
         lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-        found = [(number, line) for number, line in lines if line and not line.startswith("#")]
-        if len(found) > LINES_MAX:
+        result = [(number, line) for number, line in lines if line and not line.startswith("#")]
+        if len(result) > LINES_MAX:
             raise SettingsError(f"{self._path} has more than {LINES_MAX:,} lines")
-        return found
+        return result
 
     def _line(self, numbered: tuple[int, str]) -> tuple[str, Credential]:
         number, line = numbered
@@ -93,26 +93,26 @@ class Passwords:
 
     def verify(self, name: str, password: str) -> Credential | None:
         """Return the credential of a user with this password, or None."""
-        found = self._file.read().get(name)
+        entry = self._file.read().get(name)
         if len(password) > PASSWORD_MAX:
             return None
-        stored = found.hash if found else self._nobody
-        known = name, stored, hmac.digest(self._key, password.encode("utf-8", "replace"), "sha256")
+        stored = entry.hash if entry else self._nobody
+        cache_key = name, stored, hmac.digest(self._key, password.encode("utf-8", "replace"), "sha256")
         with self._lock:
-            if found and known in self._verified:
-                return found
-            if found and self._failures.get((name, stored), 0) >= FAILURES_MAX:
+            if entry and cache_key in self._verified:
+                return entry
+            if entry and self._failures.get((name, stored), 0) >= FAILURES_MAX:
                 return None
             # The lock also limits the CPU time that password guessing can take.
-            if not check_password_hash(stored, password) or found is None:
-                if found:
+            if not check_password_hash(stored, password) or entry is None:
+                if entry:
                     self._failures[name, stored] = self._failures.get((name, stored), 0) + 1
                 return None
             self._failures.pop((name, stored), None)
-            self._verified[known] = None
+            self._verified[cache_key] = None
             while len(self._verified) > VERIFIED_MAX:
                 self._verified.popitem(last=False)
-        return found
+        return entry
 
 
 class Tokens:
@@ -124,8 +124,8 @@ class Tokens:
     def verify(self, token: str) -> Credential | None:
         """Return the credential with this token, or None."""
         digest = _digest(token)
-        found = [one for one in self._file.read().values() if hmac.compare_digest(one.hash.encode(), digest)]
-        return found[0] if found else None
+        result = [one for one in self._file.read().values() if hmac.compare_digest(one.hash.encode(), digest)]
+        return result[0] if result else None
 
 
 def new_token() -> str:

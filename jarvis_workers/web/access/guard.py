@@ -24,6 +24,13 @@ CSP = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
+OK = 200
+GRAPH_PAGE = "run.graph"
+# The page allows its own script and style by their hashes; its sandbox has no access to the session.
+GRAPH_CSP = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 HEADERS = {
     "Content-Security-Policy": CSP,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -70,6 +77,8 @@ def guard(app: Flask, csrf: CSRFProtect) -> None:
 def _harden(response: Response) -> Response:
     """Add security headers and disable caching of pages."""
     response.headers.update(HEADERS)
+    if request.endpoint == GRAPH_PAGE and response.status_code == OK:
+        response.headers["Content-Security-Policy"] = GRAPH_CSP
     if request.endpoint not in SIGN_IN_FREE:
         response.headers["Cache-Control"] = "no-store"
     if request.method not in SAFE:
@@ -102,8 +111,8 @@ def _open_session() -> AnyResponse | None:
 
 
 def _identify() -> Identity | None:
-    found = context().api_tokens.identify(request) if request.path.startswith(API) else None
-    identity = found or context().sign_in.identify(request)
+    user = context().api_tokens.identify(request) if request.path.startswith(API) else None
+    identity = user or context().sign_in.identify(request)
     if identity and context().read_only:
         return identity._replace(role=type(identity.role).VIEWER)
     return identity

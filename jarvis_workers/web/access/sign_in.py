@@ -73,8 +73,8 @@ class BasicSignIn:
         sent = request.authorization
         if sent is None or sent.type != "basic" or not sent.username or sent.password is None:
             return None
-        found = self.passwords.verify(sent.username, sent.password)
-        return Identity(found.name, found.role) if found else None
+        user = self.passwords.verify(sent.username, sent.password)
+        return Identity(user.name, user.role) if user else None
 
 
 class ProxySignIn:
@@ -103,8 +103,8 @@ class ProxySignIn:
     def _role(self, groups: Collection[str]) -> Role | None:
         if set(self._settings.editor_groups) & set(groups):
             return Role.EDITOR
-        wanted = self._settings.viewer_groups
-        return Role.VIEWER if not wanted or set(wanted) & set(groups) else None
+        viewers = self._settings.viewer_groups
+        return Role.VIEWER if not viewers or set(viewers) & set(groups) else None
 
 
 class ApiTokens:
@@ -121,8 +121,8 @@ class ApiTokens:
             return None
         if self._local and hmac.compare_digest(sent.token.encode("utf-8", "replace"), self._local.token.encode()):
             return Identity(self._local.user, Role.EDITOR, is_ambient=False)
-        found = self._tokens.verify(sent.token) if self._tokens else None
-        return Identity(found.name, found.role, is_ambient=False) if found else None
+        user = self._tokens.verify(sent.token) if self._tokens else None
+        return Identity(user.name, user.role, is_ambient=False) if user else None
 
 
 def sign_in_of(settings: WebSettings, token: str, user: str) -> tuple[SignIn, ApiTokens]:

@@ -42,9 +42,9 @@ routes = APIBlueprint("api", __name__, url_prefix="/api/v1", abp_security=[{"tok
 def list_runs(query: RunQuery) -> Response:
     """List runs, newest first."""
     world = context()
-    found = run_pages.page_of_runs(world.store, query.chosen(), query.page, query.size)
-    rows = [_run(row) for row in run_rows(world, found.runs)]
-    return _json(models.RunList(total=found.total, page=query.page, runs=rows))
+    page = run_pages.page_of_runs(world.store, query.chosen(), query.page, query.size)
+    rows = [_run(row) for row in run_rows(world, page.runs)]
+    return _json(models.RunList(total=page.total, page=query.page, runs=rows))
 
 
 @routes.get("/runs/<run_id>", responses={200: models.RunDetail})
@@ -69,9 +69,9 @@ def list_findings(path: models.RunPath, query: FindingQuery) -> Response:
     """List the findings of a run, worst first."""
     world, run = context(), exact_run(path.run_id)
     judged = stored_judgements(world.store)
-    found = choose_findings(world.body(run), query, judged)
-    rows = [_finding(issue, judged.get(issue.fingerprint)) for issue in found.findings]
-    return _json(models.FindingList(total=found.total, page=query.page, findings=rows))
+    findings = choose_findings(world.body(run), query, judged)
+    rows = [_finding(issue, judged.get(issue.fingerprint)) for issue in findings.findings]
+    return _json(models.FindingList(total=findings.total, page=query.page, findings=rows))
 
 
 @routes.get("/runs/<run_id>/findings/<finding_id>", responses={200: models.FindingDetail})
@@ -82,9 +82,11 @@ def show_finding(path: models.FindingPath) -> Response:
     excerpt = read_excerpts(world.blobs, run.snapshot_id, [issue]).get(issue.id)
     pieces = [] if excerpt is None else [excerpt._replace(file=issue.file, more=()), *excerpt.more]
     code = [{"file": piece.file, "first": piece.first, "lines": list(piece.lines)} for piece in pieces]
-    said = history.record_of(world.store, issue.fingerprint).current
+    judgement = history.record_of(world.store, issue.fingerprint).current
     talk = history.conversation_of(world.store, run, issue.gid) if issue.has_verdict else None
-    return _json(models.FindingDetail(finding=issue_to_json(issue), triage=_triage(said), code=code, conversation=talk))
+    return _json(
+        models.FindingDetail(finding=issue_to_json(issue), triage=_triage(judgement), code=code, conversation=talk)
+    )
 
 
 @routes.put("/runs/<run_id>/findings/<finding_id>/triage", responses={200: models.TriageOut})
@@ -93,8 +95,8 @@ def triage(path: models.FindingPath, body: models.TriageIn) -> Response:
     world, run = context(), exact_run(path.run_id)
     issue = _issue(run, path.finding_id)
     save_verdict(world.store, issue, read_state(body.verdict), body.reason, current_identity())
-    said = _triage(history.record_of(world.store, issue.fingerprint).current)
-    return _json(said) if said else jsonify(None)
+    record = _triage(history.record_of(world.store, issue.fingerprint).current)
+    return _json(record) if record else jsonify(None)
 
 
 @routes.delete("/runs/<run_id>/findings/<finding_id>/triage", responses={204: None})
@@ -110,14 +112,16 @@ def gate(path: models.RunPath, query: GateQuery) -> Response:
     world, run = context(), exact_run(path.run_id)
     if not run.ended:
         return _json(_pending(run))
-    found = evaluate_gate(world.store, world.blobs, run, query.fail_on, query.baseline or None, read=world.reports.read)
+    result = evaluate_gate(
+        world.store, world.blobs, run, query.fail_on, query.baseline or None, read=world.reports.read
+    )
     return _json(
         models.GateOut(
-            outcome=found.outcome,
-            reason=found.reason,
-            number=found.number,
-            baseline=found.baseline.id if found.baseline else None,
-            findings=[_finding(issue) for issue in found.findings[:LISTED_MAX]],
+            outcome=result.outcome,
+            reason=result.reason,
+            number=result.number,
+            baseline=result.baseline.id if result.baseline else None,
+            findings=[_finding(issue) for issue in result.findings[:LISTED_MAX]],
         )
     )
 
@@ -130,7 +134,7 @@ def compare(query: DiffQuery) -> Response:
     if before is None:
         raise RunMissing(f"there is no complete run of the same source before {after.id}")
     sides = difference(world.store, world.blobs, before, after, world.reports.read)
-    found, start = sides.found, (query.page - 1) * query.size
+    result, start = sides.difference, (query.page - 1) * query.size
 
     def part(issues: list[Issue]) -> list[models.FindingOut]:
         return [_finding(issue) for issue in issues[start : start + query.size]]
@@ -139,12 +143,12 @@ def compare(query: DiffQuery) -> Response:
         models.DiffOut(
             before=before.id,
             after=after.id,
-            counts=found.counts,
+            counts=result.counts,
             notes=list(sides.notes),
-            new=part(found.new),
-            changed=part([one.issue for one in found.changed]),
-            fixed=part(found.fixed),
-            not_checked=part([one.issue for one in found.not_checked]),
+            new=part(result.new),
+            changed=part([one.issue for one in result.changed]),
+            fixed=part(result.fixed),
+            not_checked=part([one.issue for one in result.not_checked]),
         )
     )
 
@@ -152,8 +156,8 @@ def compare(query: DiffQuery) -> Response:
 @routes.get("/trend", responses={200: models.TrendOut})
 def trend(query: TrendQuery) -> Response:
     """Return the totals of the newest scans of a source or project, oldest first."""
-    found = runs_of(query.root, query.project, query.runs)
-    return _json(models.TrendOut(runs=[_run(row) for row in run_rows(context(), found)]))
+    runs = runs_of(query.root, query.project, query.runs)
+    return _json(models.TrendOut(runs=[_run(row) for row in run_rows(context(), runs)]))
 
 
 def _json(value: BaseModel) -> Response:
@@ -193,10 +197,14 @@ def _issue(run: Run, named: str) -> Issue:
     return findings[place]
 
 
-def _finding(issue: Issue, said: Judgement | None = None) -> models.FindingOut:
+def _finding(issue: Issue, judgement: Judgement | None = None) -> models.FindingOut:
     names = [name for name in models.FindingOut.model_fields if name != "triage"]
-    return models.FindingOut(**{name: getattr(issue, name) for name in names}, triage=_triage(said))
+    return models.FindingOut(**{name: getattr(issue, name) for name in names}, triage=_triage(judgement))
 
 
-def _triage(said: Judgement | None) -> models.TriageOut | None:
-    return None if said is None else models.TriageOut(verdict=said.verdict, reason=said.reason, by=said.by, at=said.at)
+def _triage(judgement: Judgement | None) -> models.TriageOut | None:
+    return (
+        None
+        if judgement is None
+        else models.TriageOut(verdict=judgement.verdict, reason=judgement.reason, by=judgement.by, at=judgement.at)
+    )

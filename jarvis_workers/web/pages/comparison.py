@@ -22,30 +22,30 @@ TITLES = {"new": "New", "changed": "Verdict changed", "fixed": "Fixed", "not_che
 @pages.get("")
 def show() -> str:
     """Compare two runs; without `before`, compare a run with the previous complete run of the same source."""
-    world, asked = context(), read_query(DiffQuery)
+    world, query = context(), read_query(DiffQuery)
     choices = _choices()
-    after = exact_run(asked.after) if asked.after else None
-    before = exact_run(asked.before) if asked.before else after and run_pages.newest_before(world.store, after)
-    facts = {"choices": choices, "asked": asked, "before": before, "after": after, "titles": TITLES}
+    after = exact_run(query.after) if query.after else None
+    before = exact_run(query.before) if query.before else after and run_pages.newest_before(world.store, after)
+    facts = {"choices": choices, "asked": query, "before": before, "after": after, "titles": TITLES}
     if before is None or after is None:
         return render_template("comparison.html", sides=None, lists={}, pages=1, **facts)
     sides = difference(world.store, world.blobs, before, after, world.reports.read)
     lists: dict[str, list[tuple[Issue, str]]] = {
-        "new": [(one, "") for one in sides.found.new],
-        "changed": [(one.issue, f"{one.was} → {one.now}") for one in sides.found.changed],
-        "fixed": [(one, status_of(one)) for one in sides.found.fixed],
-        "not_checked": [(one.issue, one.reason) for one in sides.found.not_checked],
+        "new": [(one, "") for one in sides.difference.new],
+        "changed": [(one.issue, f"{one.was} → {one.now}") for one in sides.difference.changed],
+        "fixed": [(one, status_of(one)) for one in sides.difference.fixed],
+        "not_checked": [(one.issue, one.reason) for one in sides.difference.not_checked],
     }
-    start = (asked.page - 1) * asked.size
+    start = (query.page - 1) * query.size
     longest = max(map(len, lists.values()))
-    shown = {name: found[start : start + asked.size] for name, found in lists.items()}
-    return render_template("comparison.html", sides=sides, lists=shown, pages=pages_of(longest, asked.size), **facts)
+    shown = {name: candidate[start : start + query.size] for name, candidate in lists.items()}
+    return render_template("comparison.html", sides=sides, lists=shown, pages=pages_of(longest, query.size), **facts)
 
 
 def _choices() -> list[tuple[Run, str]]:
     """Return the newest scans, with the project of each."""
     store = context().store
     newest = run_pages.page_of_runs(store, RunFilter(), 1, CHOICES_MAX).runs
-    found = [run for run in newest if run.kind.startswith("sec.")]
-    labels = runs.labels_of(store, [run.id for run in found])
-    return [(run, project_of(run, labels[run.id])) for run in found]
+    result = [run for run in newest if run.kind.startswith("sec.")]
+    labels = runs.labels_of(store, [run.id for run in result])
+    return [(run, project_of(run, labels[run.id])) for run in result]

@@ -37,12 +37,12 @@ def triage(run_id: str, finding_id: str) -> Response | tuple[str, int]:
     run = exact_run(run_id)
     facts = _facts(run, finding_id)
     issue: Issue = facts["issue"]
-    chosen, reason = request.form.get("verdict", ""), request.form.get("reason", "")
+    verdict, reason = request.form.get("verdict", ""), request.form.get("reason", "")
     try:
-        if chosen == "withdraw":
+        if verdict == "withdraw":
             withdraw_verdict(context().store, issue, current_identity())
         else:
-            save_verdict(context().store, issue, read_state(chosen), reason, current_identity())
+            save_verdict(context().store, issue, read_state(verdict), reason, current_identity())
     except UsageError as error:
         page = render_template("finding.html", problem=str(error), reason=reason[:REASON_MAX], **facts)
         return page, 400

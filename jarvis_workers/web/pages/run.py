@@ -7,7 +7,7 @@ from flask import Blueprint, Response, make_response, render_template
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, result_lines
+from jarvis_workers.service.c2rust.conversion_results import is_conversion, render_conversion, result_lines
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
@@ -26,8 +26,8 @@ AGENT = "agent"
 def show(run_id: str) -> str:
     """Show a run with its findings."""
     run = exact_run(run_id)
-    asked = read_query(FindingQuery)
-    return render_template("run.html", **_progress(run), **_findings(run, asked))
+    query = read_query(FindingQuery)
+    return render_template("run.html", **_progress(run), **_findings(run, query))
 
 
 @pages.get("/progress")
@@ -39,31 +39,40 @@ def progress(run_id: str) -> Response:
     return answer
 
 
+@pages.get("/graph")
+def graph(run_id: str) -> str:
+    """Show the interactive page of a run that read or converted a C project."""
+    run, world = exact_run(run_id), context()
+    if not (is_conversion(run) or is_symbol_scan(run)):
+        raise UsageError(f"run {run.id} has no graph")
+    return "".join((render_conversion if is_conversion(run) else render)(world.store, world.blobs, run, "html"))
+
+
 @pages.get("/not-checked")
 def not_checked(run_id: str) -> str:
     """List the files that were not checked, with the reasons."""
-    run, asked = exact_run(run_id), read_query(PageQuery)
+    run, query = exact_run(run_id), read_query(PageQuery)
     gaps = context().body(run).summary.not_checked
-    start = (asked.page - 1) * asked.size
-    shown = gaps[start : start + asked.size]
+    start = (query.page - 1) * query.size
+    shown = gaps[start : start + query.size]
     return render_template(
-        "not_checked.html", run=run, gaps=shown, total=len(gaps), asked=asked, pages=pages_of(len(gaps), asked.size)
+        "not_checked.html", run=run, gaps=shown, total=len(gaps), asked=query, pages=pages_of(len(gaps), query.size)
     )
 
 
 @pages.get("/conversations")
 def talks(run_id: str) -> str:
     """List the conversations of a run."""
-    run, asked = exact_run(run_id), read_query(PageQuery)
-    found = conversations.jobs_of(context().store, run)
-    start = (asked.page - 1) * asked.size
+    run, query = exact_run(run_id), read_query(PageQuery)
+    conversation_jobs = conversations.jobs_of(context().store, run)
+    start = (query.page - 1) * query.size
     return render_template(
         "conversations.html",
         run=run,
-        jobs=found[start : start + asked.size],
-        total=len(found),
-        asked=asked,
-        pages=pages_of(len(found), asked.size),
+        jobs=conversation_jobs[start : start + query.size],
+        total=len(conversation_jobs),
+        asked=query,
+        pages=pages_of(len(conversation_jobs), query.size),
     )
 
 
@@ -84,22 +93,22 @@ def _progress(run: Run) -> dict[str, Any]:
     }
 
 
-def _findings(run: Run, asked: FindingQuery) -> dict[str, Any]:
+def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
     world = context()
     if not run.kind.startswith("sec."):
         answer = _result(run)
-        return {"found": None, "answer": answer, "asked": asked, "judged": {}, "pages": 1}
+        return {"found": None, "answer": answer, "asked": query, "judged": {}, "pages": 1}
     judged = stored_judgements(world.store)
     body, _ = _body(run)
     if body is None:
-        return {"found": None, "answer": None, "asked": asked, "judged": judged, "pages": 1}
-    found = choose_findings(body, asked, judged)
+        return {"found": None, "answer": None, "asked": query, "judged": judged, "pages": 1}
+    findings = choose_findings(body, query, judged)
     return {
-        "found": found,
+        "found": findings,
         "answer": None,
-        "asked": asked,
+        "asked": query,
         "judged": judged,
-        "pages": pages_of(found.total, asked.size),
+        "pages": pages_of(findings.total, query.size),
     }
 
 
@@ -108,7 +117,7 @@ def _result(run: Run) -> dict[str, Any] | None:
     world = context()
     if is_conversion(run):
         try:
-            return {"symbols": "\n".join(result_lines(world.store, world.blobs, run))} if run.ended else None
+            return {"conversion": "\n".join(result_lines(world.store, world.blobs, run))} if run.ended else None
         except (SnapshotError, UsageError) as error:
             return {"problem": str(error)}
     if not is_symbol_scan(run):

@@ -31,13 +31,13 @@ def rows() -> str:
 
 
 def _listed() -> dict[str, object]:
-    world, asked = context(), read_query(RunQuery)
-    found = run_pages.page_of_runs(world.store, asked.chosen(), asked.page, asked.size)
+    world, query = context(), read_query(RunQuery)
+    page = run_pages.page_of_runs(world.store, query.chosen(), query.page, query.size)
     return {
-        "rows": run_rows(world, found.runs),
-        "total": found.total,
-        "asked": asked,
-        "pages": pages_of(found.total, asked.size),
+        "rows": run_rows(world, page.runs),
+        "total": page.total,
+        "asked": query,
+        "pages": pages_of(page.total, query.size),
         "roots": run_pages.roots_of_runs(world.store),
         "kinds": KINDS,
         "states": STATES,

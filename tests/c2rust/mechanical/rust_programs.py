@@ -1,6 +1,7 @@
 """C programs whose functions, or all that they define, are translated to Rust, compiled and run."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ class TranslatedProgram:
     def names(self, item: ProjectItem) -> Names:
         signatures = {one.definition.key: one.definition.type for one in self.project.items}
         reserved = frozenset(one.rust_name for one in self.project.globals)
-        return Names(self.types.of(item.unit), self.project.names, signatures, reserved)
+        return Names(self.types.of(item.unit), self.project.names_in(item.unit), signatures, reserved)
 
     @cached_property
     def results(self) -> dict[str, RustBody | Refusal]:
@@ -98,7 +99,7 @@ def bench_library(program: TranslatedProgram, directory: Path) -> Path:
 def rust_program(program: TranslatedProgram, directory: Path, optimisation: str = "0") -> Path:
     """Return the program with all functions and globals in Rust."""
     items = "\n".join(text for _, text in program.texts())
-    items = items.replace('pub unsafe extern "C" fn main(', '#[no_mangle]\npub unsafe extern "C" fn main(')
+    items = re.sub(r'(pub unsafe extern "C" fn \w+__main\()', r'#[export_name = "main"]\n\1', items)
     outside = "\n".join(program.declarations(own=False))
     modules = {
         "types": type_definitions(program.types),

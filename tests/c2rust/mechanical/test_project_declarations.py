@@ -37,3 +37,12 @@ def test_a_local_variable_has_another_name_than_a_global_of_another_unit(tmp_pat
     project = translated(tmp_path, first=first, second=second)
 
     assert "let mut optind_2: i32 = level_2;" in body(project, "b")
+
+
+def test_a_function_whose_records_differ_between_units_is_called_by_the_type_of_the_unit(tmp_path: Path) -> None:
+    first = "struct s { int n; }; struct s *make(void) { return 0; }"
+    second = "struct s { int n; char c; }; struct s *make(void); struct s *b(void) { return make(); }"
+    project = translated(tmp_path, first=first, second=second)
+
+    cast = 'core::mem::transmute::<*const (), unsafe extern "C" fn() -> *mut second__s>(make as *const ())()'
+    assert f"return {cast};" in body(project, "b")

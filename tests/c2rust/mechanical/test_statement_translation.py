@@ -29,6 +29,11 @@ BODIES = {
         "}",
         "return (*p).a[2] / 3;",
     ],
+    "while (((char)1)) n = f(s);": [
+        "loop {",
+        "    n = f(s);",
+        "}",
+    ],
     "switch (n) { case 1: case 3: return 2; default: n = 4; } return n;": [
         "match n {",
         "    1 | 3 => {",
@@ -65,6 +70,10 @@ BODIES = {
         "(*p).n = (*p).a[0];",
         "return *s as i32;",
     ],
+    "return *g().a;": [
+        "let mut value_1: s = core::mem::zeroed();",
+        "return *(core::ptr::addr_of_mut!((*({ value_1 = g(); core::ptr::addr_of_mut!(value_1) })).a) as *mut i32);",
+    ],
     "int type = n, None = 2; return type << None;": [
         "let mut r#type: i32 = n;",
         "let mut None_2: i32 = 2;",
@@ -75,7 +84,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 def test_a_body_in_rust(tmp_path: Path, body: str) -> None:
-    declarations = "struct s { int n, a[3]; };\nint f(char *);\n"
+    declarations = "struct s { int n, a[3]; } g(void);\nint f(char *);\n"
     lines = rust_lines(tmp_path, f"{declarations}int it(int n, char *s, struct s *p) {{ {body} }}", "it")
 
     assert lines[0] == 'pub unsafe extern "C" fn it(mut n: i32, mut s: *mut i8, mut p: *mut s) -> i32 {'

@@ -84,7 +84,7 @@ def test_random_programs_in_rust_compute_the_checksum_of_c(tmp_path: Path) -> No
 
 def _is_equal(root: Path, seed: int) -> bool:
     """Compare a program, unless it does not end in C."""
-    subprocess.run([*CSMITH, "--seed", str(seed), "-o", root / "a.c"], check=True, capture_output=True)
+    subprocess.run([*CSMITH, "--seed", str(seed), "-o", "a.c"], cwd=root, check=True, capture_output=True)
     binary = compile_c([root / "a.c"], root / "in_c")
     try:
         expected = output(binary, seconds=SECONDS)

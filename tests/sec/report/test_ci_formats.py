@@ -243,7 +243,7 @@ def test_github_summary_has_numbers_worst_findings_and_gaps_within_its_limit():
     text = render("github-summary", body_of(summary, issues=issues))
 
     assert text.startswith("### Jarvis: 150 findings in 1 file: 1 high, 149 low\n")
-    assert "**Not checked, or not in full: 50 files.**" in text and "- `lib/net/b.c`: too large" in text
+    assert "**Not checked, in whole or in part: 50 files.**" in text and "- `lib/net/b.c`: too large" in text
     assert (text.count("| low |"), text.count("| high |")) == (99, 1)
     assert "50 more findings" in text and len(text.encode()) < 100_000
 

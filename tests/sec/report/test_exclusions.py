@@ -37,7 +37,7 @@ def like(**changes: object) -> Candidate:
 
 def report(*found: Candidate, known=None, judged=None, **rest):
     known_before = None if known is None else dict(Counter(known))
-    findings = gather(enumerate(found, start=1), 0.4, known=known_before, judged=judged or {})
+    findings = gather(enumerate(found, start=1), 0.4, baseline=known_before, judged=judged or {})
     baseline = None if known is None else BASELINE | rest.pop("facts", {})
     return body_to_json(build(findings, scanned_files=3, baseline=baseline, **rest))
 
@@ -129,7 +129,7 @@ def test_markdown_says_what_was_set_aside():
     text = "".join(render_markdown(body_from_json(body), {}))
 
     assert "**Nothing new.** No new location was flagged in 3 files." in text
-    assert "0 findings of the baseline `v1` still exist, 0 are gone." in text
+    assert "0 findings of the baseline `v1` still exist, 0 no longer found." in text
     assert "did not list 7 findings: they count as new" in text
     assert "The run over the baseline is incomplete" in text
     assert "Not listed: 1 finding suppressed by comments in the code." in text
@@ -138,7 +138,7 @@ def test_markdown_says_what_was_set_aside():
 
 
 def test_a_tree_in_which_all_is_suppressed_or_unchanged_does_not_read_as_clean():
-    assert "**No findings** except the suppressed ones in 3 files." in "".join(
+    assert "**No findings** except those suppressed or dismissed in 3 files." in "".join(
         render_markdown(body_from_json(report(like(suppressed="x"))), {})
     )
     idle = build(gather([]), scanned_files=0, left_out={"not changed since v*1": 3})
@@ -195,7 +195,7 @@ def test_every_format_counts_what_was_judged_false():
     body = report(COPY, judged=NOISE)
 
     text = "".join(render_markdown(body_from_json(body), {}))
-    assert "**No findings** except the suppressed ones in 3 files." in text
+    assert "**No findings** except those suppressed or dismissed in 3 files." in text
     assert "Not listed: 1 finding marked false in triage." in text
     assert '"judged_false": 1' in "".join(render_json(body_from_json(body), {}))
     (result,) = json.loads("".join(render_sarif(body_from_json(body), {})))["runs"][0]["results"]

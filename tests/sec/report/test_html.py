@@ -440,7 +440,7 @@ def test_a_report_says_how_much_code_it_shows():
     some = {id_of(COPY): Excerpt(40, ("strcpy(d, s);",))}
 
     assert "Code is shown for the 1 highest-scoring of 2 findings" in report(COPY, copy(line=41), excerpts=some)
-    assert "Without code excerpts" in report(COPY)
+    assert "No code excerpts" in report(COPY)
     assert "excerpts" not in report(COPY, excerpts=some).partition("<script")[0]
 
 
@@ -458,7 +458,7 @@ def test_what_was_set_aside_is_named_with_its_reason():
     assert "&lt;checked&gt; above" in text
     assert "no such rule" in text
     assert "and 7 more" in text
-    assert "4 findings of the baseline <code>&lt;main&gt;</code> still exist, 1 are gone." in text
+    assert "4 findings of the baseline <code>&lt;main&gt;</code> still exist, 1 no longer found." in text
     assert "did not list 9 findings" in text
     assert "The run over the baseline is incomplete" in text
 

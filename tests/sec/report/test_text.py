@@ -72,7 +72,7 @@ def test_what_was_not_checked_is_loud_and_named():
     lines = list(text_lines(body, {}, TextOptions("src", names=1)))
 
     assert [(span.text, span.role) for line in lines for span in line] == [
-        ("NOT CHECKED: 2 files, or not in full", "alarm"),
+        ("NOT CHECKED, in whole or in part: 2 files", "alarm"),
         ("    src/big.c: too large", ""),
         ("    1 more", ""),
         ("INCOMPLETE: no findings in the 3 files that were checked", "alarm"),

@@ -8,9 +8,9 @@ import pytest
 
 from jarvis_workers.sec import report
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
-from jarvis_workers.sec.report.exclusions import nothing_found
+from jarvis_workers.sec.report.exclusions import no_findings
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
-from jarvis_workers.sec.report.html.page import SPOKEN, STANDING
+from jarvis_workers.sec.report.html.page import STANDING, TRANSLATED_TEXT
 from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
@@ -28,7 +28,7 @@ MODULES = [HERE / name for name in ("markdown.py", "markdown_verdicts.py", "text
 SUMMARIES = (Summary(), Summary(baseline=BaselineSummary(0, 0, {})), Summary(suppressed=1))
 NAMED = [*WORDS.values(), *MEANS.values(), *TEXTS.values(), *ADVICE.values(), *ALWAYS, *card.MARKED.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
-NAMED += [said for facts in SUMMARIES for said in nothing_found(facts)]
+NAMED += [said for facts in SUMMARIES for said in no_findings(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values()]
@@ -47,7 +47,7 @@ def nouns() -> set[str]:
 
 def every_text() -> set[str]:
     page = {found["text"] for found in STANDING.finditer((HERE / "html" / "report.html").read_text("utf-8"))}
-    script = set(SPOKEN.findall((HERE / "html" / "report.js").read_text("utf-8")))
+    script = set(TRANSLATED_TEXT.findall((HERE / "html" / "report.js").read_text("utf-8")))
     return {*NAMED, *page, *script, *(text for module in MODULES for text in said(module))}
 
 

@@ -14,7 +14,18 @@ from tests.servers import missing
 
 DATA = Path(__file__).parents[2] / "data" / "c2rust" / "shadow"
 EQUAL = {
-    **{"add": 18, "count": 16, "push": 16, "two_blocks": 5, "mean": 1, "half": 1, "out": 2, "make_small": 1},
+    **{
+        "add": 40,
+        "count": 20,
+        "push": 20,
+        "pass_on": 1,
+        "room": 1,
+        "two_blocks": 5,
+        "mean": 1,
+        "half": 1,
+        "out": 2,
+        "make_small": 1,
+    },
     **{"make_mixed": 1, "make_large": 1, "grow": 12, "drop": 1, "leak": 4, "depth": 1, "each": 1, "say": 3},
     **{"read_part": 2, "append": 5, "wide": 1, "send_signal": 1, "copy": 4, "spin": 1, "divide": 1},
     **{"local_array": 1, "late_error": 1, "name_of": 2, "table_of": 1},
@@ -23,6 +34,7 @@ UNSHADOWED = {
     "jump": "calls longjmp",
     "threads": "makes a refused system call, signals blocked, as in pthread_create",
     "take": "reads a pipe, socket or terminal",
+    "drain": "reads a pipe, socket or terminal",
     "stamp": "C differs from itself",
     "next_number": "has static locals",
     "quit": "C ends the process with exit code 0",
@@ -36,10 +48,12 @@ WRONG = {
     "mean": ("result v0", None, None),
     "half": ("result v0", None, None),
     "out": ("stack argument 0+0", 15, 5),
+    "pass_on": ("call bounded 1", 10, 11),
+    "room": ("size result+0>0", None, None),
     "make_small": ("result r0", None, None),
     "make_mixed": ("result v0", None, None),
     "make_large": ("stack argument 0+24", None, None),
-    "fill_padded": ("heap argument 0+0", 0x61, 0x62),
+    "fill_padded": ("heap argument 0+0", None, None),
     "drop": ("freed block 8+0", 1, 0),
     "leak": ("blocks", 0, 1),
     "depth": ("result r0", 1000, 1001),
@@ -61,7 +75,9 @@ class Built(NamedTuple):
     directory: Path
     emulator: tuple[str, ...] = ()
 
-    def run(self, library: str, name: str, *arguments: str, shadow: str = "") -> tuple[int, str, ShadowLog]:
+    def run(
+        self, library: str, name: str, *arguments: str, shadow: str = "", vary: int = 0
+    ) -> tuple[int, str, ShadowLog]:
         """Run a case; return exit code, output and events."""
         log = self.directory / "log"
         log.unlink(missing_ok=True)
@@ -71,6 +87,7 @@ class Built(NamedTuple):
             "SHADOW": shadow or slot(name),
             "SHAPES": str(DATA / "shapes.txt"),
             "LOG": str(log),
+            "VARY": str(vary),
             **({"UNCONFINED": "1"} if self.emulator else {}),
         }
         variables = {f"JARVIS_C2RUST_{key}": value for key, value in own.items()}
@@ -171,13 +188,39 @@ def test_nested_calls_of_several_functions_are_compared(built: Built):
     code, output, log = built.run("right", "tree", shadow="add,push,each")
 
     assert (code, output) == (0, built.output("tree"))
-    assert set(log.compared) == {Compared("push", 16, 0), Compared("each", 1, 0), Compared("add", 1, 0)}
+    assert set(log.compared) == {Compared("push", 20, 0), Compared("each", 1, 0), Compared("add", 1, 0)}
 
 
 def test_a_child_of_the_program_is_compared_as_well(built: Built):
     _, _, log = built.run("right", "forked", shadow="add")
 
     assert log.compared == (Compared("add", 2, 0),)
+
+
+def test_a_call_with_another_kind_of_argument_is_compared(built: Built):
+    assert [one.call for one in built.run("wrong", "rare")[2].differences] == [1501]
+    assert built.run("right", "rare")[2].differences == ()
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("checked", {"result"}), ("filled", {"ended"}), ("guarded", {"result"})])
+def test_calls_are_varied_where_those_of_the_program_show_no_difference(built: Built, name: str, kinds: set[str]):
+    code, output, log = built.run("wrong", name, vary=96)
+
+    assert (code, output) == (0, built.output(name))
+    assert built.run("wrong", name)[2].differences == ()
+    assert {one.region.kind for one in log.differences} == kinds
+    assert all(one.variation for one in log.differences)
+    again = built.run("wrong", name, vary=96)[2]
+    assert [one.variation for one in log.differences] == [one.variation for one in again.differences]
+
+
+@pytest.mark.parametrize("name", ["checked", "filled", "guarded", "tree", "append", "jump", "quit"])
+def test_varied_calls_of_a_right_body_show_no_difference_and_change_nothing(built: Built, name: str):
+    code, output, log = built.run("right", name, *arguments_of(name), vary=96)
+
+    assert (code, output) == (0, built.output(name, *arguments_of(name)))
+    assert log.differences == ()
+    assert log.compared == built.run("right", name, *arguments_of(name))[2].compared
 
 
 @pytest.mark.slow

@@ -85,18 +85,18 @@ def test_a_trace_logs_the_first_call_of_each_function(program: str):
     assert run(program, trace="*", log="log") == (0, "twice: 42\n")
     assert events(Path("log")) == [
         ("start", "2", "0"),
-        ("reached", "main", "prog.c", "6"),
+        ("reached", "prog__main", "prog.c", "6"),
         ("reached", "prog__twice", "prog.c", "4"),
     ]
 
 
 def test_a_library_replaces_a_static_function(program: str):
-    write(rust_c=LIBRARY, names_txt="main\nprog__twice\n")
+    write(rust_c=LIBRARY, names_txt="prog__main\nprog__twice\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,lazy", "rust.c", "-o", "rust.so"], check=True)
 
     assert run(program, library="./rust.so") == (0, "twice: 42\n")
-    assert run(program, library="./rust.so", rust="main") == (0, "twice: 42\n")
-    for rust in ("*", "main,prog__twice", "@names.txt"):
+    assert run(program, library="./rust.so", rust="prog__main") == (0, "twice: 42\n")
+    for rust in ("*", "prog__main,prog__twice", "@names.txt"):
         assert run(program, library="./rust.so", rust=rust, log="log") == (0, "twice: 1042\n")
     assert events(Path("log")) == [("start", "2", "1")] * 3
 
@@ -147,7 +147,10 @@ def test_a_test_that_includes_the_source_shares_its_names(cc: Compile):
 
     assert run("./test") == (2, "")
     run("./test", trace="*", log="log")
-    assert [event[1:] for event in events(Path("log"))[1:]] == [("main", "test.c", "4"), ("prog__twice", "prog.c", "4")]
+    assert [event[1:] for event in events(Path("log"))[1:]] == [
+        ("test__main", "test.c", "4"),
+        ("prog__twice", "prog.c", "4"),
+    ]
     write(rust_c=LIBRARY)
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,lazy", "rust.c", "-o", "rust.so"], check=True)
     assert run("./test", library="./rust.so", rust="*") == ((2 + 1000) % 256, "")
@@ -229,7 +232,7 @@ def test_assembler_sources_and_inline_assembly_are_left_alone(cc: Compile):
 
     assert cc("main.c", "low.s", "-o", "prog") == 0
     assert run("./prog", trace="*", log="log") == (9, "")
-    assert events(Path("log")) == [("start", "1", "0"), ("reached", "main", "main.c", "3")]
+    assert events(Path("log")) == [("start", "1", "0"), ("reached", "main__main", "main.c", "3")]
 
 
 def test_errors_of_the_compiler_are_its_own(cc: Compile, capfd: pytest.CaptureFixture[str]):

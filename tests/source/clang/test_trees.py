@@ -210,3 +210,9 @@ def test_depth_needs_no_recursion(tmp_path: Path) -> None:
     tree = trees_of(tmp_path, f"int it(int n) {{ return {' + '.join(['n'] * 3000)}; }}\n")["it"]
 
     assert sum(node.kind == "binary" for node in walk(tree)) == 2999
+
+
+def test_parameters_of_a_function_that_is_returned_are_not_its_own(tmp_path: Path) -> None:
+    trees = trees_of(tmp_path, "int (*f(char a, int (*b)(long c)))(int d) { return a ? 0 : (int (*)(int))b; }")
+
+    assert [child.name for child in trees["f"].children if child and child.kind == "parameter"] == ["a", "b"]

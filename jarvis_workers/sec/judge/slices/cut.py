@@ -91,8 +91,8 @@ class Slice:
 
     def suspicions(self) -> list[Suspicion]:
         """Return the prompt injections in and around the parts, including text that no view shows."""
-        found = [one for part in self.parts for lines in part.looked_at() for one in part.file.suspicions(*lines)]
-        return list(dict.fromkeys(found))
+        result = [one for part in self.parts for lines in part.looked_at() for one in part.file.suspicions(*lines)]
+        return list(dict.fromkeys(result))
 
 
 def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Slice:
@@ -140,12 +140,12 @@ class _Cutting:
 
 
 def _own(index: CodeIndex, spots: Iterable[SliceTarget]) -> list[tuple[SourceFile, CodeRange, int]]:
-    found = []
+    result = []
     for spot in spots:
         if file := index.file(spot.file):
             line = min(max(1, spot.line), len(file.raw))
-            found.append((file, file.at(line), line))
-    return found
+            result.append((file, file.at(line), line))
+    return result
 
 
 def _around(file: SourceFile, place: CodeRange, line: int, role: Role, room: int) -> Lines:
@@ -177,26 +177,26 @@ def _add_callees(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: C
     start, end = place.function.body
     calls = [(file.line_of(call.start()), call[1]) for call in CALLED.finditer(file.masked, start, end)]
     near = sorted(calls, key=lambda call: min(abs(call[0] - line) for line in spots))
-    found = 0
+    count = 0
     for name in list(dict.fromkeys(name for _, name in near if name != place.function.name))[:NAMES]:
-        if found == CALLEES:
+        if count == CALLEES:
             break
-        if meant := index.definition(name, file.path):
-            other, callee = meant
+        if definition := index.definition(name, file.path):
+            other, callee = definition
             most = min(callee.last, callee.first + WHOLE["callee"] - 1)
-            found += cutting.add(other, callee, "callee", (callee.first, most))
+            count += cutting.add(other, callee, "callee", (callee.first, most))
 
 
 def _add_definitions(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange) -> None:
     assert place.function is not None
     text = file.masked[place.function.start : place.function.body[1]]
-    found = 0
+    count = 0
     for name in list(dict.fromkeys(NAME.findall(text)))[:NAMES]:
-        if found == DEFINITIONS:
+        if count == DEFINITIONS:
             break
         if used := index.meaning(name, file.path):
             for where, lines in _by_place(used.file, used.first, min(used.last, used.first + DEFINITION_LINES - 1)):
-                found += cutting.add(used.file, where, "definition", lines)
+                count += cutting.add(used.file, where, "definition", lines)
 
 
 def _by_place(file: SourceFile, first: int, last: int) -> Iterator[tuple[CodeRange, Lines]]:
@@ -213,8 +213,10 @@ def _head(place: CodeRange) -> Lines:
     return place.first, min(place.last, place.first + HEAD_LINES - 1)
 
 
-def _missing(known: Iterable[Lines], wanted: Lines) -> Iterator[int]:
-    return (line for line in range(wanted[0], wanted[1] + 1) if not any(first <= line <= last for first, last in known))
+def _missing(excerpts: Iterable[Lines], lines: Lines) -> Iterator[int]:
+    return (
+        line for line in range(lines[0], lines[1] + 1) if not any(first <= line <= last for first, last in excerpts)
+    )
 
 
 def _merged(spans: list[Lines]) -> list[Lines]:

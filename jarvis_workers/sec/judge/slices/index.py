@@ -19,11 +19,11 @@ from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import Tree
 
 MOST_BYTES = 64 << 20
-KEPT_BYTES = 16 << 20
+CACHE_BYTES = 16 << 20
 FILES_LOOKED_AT = 8
 MENTIONS_LOOKED_AT = 64
 BODY_MAX = 8_192
-MEANINGS_KEPT = 4_096
+DEFINITIONS_MAX = 4_096
 CALLED = re.compile(rb"\b([A-Za-z_]\w*+)[ \t]*+\(")
 # The beginning of a function: a name before a parenthesis, on a line without indentation, or Rust's `fn`.
 HEADED = re.compile(rb"^(?:[A-Za-z_~][^\n(;={}]*[\s*&:~])?(\w+)[ \t]*\(|\bfn\s+(\w+)", re.MULTILINE)
@@ -51,17 +51,17 @@ class Used(NamedTuple):
 class CodeIndex:
     """Thread-safe index of a tree; each file is read once."""
 
-    def __init__(self, tree: Tree, *, most_bytes: int = MOST_BYTES, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(self, tree: Tree, *, most_bytes: int = MOST_BYTES, cache_bytes: int = CACHE_BYTES) -> None:
         self.tree = tree
-        self._most_bytes, self._kept_bytes = most_bytes, kept_bytes
+        self._most_bytes, self._cache_bytes = most_bytes, cache_bytes
         self._lock, self._reading = Lock(), Lock()
         self._files: OrderedDict[str, SourceFile] = OrderedDict()
-        self._kept = 0
+        self._cached_bytes = 0
         self._paths: list[str] | None = None
         self._calling: dict[bytes, list[int]] = {}
         self._heading: dict[bytes, list[int]] = {}
         self._defining: dict[bytes, list[int]] = {}
-        self.meaning = lru_cache(MEANINGS_KEPT)(self._meaning)
+        self.meaning = lru_cache(DEFINITIONS_MAX)(self._meaning)
 
     def file(self, path: str) -> SourceFile | None:
         """Return a file, None if it is missing or unreadable."""
@@ -71,12 +71,12 @@ class CodeIndex:
                 self._files.move_to_end(path)
                 return self._files[path]
         try:
-            found = SourceFile(path, self.tree.read(path))
+            source_file = SourceFile(path, self.tree.read(path))
         except ToolFailed:
             return None
         with self._lock:
-            self._keep(found)
-        return found
+            self._keep(source_file)
+        return source_file
 
     def definition(self, name: bytes, near: str) -> tuple[SourceFile, CodeRange] | None:
         """Return the function that a name refers to in a file: a local one, or the nearest with external linkage."""
@@ -114,13 +114,13 @@ class CodeIndex:
                     return Used(file, file.line_of(span[0]), file.line_of(span[1]))
         return None
 
-    def _looked_at(self, known: dict[bytes, list[int]], name: bytes, near: str) -> Iterator[SourceFile]:
-        paths = self._known_paths()
-        named = (paths[place] for place in known.get(name, ()))
+    def _looked_at(self, positions: dict[bytes, list[int]], name: bytes, near: str) -> Iterator[SourceFile]:
+        paths = self._code_paths()
+        named = (paths[place] for place in positions.get(name, ()))
         nearest = nsmallest(FILES_LOOKED_AT, named, key=lambda path: _distance(path, near))
         return (file for path in nearest if (file := self.file(path)))
 
-    def _known_paths(self) -> Sequence[str]:
+    def _code_paths(self) -> Sequence[str]:
         """Return the paths of code files, after the single pass over the tree."""
         with self._reading:
             if self._paths is None:
@@ -139,21 +139,21 @@ class CodeIndex:
             if left < 0:
                 return
             paths.append(path)
-            for kind, found in (
+            for kind, names in (
                 (self._calling, set(CALLED.findall(content))),
                 (self._heading, _first_names(HEADED, content)),
                 (self._defining, _first_names(DEFINED, content)),
             ):
-                for name in found:
+                for name in names:
                     kind.setdefault(name, []).append(len(paths) - 1)
 
     def _keep(self, file: SourceFile) -> None:
         if file.path not in self._files:
             self._files[file.path] = file
-            self._kept += len(file.content)
-        while self._kept > self._kept_bytes and len(self._files) > 1:
-            _, gone = self._files.popitem(last=False)
-            self._kept -= len(gone.content)
+            self._cached_bytes += len(file.content)
+        while self._cached_bytes > self._cache_bytes and len(self._files) > 1:
+            _, evicted = self._files.popitem(last=False)
+            self._cached_bytes -= len(evicted.content)
 
 
 class PlacedTree:

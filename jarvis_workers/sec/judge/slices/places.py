@@ -51,8 +51,8 @@ class SourceFile:
 
     def lines(self, view: View) -> list[str]:
         """Return the lines of a view."""
-        found: list[str] = getattr(self, view)
-        return found
+        result: list[str] = getattr(self, view)
+        return result
 
     def bare(self, view: View) -> list[str]:
         """Return the lines of a view for comparison, without white space and with invisible characters escaped."""
@@ -129,10 +129,10 @@ def split_name(name: str) -> tuple[str, str]:
     return (file, place) if mark else (name, "")
 
 
-def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[CodeRange]:
+def _places(source: SourceFile, functions: Iterable[Function]) -> Iterator[CodeRange]:
     seen: Counter[str] = Counter()
     behind = 1
-    for function in found:
+    for function in functions:
         first = max(behind, _head(source, function))
         last = source.line_of(function.body[1])
         if last < first:
@@ -166,11 +166,11 @@ def _masked_line(source: SourceFile, line: int) -> bytes:
 
 
 def _newlines(content: bytes) -> list[int]:
-    found, at = [], content.find(b"\n")
+    offset, at = [], content.find(b"\n")
     while at >= 0:
-        found.append(at)
+        offset.append(at)
         at = content.find(b"\n", at + 1)
-    return found
+    return offset
 
 
 def _lines(content: bytes) -> list[str]:

@@ -95,11 +95,11 @@ def _is_short(literal: bytes) -> bool:
 
 def _rests(literal: bytes, shapes: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
     """Yield the spans in which a literal continues as prose."""
-    said = literal.decode("utf-8", "surrogateescape")
+    text = literal.decode("utf-8", "surrogateescape")
     for shape in shapes:
-        for found in shape.finditer(said):
-            start, end = found.span("rest")
-            yield _size(said[:start]), _size(said[:end])
+        for match in shape.finditer(text):
+            start, end = match.span("rest")
+            yield _size(text[:start]), _size(text[:end])
 
 
 def _size(text: str) -> int:
@@ -114,9 +114,9 @@ def _gives_orders(text: bytes) -> bool:
 
 def _leave_out(text: bytearray, start: int, end: int) -> None:
     _blank(text, start, end)
-    told = start + len(LEFT_OUT)
-    if told <= end and b"\n" not in text[start:told]:
-        text[start:told] = LEFT_OUT
+    after = start + len(LEFT_OUT)
+    if after <= end and b"\n" not in text[start:after]:
+        text[start:after] = LEFT_OUT
 
 
 def _blank(text: bytearray, start: int, end: int) -> None:

@@ -80,8 +80,8 @@ def card(
         quotes=verdict_section.evidence(issue.quotes, say),
         scripts=verdict_section.scripts(issue.commands, say),
         facts=[
-            markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=said)
-            for term, said in _facts(issue, say, source_url)
+            markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=fact)
+            for term, fact in _facts(issue, say, source_url)
         ],
         silence=silence(issue, run, say),
     )

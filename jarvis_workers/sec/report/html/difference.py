@@ -73,12 +73,12 @@ def _section(section: Section) -> Html:
         title=section.title,
         count=f"{len(section.rows):,}",
         heads=[markup('<th scope="col">{head}</th>', head=head) for head in HEADS],
-        rows=[_row(issue, said) for issue, said in section.rows[:ROWS_MAX]],
+        rows=[_row(issue, text) for issue, text in section.rows[:ROWS_MAX]],
         more=markup("<p>and {more} more: the JSON format lists them all</p>", more=f"{more:,}") if more > 0 else "",
     )
 
 
-def _row(issue: Issue, said: str) -> Html:
+def _row(issue: Issue, text: str) -> Html:
     return markup(
         ROW,
         severity=issue.severity,
@@ -86,5 +86,5 @@ def _row(issue: Issue, said: str) -> Html:
         file=issue.file,
         line=issue.line,
         evidence=issue.evidence,
-        said=said,
+        said=text,
     )

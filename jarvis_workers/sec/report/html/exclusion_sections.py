@@ -31,21 +31,21 @@ def notes(summary: Summary, say: Words) -> Iterator[Html]:
         text = say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
         yield markup('<p class="aside">{text}</p>', text=text)
     if ignored := ignored_by_git(summary, say):
-        said = say("Excluded by .gitignore: {ignored}.", ignored=ignored)
-        yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=said, see=say("See which"))
+        note = say("Excluded by .gitignore: {ignored}.", ignored=ignored)
+        yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=note, see=say("See which"))
     if baseline := summary.baseline:
         yield from _compared(baseline, say)
 
 
-def _counted(said: str, say: Words) -> Html:
-    return markup('<p class="aside">{said} <a href="#aside">{see}</a></p>', said=said, see=say("See which"))
+def _counted(text: str, say: Words) -> Html:
+    return markup('<p class="aside">{said} <a href="#aside">{see}</a></p>', said=text, see=say("See which"))
 
 
 def _compared(baseline: BaselineSummary, say: Words) -> Iterator[Html]:
     text = "Only new findings are listed: {known} findings of the baseline <code>{what}</code> still exist{gone}."
-    gone = say(", {number} are gone", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
-    said = markup(say(text), what=baseline.what, known=f"{baseline.known:,}", gone=gone)
-    yield markup('<p class="aside">{said}</p>', said=said)
+    fixed = say(", {number} no longer found", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
+    note = markup(say(text), what=baseline.what, known=f"{baseline.known:,}", gone=fixed)
+    yield markup('<p class="aside">{said}</p>', said=note)
     if less := baseline.not_listed:
         text = "The baseline itself did not list {less} findings: they count as new."
         yield markup('<p class="notice">{said}</p>', said=say(text, less=f"{less:,}"))

@@ -45,11 +45,11 @@ def listing(
     say: Words,
     *,
     judged: bool = False,
-    spoken: Sequence[str] = (),
+    texts: Sequence[str] = (),
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return the JSON for the script: `issues` in display order, and translations of the script's own texts, `spoken`.
+    """Return the JSON for the script: `issues` in display order, and translations of the `texts`.
 
     `run` is the id of the run, for commands.
     """
@@ -71,7 +71,7 @@ def listing(
                 visible(issue.id): _excerpt(excerpts[issue.id], files) for issue in issues if issue.id in excerpts
             },
             **(_judged(issues, files, say) if judged else {}),
-            **_translations([*spoken, *WORST_FIRST, *tables.statuses], say),
+            **_translations([*texts, *WORST_FIRST, *tables.statuses], say),
             "anchors": {visible(rule): about_anchor(rule) for rule in dict.fromkeys(one.pattern for one in issues)},
             "files": list(files),
             **({"links": _links(issues, source_url)} if source_url else {}),
@@ -115,22 +115,22 @@ def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
     """Return an excerpt without trailing empty values; most excerpts are one piece with one marked line."""
     first, lines, marks, _, more = excerpt
     others = [(files[visible(one.file)], one.first, [visible(line) for line in one.lines], one.marks) for one in more]
-    said = (first, [visible(line) for line in lines], marks, others)
-    return said if others else said[:3] if marks else said[:2]
+    fields = (first, [visible(line) for line in lines], marks, others)
+    return fields if others else fields[:3] if marks else fields[:2]
 
 
 def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, Any]:
     """Return the verdicts, worst findings first, up to the size limit."""
     verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
-        said = _verdict(issue, files)
-        left -= len(DENSE.encode(said)) if any(said) else 0
+        fields = _verdict(issue, files)
+        left -= len(DENSE.encode(fields)) if any(fields) else 0
         if left < 0:
             break
-        if any(said):
-            verdicts[visible(issue.id)] = said
-    asked = {issue.cluster or 0: visible_lines(issue.verification or "") for issue in issues}
-    return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": asked, "verdicts": verdicts}
+        if any(fields):
+            verdicts[visible(issue.id)] = fields
+    questions = {issue.cluster or 0: visible_lines(issue.verification or "") for issue in issues}
+    return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": questions, "verdicts": verdicts}
 
 
 def _verdict(issue: Issue, files: _Numbers) -> Sequence[Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from jarvis_workers.markup import Html, markup
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
+from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
@@ -27,9 +27,9 @@ def verdict(summary: Summary, say: Words) -> Iterator[Html]:
     if summary.not_checked:
         yield _not_checked(summary.not_checked, say)
     if has_verdicts(summary):
-        yield from verdict_summary.found(summary, say)
+        yield from verdict_summary.verdict_counts(summary, say)
     else:
-        yield markup('<p class="lead">{said}</p>', said=_found(summary, say))
+        yield markup('<p class="lead">{said}</p>', said=_headline(summary, say))
     if summary.not_listed:
         text = say(
             "<b>Not listed: {found}.</b> Only the highest-scoring findings are listed and counted in the charts. "
@@ -38,15 +38,15 @@ def verdict(summary: Summary, say: Words) -> Iterator[Html]:
         yield markup('<p class="notice">{said}</p>', said=markup(text, found=say.count(summary.not_listed, "finding")))
     if summary.below_min_confidence:
         weaker = say.count(summary.below_min_confidence, "weaker finding")
-        said = say("Not listed: {findings} below --min-confidence.", findings=weaker)
-        yield markup('<p class="aside">{said}</p>', said=said)
+        note = say("Not listed: {findings} below --min-confidence.", findings=weaker)
+        yield markup('<p class="aside">{said}</p>', said=note)
 
 
 def _not_checked(missing: Sequence[ReportGap], say: Words) -> Html:
     reasons = Counter(gap.reason for gap in missing).most_common()
-    said = [f"{reason} ({number:,})" for reason, number in reasons[:REASONS]]
+    reasons_text = [f"{reason} ({number:,})" for reason, number in reasons[:REASONS]]
     text = "<b>Not checked: {files}.</b> Scanned only partly or not at all: {why}."
-    why = "; ".join([*said, *([say("and others")] if len(reasons) > REASONS else [])])
+    why = "; ".join([*reasons_text, *([say("and others")] if len(reasons) > REASONS else [])])
     return markup(
         '<p class="notice bad" role="alert">{said} <a href="#not-checked">{see}</a></p>',
         said=markup(say(text), files=say.count(len(missing), "file"), why=why),
@@ -54,7 +54,7 @@ def _not_checked(missing: Sequence[ReportGap], say: Words) -> Html:
     )
 
 
-def _found(summary: Summary, say: Words) -> Html:
+def _headline(summary: Summary, say: Words) -> Html:
     files = say.count(summary.scanned_files, "file")
     if summary.total:
         text = (
@@ -66,7 +66,7 @@ def _found(summary: Summary, say: Words) -> Html:
         text = "<b>Incomplete.</b> No rule fired in {files}, but not everything was checked."
         return markup(say(text), files=files)
     if summary.scanned_files:
-        word, extent = map(say, nothing_found(summary))
+        word, extent = map(say, no_findings(summary))
         text = "<b>{word}</b> {extent} in {files}. This does not prove that the code is free of defects."
         return markup(say(text), word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
@@ -200,17 +200,17 @@ def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         fired[issue.pattern].append(issue)
-    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
-        severities = Counter(issue.severity for issue in found)
+    for pattern, group in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
+        severities = Counter(issue.severity for issue in group)
         yield markup(
             '<tr><th scope="row"><a href="{href}">{rule}</a></th><td>{category}</td><td>{cwe}</td>{counts}'
             "<td>{total}</td></tr>",
             href=link_to(rule=pattern),
             rule=pattern,
-            category=found[0].category,
-            cwe=cwe_link(found[0].cwe, say),
+            category=group[0].category,
+            cwe=cwe_link(group[0].cwe, say),
             counts=[markup("<td>{count}</td>", count=severities[severity] or "") for severity in WORST_FIRST],
-            total=f"{len(found):,}",
+            total=f"{len(group):,}",
         )
 
 
@@ -257,8 +257,8 @@ def _names(title: str, names: Sequence[str], say: Words, noun: str = "file") -> 
 
 def advice(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield advice beyond the fix of each finding."""
-    meant = [ADVICE[category] for category in summary.by_category if category in ADVICE]
-    return (markup("<li>{line}</li>", line=_with_code(say(line))) for line in [*meant, *ALWAYS])
+    texts = [ADVICE[category] for category in summary.by_category if category in ADVICE]
+    return (markup("<li>{line}</li>", line=_with_code(say(line))) for line in [*texts, *ALWAYS])
 
 
 def _with_code(text: str) -> Iterator[Html]:

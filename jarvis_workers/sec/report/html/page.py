@@ -33,7 +33,7 @@ FIRST_SHOWN = 100
 DISMISSED_MAX = 5_000
 # Texts of the page template itself that need translation.
 STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
-SPOKEN = re.compile(r'\bsay\("([^"]+)"')
+TRANSLATED_TEXT = re.compile(r'\bsay\("([^"]+)"')
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
@@ -42,9 +42,10 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     summary, excerpts, say = body.summary, body.excerpts, words_of(run)
     judged = has_verdicts(summary)
     issues = sorted(body.issues, key=_worst_first if judged else _severest_first)
-    gone = heapq.nlargest(DISMISSED_MAX, body.dismissed, key=lambda issue: issue.score)
+    all_issues = [*issues, *heapq.nlargest(DISMISSED_MAX, body.dismissed, key=lambda issue: issue.score)]
     title = say("Security report: {name}", name=_name(run))
     style, script = asset("report.css") + _page_heads(title), asset("report.js")
+    texts = TRANSLATED_TEXT.findall(script)
     named, url = str(run.get("id") or "last"), run.get("source_url")
     yield Template(_worded(asset("report.html"), say)).substitute(
         lang=say.code,
@@ -71,9 +72,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         gaps=written(overview.unchecked_files(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
-        listing=listing(
-            [*issues, *gone], excerpts, say, judged=judged, spoken=SPOKEN.findall(script), run=named, source_url=url
-        ),
+        listing=listing(all_issues, excerpts, say, judged=judged, texts=texts, run=named, source_url=url),
         script=script,
     )
 
@@ -88,7 +87,7 @@ def _worst_first(issue: Issue) -> tuple[float, ...]:
 
 def _worded(page: str, say: Words) -> str:
     """Translate the texts and titles of the page template into the language of the report."""
-    return STANDING.sub(lambda found: found[0].replace(found["text"], say(found["text"])), page)
+    return STANDING.sub(lambda match: match[0].replace(match["text"], say(match["text"])), page)
 
 
 @cache
@@ -141,7 +140,7 @@ def _about_code(issues: Sequence[Issue], excerpts: Mapping[str, Any], say: Words
     if shown == len(issues):
         return
     if not excerpts:
-        text = say("Without code excerpts: the scanned source was not available for this report.")
+        text = say("No code excerpts: the scanned source was not available for this report.")
     else:
         text = say(
             "Code is shown for the {some} highest-scoring of {all} findings.",
@@ -153,5 +152,5 @@ def _about_code(issues: Sequence[Issue], excerpts: Mapping[str, Any], say: Words
 
 def _run(run: Part) -> Iterator[Html]:
     for name, value in run.items():
-        said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-        yield markup("<tr><th scope=row>{name}</th><td>{said}</td></tr>", name=name, said=said)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        yield markup("<tr><th scope=row>{name}</th><td>{said}</td></tr>", name=name, said=text)

@@ -25,13 +25,13 @@ def reason(issue: Issue, say: Words) -> Iterator[Html]:
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
     """Yield the texts of the verdict that explain how the finding does harm."""
-    told = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
-    if told:
+    texts = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
+    if texts:
         yield markup(
             '<dl class="words">{told}</dl>',
             told=[
                 markup("<div><dt>{title}</dt><dd>{text}</dd></div>", title=title, text=in_lines(text))
-                for title, text in told
+                for title, text in texts
             ],
         )
 

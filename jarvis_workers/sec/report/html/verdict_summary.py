@@ -22,7 +22,7 @@ WORST = """
 """
 
 
-def found(summary: Summary, say: Words) -> Iterator[Html]:
+def verdict_counts(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield a summary of the verdicts, and of the open findings."""
     first, rest = lead(summary, say)
     yield markup('<p class="lead"><b>{first}</b> {rest}</p>', first=first, rest=rest)
@@ -37,9 +37,9 @@ def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     if issue:
         yield markup(
             WORST,
-            kind=say("Most dangerous, confirmed"),
+            kind=say("Most dangerous confirmed findings"),
             title=say("What to do:"),
-            more=say("Evidence, conditions and the code"),
+            more=say("Evidence, conditions and code"),
             href=link_to(id=issue.id),
             severity=issue.severity,
             grave=say(issue.severity),
@@ -60,7 +60,7 @@ def model_usage(run: Part, say: Words) -> Iterator[Html]:
         '<section id="asking"><h2>{title}</h2><dl>{facts}</dl><div class="panels two">{charts}</div></section>',
         title=say("Model, cost and time"),
         facts=[
-            markup("<div><dt>{name}</dt><dd>{said}</dd></div>", name=capital(name), said=said) for name, said in facts
+            markup("<div><dt>{name}</dt><dd>{said}</dd></div>", name=capital(name), said=text) for name, text in facts
         ],
         charts=list(_charts(run["model"], say)),
     )
@@ -75,17 +75,17 @@ def _charts(model: Part, say: Words) -> Iterator[Html]:
     if times := model.get("latency"):
         heads = [_until(one["to"], times) for one in times]
         numbers = [(head, one["calls"]) for head, one in zip(heads, times, strict=True)]
-        unit = say("answers by time in seconds")
-        yield _chart(say("Answer time"), unit, columns(numbers, unit))
+        unit = say("responses by time in seconds")
+        yield _chart(say("Response time"), unit, columns(numbers, unit))
 
 
-def _stage(name: str, taken: Part, unit: str, say: Words) -> Bar:
-    tokens = taken.get("prompt", 0) + taken.get("completion", 0)
-    cost = taken.get("cost") or 0.0
+def _stage(name: str, usage: Part, unit: str, say: Words) -> Bar:
+    tokens = usage.get("prompt", 0) + usage.get("completion", 0)
+    cost = usage.get("cost") or 0.0
     size, number = (cost, f"{cost:.4f}") if unit == "cost" else (tokens, f"{tokens:,}")
     text = "{stage}: {calls} answers, {tokens} tokens"
-    told = say(text, stage=name, calls=f"{taken.get('calls', 0):,}", tokens=f"{tokens:,}")
-    return Bar(told, number, [("plain", size)], {})
+    title = say(text, stage=name, calls=f"{usage.get('calls', 0):,}", tokens=f"{tokens:,}")
+    return Bar(title, number, [("plain", size)], {})
 
 
 def _until(seconds: float | None, times: Sequence[Part]) -> str:

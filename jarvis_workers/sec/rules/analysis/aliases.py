@@ -19,7 +19,7 @@ FOLLOWS = rb"(?=[(\s\\/])"
 HEAD = lazy(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?>\(([^()\n]*+)\))?+[ \t]++\Z")
 STANDS_FOR = lazy(rb"define[ \t]++\w++(?>\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
 ENDS = lazy(rb"[ \t\r]*+(?:\n|\Z|/[/*])")
-GIVEN = lazy(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
+ARGUMENTS = lazy(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
 PLAIN = lazy(rb"(?:\([\w \t*]+\)[ \t]*)?\(?[ \t]*(?:\#\#)?[ \t]*(\w+)[ \t]*\)?\Z")
 WINDOWS = lazy(rb"_|[A-Z]\w*[a-z]")
 DIRECTIVE = lazy(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
@@ -49,7 +49,7 @@ SPELLINGS: Mapping[bytes, bytes] = {
 }  # fmt: skip
 
 
-def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) -> dict[bytes, bytes]:
+def aliases(content: bytes, found: Iterable[_Name], names: Collection[bytes]) -> dict[bytes, bytes]:
     """Return a map from aliases near the occurrences of known names to functions; known names are never aliases."""
     named: dict[bytes, bytes] = {}
     for start, name, _, called, end in found:
@@ -57,9 +57,9 @@ def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) ->
         if called and content.rfind(b"#", max(0, start - LINE_MAX), start) >= 0:
             alias = _defined(content, start, end)
             if alias:
-                _take(named, alias, name, known)
+                _take(named, alias, name, names)
     if named:
-        _follow(content, named, known)
+        _follow(content, named, names)
     return named
 
 
@@ -75,7 +75,7 @@ def real_name(source: SourceText, name: bytes) -> bytes:
     return SPELLINGS.get(named, named)
 
 
-def _follow(content: bytes, named: dict[bytes, bytes], known: Collection[bytes]) -> None:
+def _follow(content: bytes, named: dict[bytes, bytes], names: Collection[bytes]) -> None:
     """Add aliases of aliases."""
     spans = [one.span(1) for one in islice(STANDS_FOR.finditer(content), DEFINES_MAX)]
     for _ in range(CHAIN_MAX - 1):
@@ -84,12 +84,12 @@ def _follow(content: bytes, named: dict[bytes, bytes], known: Collection[bytes])
             name = named.get(content[start:end])
             alias = _defined(content, start, end) if name else None
             if name and alias and alias not in named:
-                _take(fresh, alias, name, known)
+                _take(fresh, alias, name, names)
         named.update(fresh)
 
 
-def _take(named: dict[bytes, bytes], alias: bytes, name: bytes, known: Collection[bytes]) -> bool:
-    if alias in known or alias == name or len(named) >= ALIASES_MAX:
+def _take(named: dict[bytes, bytes], alias: bytes, name: bytes, names: Collection[bytes]) -> bool:
+    if alias in names or alias == name or len(named) >= ALIASES_MAX:
         return False
     if alias not in named or WINDOWS.match(named[alias]):
         named[alias] = name
@@ -105,8 +105,8 @@ def _defined(content: bytes, start: int, end: int) -> bytes | None:
         return None
     if head[2] is None:
         return head[1] if ENDS.match(content, end, end + LINE_MAX) else None
-    given = GIVEN.match(content, end, end + LINE_MAX)
-    return head[1] if given and _parameters(head[2]) == _passed(given[1]) else None
+    match = ARGUMENTS.match(content, end, end + LINE_MAX)
+    return head[1] if match and _parameters(head[2]) == _passed(match[1]) else None
 
 
 def _parameters(listed: bytes) -> list[bytes]:

@@ -55,15 +55,15 @@ class BufferSizes(SizeEvaluator):
         if element := ELEMENT.match(expression):
             return self._offset_capacities(element[1], element[2], before, depth)
         if address := ADDRESS.match(expression):
-            found = self.declared(address[1])
-            return [self.declared_size(found)] if found and found.at < self.site.start else []
+            declaration = self.declared(address[1])
+            return [self.declared_size(declaration)] if declaration and declaration.at < self.site.start else []
         base, plus, offset = expression.partition(b"+")
         if plus and NAME.match(base.strip()):
             return self._offset_capacities(base.strip(), offset, before, depth)
         if indexed := INDEXED.match(expression):
-            found = self.declared(indexed[1])
-            inner = found.dimensions[1:] if found else ()
-            return [self.declared_size(found._replace(dimensions=inner))] if found and inner else []
+            declaration = self.declared(indexed[1])
+            inner = declaration.dimensions[1:] if declaration else ()
+            return [self.declared_size(declaration._replace(dimensions=inner))] if declaration and inner else []
         return self.member_capacities(expression)
 
     def max_length(self, expression: bytes) -> Amount | None:
@@ -83,8 +83,10 @@ class BufferSizes(SizeEvaluator):
         return once_per_function(self, "passed literals", name, lambda: self._longest_literal(name))
 
     def _longest_literal(self, name: bytes) -> Amount | None:
-        passed = [(scope, given) for scope, given in self._caller_arguments(name) if not NOTHING.match(given.strip())]
-        lengths = [scope.length(given) for scope, given in passed]
+        passed = [
+            (scope, argument) for scope, argument in self._caller_arguments(name) if not NOTHING.match(argument.strip())
+        ]
+        lengths = [scope.length(argument) for scope, argument in passed]
         numbers = [length.number for length in lengths if length is not None and length.number is not None]
         return Amount.of(max(numbers)) if numbers and len(numbers) == len(lengths) else None
 
@@ -93,15 +95,15 @@ class BufferSizes(SizeEvaluator):
         return once_per_function(self, "bounded by callers", name, lambda: self._is_bounded(name))
 
     def _is_bounded(self, name: bytes) -> bool:
-        given = list(self._caller_arguments(name))
-        return bool(given) and all(scope.length(text) or scope.capacities(text) for scope, text in given)
+        arguments = list(self._caller_arguments(name))
+        return bool(arguments) and all(scope.length(text) or scope.capacities(text) for scope, text in arguments)
 
     def _variable_capacities(self, name: bytes, before: int | None, depth: int) -> list[Amount]:
-        found = self.declared(name)
-        if found and found.dimensions and not self.is_parameter(name):
-            size = self.array_size(found)
+        declaration = self.declared(name)
+        if declaration and declaration.dimensions and not self.is_parameter(name):
+            size = self.array_size(declaration)
             return [] if size is None else [size]
-        if depth <= 0 or found is None:
+        if depth <= 0 or declaration is None:
             return []
         capacities: list[Amount] = []
         values = self.values(name, before)
@@ -118,8 +120,8 @@ class BufferSizes(SizeEvaluator):
 
     def _caller_capacities(self, name: bytes) -> list[Amount]:
         capacities: list[Amount] = []
-        for scope, given in self._caller_arguments(name):
-            more = scope.capacities(given)
+        for scope, argument in self._caller_arguments(name):
+            more = scope.capacities(argument)
             if not more or any(not capacity.is_plain for capacity in more):
                 return []
             capacities += more
@@ -127,30 +129,30 @@ class BufferSizes(SizeEvaluator):
 
     def _caller_arguments(self, name: bytes) -> Iterator[tuple["BufferSizes", bytes]]:
         """Yield the arguments that callers in this file pass for a parameter, one level up."""
-        return ((BufferSizes(site, depth=1), given) for site, given in arguments_of_callers(self, name))
+        return ((BufferSizes(site, depth=1), argument) for site, argument in arguments_of_callers(self, name))
 
     def _value_capacities(self, name: bytes, value: Assigned, depth: int) -> list[Amount]:
-        given = bare(value.text)
-        if not given or given == name:
+        expression = bare(value.text)
+        if not expression or expression == name:
             return []
-        call = CALL.match(given)
+        call = CALL.match(expression)
         if call and call[1] in ALLOCATORS:
-            size = self._allocation_size(given, call, value.at)
+            size = self._allocation_size(expression, call, value.at)
             return [size] if size else []
         if call and call[1] in COPIES:
-            return [self._copy_size(value_at(given, call.end()), value.at)]
-        if array := NEW_ARRAY.match(given):
+            return [self._copy_size(value_at(expression, call.end()), value.at)]
+        if array := NEW_ARRAY.match(expression):
             count = self.size(array[2], value.at)
             return [count.times(size_of_type(array[1]))] if count else []
-        return [] if call else self.capacities(given, value.at, depth - 1)
+        return [] if call else self.capacities(expression, value.at, depth - 1)
 
     def _copy_size(self, source: bytes, at: int) -> Amount:
         """Return the size of a copy of a string."""
         length = length_of(self, source, self.plain_size, at)
         return (Amount.named(b"strlen(%b)" % squeezed(source)) if length is None else length).plus(Amount.of(1))
 
-    def _allocation_size(self, given: bytes, call: re.Match[bytes], at: int) -> Amount | None:
-        parts = _split(given, call.end())
+    def _allocation_size(self, expression: bytes, call: re.Match[bytes], at: int) -> Amount | None:
+        parts = _split(expression, call.end())
         total = Amount.of(1)
         for index in ALLOCATORS[call[1]]:
             size = read_amount(parts[index], self.lookup) if index < len(parts) else None

@@ -18,8 +18,8 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
     function = scope.site.function
     if function is None or scope.depth or not _may_search(scope):
         return
-    given = scope.text[slice(*function.parameters)].split(b",")
-    named = [found[1] if (found := PARAMETER.search(one)) else b"" for one in given]
+    parameters = scope.text[slice(*function.parameters)].split(b",")
+    named = [match[1] if (match := PARAMETER.search(one)) else b"" for one in parameters]
     index = named.index(name) if name in named else len(named)
     for at in once_per_function(scope, "calls", b"", lambda: _calls(scope, function.name)):
         caller = scope.site.source.functions.at(at)

@@ -71,21 +71,23 @@ class Scope:
         self._values: dict[tuple[bytes, int], list[Assigned]] = {}
 
     def is_parameter(self, name: bytes) -> bool:
-        found = self.declared(name)
-        return found is not None and self.start <= found.at < self._body
+        declaration = self.declared(name)
+        return declaration is not None and self.start <= declaration.at < self._body
 
     def is_pointer(self, name: bytes) -> bool:
         """Return whether a name is declared as a pointer; an array parameter is one too."""
-        found = self.declared(name)
-        return found is not None and (found.stars > 0 if not found.dimensions else self.is_parameter(name))
+        declaration = self.declared(name)
+        return declaration is not None and (
+            declaration.stars > 0 if not declaration.dimensions else self.is_parameter(name)
+        )
 
     def declared(self, name: bytes) -> Declaration | None:
         """Return the last declaration of a name before the site; outside the function, only arrays are considered."""
         if name not in self._declared:
-            found = [one for one in self._declarations(name) if one.at < self.site.start]
+            result = [one for one in self._declarations(name) if one.at < self.site.start]
             # in the branches of an `#if`, a name may have different declarations
-            alike = len({bool(one.dimensions) for one in found}) == 1
-            self._declared[name] = found[-1] if alike else self._global(name)
+            alike = len({bool(one.dimensions) for one in result}) == 1
+            self._declared[name] = result[-1] if alike else self._global(name)
         return self._declared[name]
 
     def values(self, name: bytes, before: int | None = None) -> list[Assigned]:
@@ -96,16 +98,16 @@ class Scope:
         return self._values[name, end]
 
     def _values_before(self, name: bytes, end: int) -> list[Assigned]:
-        found: list[Assigned] = []
+        result: list[Assigned] = []
         for at in self.mentions_before(name, end):
             value = self._value(name, at)
             if value is not None:
-                found.append(value)
-                if len(found) > VALUES_MAX:
+                result.append(value)
+                if len(result) > VALUES_MAX:
                     return [Assigned(b"", at)]
                 if _always_runs(self.text, at, end, self._body):
                     break
-        return found
+        return result
 
     def counts_on(self, name: bytes) -> bool:
         """Return whether a variable is incremented or decremented after the site, for example in a loop around it."""
@@ -146,12 +148,12 @@ class Scope:
 
     def _declarations(self, name: bytes) -> list[Declaration]:
         """Return all declarations of a name in the function; computed once for all sites in it."""
-        known: dict[tuple[int, bytes], list[Declaration]] = self.site.source.once("declared", dict)
+        cache: dict[tuple[int, bytes], list[Declaration]] = self.site.source.once("declared", dict)
         key = (self.start, name)
-        if key not in known:
-            found = [self._declaration(name, at) for at in self._mentions(name)]
-            known[key] = [one for one in found if one]
-        return known[key]
+        if key not in cache:
+            result = [self._declaration(name, at) for at in self._mentions(name)]
+            cache[key] = [one for one in result if one]
+        return cache[key]
 
     def _global(self, name: bytes) -> Declaration | None:
         for at in self.occurrences(name + b"[", self.start):

@@ -207,8 +207,8 @@ def _is_guarded(text: bytes, at: int) -> bool:
 
 def _behind_else(text: bytes, at: int, end: int) -> int:
     """Return the offset after an `else` and its statement, or `at` if there is none."""
-    found = ELSE.match(text, at, end)
-    return _behind_statement(text, found.end(), end) if found else at
+    match = ELSE.match(text, at, end)
+    return _behind_statement(text, match.end(), end) if match else at
 
 
 def _behind_statement(text: bytes, at: int, end: int) -> int:
@@ -221,10 +221,10 @@ def _behind_statement(text: bytes, at: int, end: int) -> int:
             continue
         else:
             at = _behind_semicolon(text, at, end)
-        found = ELSE.match(text, at, end)
-        if found is None:
+        match = ELSE.match(text, at, end)
+        if match is None:
             return at
-        at = found.end()
+        at = match.end()
     return end
 
 

@@ -125,14 +125,14 @@ class _ExitWalk:
     def _leave(self, at: int, kind: bytes) -> Way | None:
         top = self.blocks[-1]
         head = max(head_of(self.text, at), self.start)
-        held = not any(block.released or block.lambda_body for block in self.blocks)
+        is_open = not any(block.released or block.lambda_body for block in self.blocks)
         if kind != AGAIN and CONDITIONAL.search(self.text, head, at) is None:
             top.left, top.goes_on = kind in JUMPS, False
             self.over = len(self.blocks) == 1
-        return _way(self.text, at, kind, self.blocks, head) if held and (kind == AGAIN or kind in JUMPS) else None
+        return _way(self.text, at, kind, self.blocks, head) if is_open and (kind == AGAIN or kind in JUMPS) else None
 
 
-def held_from(text: bytes, start: int, end: int, *, fails: bool) -> int | None:
+def acquisition_end(text: bytes, start: int, end: int, *, fails: bool) -> int | None:
     """Return the offset from which the result of the call at `start` .. `end` is held, None if that is unclear.
 
     `fails` means that the condition around the call is true if the call failed, so that nothing is held.
@@ -175,15 +175,15 @@ def head_of(text: bytes, at: int) -> int:
     """Return the start of the statement that contains `at`."""
     head = at - HEAD_MAX if at > HEAD_MAX else 0
     for edge in EDGES:
-        found = text.rfind(edge, head, at)
-        head = found + 1 if found >= 0 else head
+        offset = text.rfind(edge, head, at)
+        head = offset + 1 if offset >= 0 else head
     return head
 
 
 def _marks(text: bytes, part: Span, releases: Sequence[int], again: Sequence[int]) -> list[tuple[int, bytes]]:
-    found = [(match.start(), match[0]) for match in islice(STRUCTURE.finditer(text, *part), MARKS_MAX)]
-    known = [(at, RELEASE) for at in releases] + [(at, AGAIN) for at in again]
-    return sorted([*found, *((at, kind) for at, kind in known if part[0] <= at < part[1])])
+    found_match = [(match.start(), match[0]) for match in islice(STRUCTURE.finditer(text, *part), MARKS_MAX)]
+    marks = [(at, RELEASE) for at in releases] + [(at, AGAIN) for at in again]
+    return sorted([*found_match, *((at, kind) for at, kind in marks if part[0] <= at < part[1])])
 
 
 def _without_alternatives(marks: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:

@@ -39,9 +39,9 @@ def check_known_null(site: Site) -> float | None:
 def _negated(site: Site) -> float | None:
     """Check the branch of `if (!p)`."""
     text = site.source.text
-    found = NEGATED.match(text, site.start)
+    match = NEGATED.match(text, site.start)
     condition = _condition(text[max(0, site.start - 32) : site.start])
-    return _in_branch(site, found[1], _behind(text, found.end(), condition)) if found and condition else None
+    return _in_branch(site, match[1], _behind(text, match.end(), condition)) if match and condition else None
 
 
 def _compared(site: Site) -> float | None:
@@ -96,16 +96,16 @@ def _is_used_next(text: bytes, name: bytes, start: int) -> bool:
     return at >= 0 and (text[at - 1 : at] == b"*" or USED.match(text, at + len(name)) is not None)
 
 
-def _in_branch(site: Site, given: bytes, start: int) -> float | None:
+def _in_branch(site: Site, expression: bytes, start: int) -> float | None:
     text = site.source.text
-    name = plain_pointer(given)
+    name = plain_pointer(expression)
     if start < 0 or name is None or not _is_worth_following(text, name, start) or site.function is None:
         return None
     for mention in follow(site, name, start):
-        said = _used(text, mention)
-        if said is None:
+        use = _used(text, mention)
+        if use is None:
             return None
-        if said:
+        if use:
             return _weighed(text, start, mention)
     return None
 

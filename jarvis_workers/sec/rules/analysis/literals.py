@@ -62,15 +62,15 @@ def provenance(site: Site, expression: bytes) -> str:
 
 def pieces(masked: bytes, original: bytes) -> bytes:
     """Return the contents of the literals of an expression, with a NUL between literals that other code separates."""
-    held = bytearray()
+    content = bytearray()
     last = 0
     for match in QUOTED.finditer(masked):
         between = masked[last : match.start()].strip()
         if last and between:
-            held += b"\0"
-        held += original[match.start() + 1 : match.end() - 1]
+            content += b"\0"
+        content += original[match.start() + 1 : match.end() - 1]
         last = match.end()
-    return bytes(held)
+    return bytes(content)
 
 
 def _bare(expression: bytes) -> bytes:

@@ -77,8 +77,8 @@ def released_locks(site: Site) -> frozenset[bytes]:
 def _locks(text: bytes, start: int, end: int) -> Iterator[LockCall]:
     for match in islice(LOCK.finditer(text, start, end), CALLS_MAX):
         if match[0].endswith(b"()"):
-            found = OBJECT.search(text, max(start, match.start() - 96), match.start())
-            key, at = (found[1], found.start()) if found else (b"", match.start())
+            found_match = OBJECT.search(text, max(start, match.start() - 96), match.start())
+            key, at = (found_match[1], found_match.start()) if found_match else (b"", match.start())
         else:
             key, at = _first_argument(text, match.end() - 1), match.start()
         if key:
@@ -91,9 +91,9 @@ def _unlocks(text: bytes, start: int, end: int) -> Iterator[LockCall]:
         if b"rcu" in text[match.start() - 9 : match.start()]:
             key = b"rcu"
         elif not key:
-            found = OBJECT.search(text, max(start, match.start() - 98), max(start, match.start() - 1))
+            found_match = OBJECT.search(text, max(start, match.start() - 98), max(start, match.start() - 1))
             arrow = OBJECT.search(text, max(start, match.start() - 98), max(start, match.start() - 2))
-            key = found[1] if found else arrow[1] if arrow else b""
+            key = found_match[1] if found_match else arrow[1] if arrow else b""
         yield LockCall(match.start(), key, match.end(), acquires=False)
 
 

@@ -17,7 +17,7 @@ MEMBER = lazy(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
 def inverted_lock(site: Site, call: LockCall, function: Function) -> bytes | None:
     """Return a lock held at the call that another function of the file acquires only after the call's lock."""
     pairs = site.source.once("lock pairs", lambda: _pairs(site))
-    for first in pairs.held_at.get((call.key, call.at), ()):
+    for first in pairs.outer_locks.get((call.key, call.at), ()):
         if pairs.functions.get((call.key, first), set()) - {function.name}:
             return first
     return None
@@ -27,20 +27,20 @@ class _LockPairs:
     """Locks held at each acquisition of another lock, and the functions that acquire each pair in this order."""
 
     def __init__(self) -> None:
-        self.held_at: dict[tuple[bytes, int], list[bytes]] = {}
+        self.outer_locks: dict[tuple[bytes, int], list[bytes]] = {}
         self.functions: dict[tuple[bytes, bytes], set[bytes]] = {}
 
-    def add(self, held: bytes, key: bytes, name: bytes, at: int) -> None:
-        self.held_at.setdefault((key, at), []).append(held)
-        self.functions.setdefault((held, key), set()).add(name)
+    def add(self, outer: bytes, key: bytes, name: bytes, at: int) -> None:
+        self.outer_locks.setdefault((key, at), []).append(outer)
+        self.functions.setdefault((outer, key), set()).add(name)
 
 
 def _pairs(site: Site) -> _LockPairs:
     pairs = _LockPairs()
     for one in islice(site.source.functions, FUNCTIONS_MAX):
         if _may_acquire_two(site, one):
-            for held, key, at in _pairs_of(site, one):
-                pairs.add(held, key, one.name, at)
+            for outer, key, at in _pairs_of(site, one):
+                pairs.add(outer, key, one.name, at)
     return pairs
 
 
@@ -58,11 +58,11 @@ def _pairs_of(site: Site, function: Function) -> list[tuple[bytes, bytes, int]]:
     acquisitions = [call for call in calls if call.acquires and (GLOBAL.match(call.key) or MEMBER.match(call.key))]
     if len({call.key for call in acquisitions}) < 2 or len(acquisitions) > PAIRED_MAX:
         return []
-    found: dict[tuple[bytes, bytes], int] = {}
+    result: dict[tuple[bytes, bytes], int] = {}
     for call in acquisitions:
         others = {other.at: other.key for other in acquisitions if other.key != call.key}
         releases = [other.at for other in calls if other.key == call.key and not other.acquires]
         for way in ways_out(text, (call.end, min(end, call.end + REACH)), releases, list(others)):
             if way.kind == "again":
-                found.setdefault((call.key, others[way.at]), way.at)
-    return [(held, key, at) for (held, key), at in found.items() if (key, held) not in found]
+                result.setdefault((call.key, others[way.at]), way.at)
+    return [(outer, key, at) for (outer, key), at in result.items() if (key, outer) not in result]

@@ -67,11 +67,11 @@ class Mention(NamedTuple):
 
 def values_before(site: Site, name: bytes) -> list[Assigned]:
     """Return the values that a pointer may have at the site, cached for several rules."""
-    known = site.source.cache.get("values")
-    if not isinstance(known, tuple) or known[0] != (site.start, name):
-        known = (site.start, name), Scope(site).values(name)
-        site.source.cache["values"] = known
-    return cast("list[Assigned]", known[1])
+    entry = site.source.cache.get("values")
+    if not isinstance(entry, tuple) or entry[0] != (site.start, name):
+        entry = (site.start, name), Scope(site).values(name)
+        site.source.cache["values"] = entry
+    return cast("list[Assigned]", entry[1])
 
 
 def plain_pointer(expression: bytes) -> bytes | None:
@@ -161,8 +161,8 @@ def _mentions(text: bytes, name: bytes, parts: list[bytes], span: tuple[int, int
 def _is_of(text: bytes, name: bytes, at: int, length: int) -> bool:
     """Return whether a mention of a variable is only a part of the pointer's own expression."""
     floor = max(0, at - len(name))
-    found = text.find(name, floor, at + length + len(name))
-    return 0 <= found <= at < found + len(name)
+    offset = text.find(name, floor, at + length + len(name))
+    return 0 <= offset <= at < offset + len(name)
 
 
 def _loses(text: bytes, kind: str, behind: int) -> bool:

@@ -38,18 +38,18 @@ def printed_length(site: Site, format_index: int) -> Printed | None:
     masked = site.masked(format_index).strip()
     if not LITERALS.match(masked):
         return None
-    held = pieces(masked, site.original(format_index).strip())
-    least = literal_length(CONVERSION.sub(b"", held))
+    literal = pieces(masked, site.original(format_index).strip())
+    least = literal_length(CONVERSION.sub(b"", literal))
     most: int | None = least
     scope = BufferSizes(site)
-    for low, high in _conversions(site, scope, held, format_index + 1):
+    for low, high in _conversions(site, scope, literal, format_index + 1):
         least += low
         most = None if most is None or high is None else most + high
     return Printed(least, most)
 
 
-def _conversions(site: Site, scope: BufferSizes, held: bytes, index: int) -> Iterator[tuple[int, int | None]]:
-    for match in CONVERSION.finditer(held):
+def _conversions(site: Site, scope: BufferSizes, literal: bytes, index: int) -> Iterator[tuple[int, int | None]]:
+    for match in CONVERSION.finditer(literal):
         if match["percent"]:
             yield 1, 1
             continue

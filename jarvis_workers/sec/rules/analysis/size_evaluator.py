@@ -38,15 +38,15 @@ class SizeEvaluator(Scope):
 
     def size(self, expression: bytes, before: int | None = None, follow: int = SUBSTITUTIONS_MAX) -> Amount | None:
         """Evaluate a size; variables with a single assigned value are substituted."""
-        found = self.plain_size(expression)
+        amount = self.plain_size(expression)
         for _ in range(follow):
-            if found is None or not found.names:
-                return found
-            more = self.substitute(found, before)
+            if amount is None or not amount.names:
+                return amount
+            more = self.substitute(amount, before)
             if more is None:
-                return found
-            found = more
-        return found
+                return amount
+            amount = more
+        return amount
 
     def plain_size(self, expression: bytes) -> Amount | None:
         """Evaluate a size in which variables remain symbolic."""
@@ -60,40 +60,40 @@ class SizeEvaluator(Scope):
 
     def element_size(self, name: bytes) -> Amount | None:
         """Return the size of the elements of a pointer or an array."""
-        found = self.declared(name)
-        if found is None or found.stars + len(found.dimensions) == 0:
+        declaration = self.declared(name)
+        if declaration is None or declaration.stars + len(declaration.dimensions) == 0:
             return None
-        if found.stars + len(found.dimensions) > 1:
+        if declaration.stars + len(declaration.dimensions) > 1:
             return Amount.of(POINTER_BYTES)
-        return size_of_type(found.type)
+        return size_of_type(declaration.type)
 
-    def declared_size(self, found: Declaration) -> Amount:
-        size = Amount.of(POINTER_BYTES) if found.stars else size_of_type(found.type)
-        for dimension in found.dimensions:
+    def declared_size(self, declaration: Declaration) -> Amount:
+        size = Amount.of(POINTER_BYTES) if declaration.stars else size_of_type(declaration.type)
+        for dimension in declaration.dimensions:
             count = read_amount(dimension, self.lookup)
             size = size.times(count if count is not None else Amount.named(squeezed(dimension)))
         return size
 
-    def array_size(self, found: Declaration) -> Amount | None:
+    def array_size(self, declaration: Declaration) -> Amount | None:
         """Return the size of a declared array; `char s[] = "text"` includes the NUL."""
-        whole = self.declared_size(found)
-        if found.dimensions[0].strip():
+        whole = self.declared_size(declaration)
+        if declaration.dimensions[0].strip():
             return whole
-        length = initializer_length(self.site.source, found.at)
-        return None if length is None else Amount.of(length + 1).times(size_of_type(found.type))
+        length = initializer_length(self.site.source, declaration.at)
+        return None if length is None else Amount.of(length + 1).times(size_of_type(declaration.type))
 
     def member_capacities(self, expression: bytes) -> list[Amount]:
         """Return the size of an array member, if all structures of the file with a member of that name agree."""
         member = MEMBER_NAME.search(expression)
         if member is None or expression.startswith(b"&"):
             return []
-        known: dict[bytes, list[Amount]] = self.site.source.once("member capacities", dict)
-        if member[1] not in known:
-            found = list(self._member_declarations(member[1]))
-            capacities = {self.declared_size(one) for one in found}
-            fixed = all(one.dimensions and one.dimensions[0].strip() not in FLEXIBLE for one in found)
-            known[member[1]] = list(capacities) if fixed and len(capacities) == 1 else []
-        return known[member[1]]
+        cache: dict[bytes, list[Amount]] = self.site.source.once("member capacities", dict)
+        if member[1] not in cache:
+            declarations = list(self._member_declarations(member[1]))
+            capacities = {self.declared_size(one) for one in declarations}
+            fixed = all(one.dimensions and one.dimensions[0].strip() not in FLEXIBLE for one in declarations)
+            cache[member[1]] = list(capacities) if fixed and len(capacities) == 1 else []
+        return cache[member[1]]
 
     def _member_declarations(self, name: bytes) -> Iterator[Declaration]:
         for mark in (b"[", b";"):
@@ -123,8 +123,8 @@ class SizeEvaluator(Scope):
         values = self.values(name, before)
         if len(values) != 1 or not values[0].text or self.counts_on(name):
             return None
-        found = read_amount(values[0].text, self.lookup)
-        return None if found is None or name in found.names else found
+        value = read_amount(values[0].text, self.lookup)
+        return None if value is None or name in value.names else value
 
     def lookup(self, kind: str, text: bytes) -> Amount | None:
         """Look up a name, within limits on the nesting and the total number of lookups."""
@@ -132,9 +132,9 @@ class SizeEvaluator(Scope):
             return None
         self._looks_left -= 1
         self._nested += 1
-        found = self._evaluate(kind, text)
+        amount = self._evaluate(kind, text)
         self._nested -= 1
-        return found
+        return amount
 
     def _evaluate(self, kind: str, text: bytes) -> Amount | None:
         if kind == "sizeof":
@@ -160,9 +160,9 @@ class SizeEvaluator(Scope):
         return size_of_type(text) if TYPE.match(text) else None
 
     def _sizeof_name(self, name: bytes) -> Amount | None:
-        found = self.declared(name)
-        if found is None:
+        declaration = self.declared(name)
+        if declaration is None:
             return size_of_type(name)
         if self.is_pointer(name):
             return Amount.of(POINTER_BYTES)
-        return self.array_size(found) if found.dimensions else self.declared_size(found)
+        return self.array_size(declaration) if declaration.dimensions else self.declared_size(declaration)

@@ -10,7 +10,7 @@ from jarvis_workers.source.lazy_regex import lazy
 
 REACH, NEAR = 16_384, 1_024
 LEFT = 48
-ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
+LENGTH_CALLS = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
 EXPRESSION = lazy(rb"\*?([\w.\[\]>-]{1,64})\Z")
 BASE = lazy(rb"[&*(\s]*+([A-Za-z_]\w*+)")
 SIZE_BEFORE = lazy(rb"\bsizeof\b\s*+\(?\s*+\Z")
@@ -30,7 +30,7 @@ def was_measured(site: Site, source: bytes) -> bool:
     text, end = site.source.text, site.start
     floor = max(site.function.body[0], end - REACH) if site.function else max(0, end - NEAR)
     named = EXPRESSION.match(source)
-    if named and any(_is_asked(text, at) for at in mentions_backwards(text, named[1], floor, end)):
+    if named and any(_is_length_call(text, at) for at in mentions_backwards(text, named[1], floor, end)):
         return True
     target = BASE.match(site.masked(0))
     return target is not None and any(
@@ -43,8 +43,8 @@ def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
     target = BASE.match(site.masked(0))
     if target is None:
         return False
-    given = [bare(value.text) for value in scope.values(target[1])]
-    calls = [call for call in map(CALL.match, given) if call is not None]
+    expression = [bare(value.text) for value in scope.values(target[1])]
+    calls = [call for call in map(CALL.match, expression) if call is not None]
     if any(call[1] in ALLOCATORS for call in calls):
         return any(not capacity.is_plain for capacity in scope.capacities(target[1]))
     return any(LIKE_ALLOCATOR.search(call[1]) and _is_worked_out(call.string[call.end() :]) for call in calls)
@@ -52,8 +52,8 @@ def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
 
 def is_source_bounded(site: Site, scope: BufferSizes) -> bool:
     """Return whether the source is in a buffer of known size, which is not known to exceed the size of the target."""
-    held, capacities = scope.capacities(site.masked(1)), scope.capacities(site.masked(0))
-    return bool(held) and all(one.compared(capacity) != "more" for one in held for capacity in capacities)
+    target, capacities = scope.capacities(site.masked(1)), scope.capacities(site.masked(0))
+    return bool(target) and all(one.compared(capacity) != "more" for one in target for capacity in capacities)
 
 
 def _is_worked_out(arguments: bytes) -> bool:
@@ -61,8 +61,8 @@ def _is_worked_out(arguments: bytes) -> bool:
     return VARIABLE.search(SIZEOF.sub(b"", arguments)) is not None
 
 
-def _is_asked(text: bytes, at: int) -> bool:
-    return text[max(0, at - 16) : at].rstrip(b" \t\r\n(*").endswith(ASKED)
+def _is_length_call(text: bytes, at: int) -> bool:
+    return text[max(0, at - 16) : at].rstrip(b" \t\r\n(*").endswith(LENGTH_CALLS)
 
 
 def _limits(text: bytes, at: int, behind: int, source: bytes) -> bool:

@@ -13,7 +13,7 @@ INITIALIZER_MAX = 320
 DEFINE = lazy(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
 TEXT_MACRO = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
 CUT = lazy(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
-GIVEN = lazy(
+ASSIGNED = lazy(
     rb"""\s*+(?>\[[^][]*+\]\s*+)?+=\s*+
     (?:(?P<empty>\{\s*+0?\s*+\}|L?"")|(?P<value>L?"[^"]*+"|[A-Z_][A-Z0-9_]*+))\s*+;""",
     re.VERBOSE,
@@ -55,8 +55,8 @@ def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amoun
         behind = at + len(name)
         if cut := CUT.match(text, behind, behind + 96):
             return read(cut[1])
-        if given := GIVEN.match(text, behind, behind + 160):
-            return Amount.of(0) if given["empty"] else _literal(scope, given["value"], given.start("value"))
+        if match := ASSIGNED.match(text, behind, behind + 160):
+            return Amount.of(0) if match["empty"] else _literal(scope, match["value"], match.start("value"))
         if _is_changed(text, at, behind):
             return None
     return None
@@ -68,15 +68,15 @@ def numbers_of(source: SourceText) -> dict[bytes, int]:
 
 
 def _numbers(text: bytes) -> dict[bytes, int]:
-    found: dict[bytes, int] = {}
+    result: dict[bytes, int] = {}
     twice: set[bytes] = set()
     for match in DEFINE.finditer(text):
-        amount = read_amount(match[2], lambda _kind, name: Amount.of(found[name]) if name in found else None)
+        amount = read_amount(match[2], lambda _kind, name: Amount.of(result[name]) if name in result else None)
         number = amount.number if amount else None
         # A number larger than any type is meaningless, and macros defined by earlier ones could grow without bound.
-        if number is None or abs(number) >= LARGEST or found.setdefault(match[1], number) != number:
+        if number is None or abs(number) >= LARGEST or result.setdefault(match[1], number) != number:
             twice.add(match[1])
-    return {name: number for name, number in found.items() if name not in twice}
+    return {name: number for name, number in result.items() if name not in twice}
 
 
 def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
@@ -86,8 +86,8 @@ def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
     if masked.startswith((b'"', b'L"')):
         if QUOTED.sub(b"", masked).strip(b" \t\r\n\\L"):
             return None
-        held = scope.site.source.content[start : start + len(masked)]
-        parts = [held[slice(*match.span(1))] for match in QUOTED.finditer(masked)]
+        literal = scope.site.source.content[start : start + len(masked)]
+        parts = [literal[slice(*match.span(1))] for match in QUOTED.finditer(masked)]
         return Amount.of(sum(map(literal_length, parts)))
     source = scope.site.source
     length = source.once("texts", lambda: _texts(source)).get(masked)

@@ -120,9 +120,9 @@ def read_amount(expression: bytes, lookup: Lookup) -> Amount | None:
     return _Reader(expression, lookup).read()
 
 
-def literal_length(held: bytes) -> int:
+def literal_length(content: bytes) -> int:
     """Return the number of characters in a literal, given the text between its quotes."""
-    return len(re.sub(rb"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|.)", b"c", held, flags=re.DOTALL))
+    return len(re.sub(rb"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|.)", b"c", content, flags=re.DOTALL))
 
 
 def is_fixed(name: bytes) -> bool:
@@ -164,8 +164,8 @@ class _Reader:
         self._depth = 0
 
     def read(self) -> Amount | None:
-        found = self._sum()
-        return found if found is not None and not self._text[self._at :].strip() else None
+        amount = self._sum()
+        return amount if amount is not None and not self._text[self._at :].strip() else None
 
     def _sum(self) -> Amount | None:
         total = self._product()

@@ -6,7 +6,7 @@ from jarvis_workers.sec.rules.analysis.bounds_checks import comes_from_outside, 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.declarations import Assigned
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 SIZE_ARGUMENT: dict[bytes, int] = {
@@ -108,8 +108,8 @@ def _unchecked(site: Site, scope: BufferSizes, products: list[tuple[bytes, ...]]
     if wide:
         return 0.0
     of_types = b"sizeof" in site.masked(SIZE_ARGUMENT[site.name])
-    given = all(NAME.match(name) and scope.is_parameter(name) and not scope.values(name) for name in names)
-    if not given:
+    match = all(NAME.match(name) and scope.is_parameter(name) and not scope.values(name) for name in names)
+    if not match:
         return None
     return OF_TYPES if of_types else OF_TYPES + 0.05
 
@@ -124,8 +124,8 @@ def _scaled(amount: Amount, numbers: tuple[bytes, ...]) -> bool:
 
 
 def _is_narrow(scope: BufferSizes, name: bytes) -> bool:
-    found = scope.declared(name) if NAME.match(name) else None
-    return found is not None and not NARROW.isdisjoint(found.type.split())
+    match = scope.declared(name) if NAME.match(name) else None
+    return match is not None and not NARROW.isdisjoint(match.type.split())
 
 
 def _dimensions(text: bytes, closed: int) -> list[bytes]:
@@ -134,69 +134,28 @@ def _dimensions(text: bytes, closed: int) -> list[bytes]:
     statement = window[max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}")) + 1 :]
     if not SMALL.search(statement, statement.rfind(b"[", 0, -1)):
         return []
-    found = DECLARATION.match(statement)
-    if found is None or not NO_DECLARATION.isdisjoint(re.findall(rb"\w+", found["words"])):
+    match = DECLARATION.match(statement)
+    if match is None or not NO_DECLARATION.isdisjoint(re.findall(rb"\w+", match["words"])):
         return []
-    return DIMENSION.findall(statement, found.end("name"))
+    return DIMENSION.findall(statement, match.end("name"))
 
 
 def _varies(scope: BufferSizes, name: bytes) -> bool:
     """Return whether a name is a variable, not an enumerator, constant or template parameter declared elsewhere."""
     if not NAME.match(name):
         return b"->" in name or b"." in name or b"(" in name
-    found = scope.declared(name)
-    if found is None or found.dimensions:
+    declaration = scope.declared(name)
+    if declaration is None or declaration.dimensions:
         return False
-    if {b"const", b"constexpr", b"static"} & set(found.type.split()) and not scope.is_parameter(name):
+    if {b"const", b"constexpr", b"static"} & set(declaration.type.split()) and not scope.is_parameter(name):
         value = scope.values(name)
-        given = scope.plain_size(value[0].text) if value else None
-        return given is not None and bool(_numbers(tuple(given.names)))
+        expression = scope.plain_size(value[0].text) if value else None
+        return expression is not None and bool(_numbers(tuple(expression.names)))
     return not all(OF_CONSTANTS.match(value.text) for value in scope.values(name) or [Assigned(b"", 0)])
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "alloc_size_overflow",
-        category="memory_mgmt",
-        cwe=680,
-        confidence=PRODUCT,
-        check=check_product,
-        calls=tuple(name.decode() for name in SIZE_ARGUMENT),
-        title="Integer overflow in allocation size",
-        description=(
-            "The size is computed without an overflow check: if it wraps around, the allocated block is too small."
-        ),
-        suggestion="Use calloc or reallocarray (kmalloc_array in the kernel), or check the factors first.",
-        verification="The factors can be so large that their product overflows its type.",
-        bad="pixels = malloc(width * height * 4);",
-        good="if (__builtin_mul_overflow(width, height, &count))\n    return NULL;\npixels = calloc(count, 4);",
-    ),
-    Rule(
-        "alloca_unbounded",
-        category="memory_mgmt",
-        cwe=789,
-        confidence=0.7,
-        check=check_stack,
-        calls=tuple(name.decode() for name in STACK),
-        title="Unbounded stack allocation",
-        description="Allocates stack memory of unbounded size: a large value overflows the stack.",
-        suggestion="Use an array of fixed size for small amounts and malloc for others, or check the size first.",
-        verification="The size can exceed the remaining stack space.",
-        bad="char *copy = alloca(strlen(text) + 1);",
-        good="char *copy = malloc(strlen(text) + 1);",
-    ),
-    Rule(
-        "vla_usage",
-        category="memory_mgmt",
-        cwe=789,
-        confidence=0.55,
-        check=check_array,
-        shapes=(SHAPE,),
-        title="Variable-length array",
-        description="The size of a local array is not constant: if it is too large or negative, the stack overflows.",
-        suggestion="Use an array of constant size and check the length against it, or use malloc or std::vector.",
-        verification="The size can exceed the remaining stack space, or be zero or negative.",
-        bad="void keep(const char *text, size_t len)\n{\n    char copy[len];\n}",
-        good="char copy[LEN_MAX];\nif (len > sizeof copy)\n    return -1;",
-    ),
+    rule("alloc_size_overflow", check_product, calls=tuple(name.decode() for name in SIZE_ARGUMENT)),
+    rule("alloca_unbounded", check_stack, calls=tuple(name.decode() for name in STACK)),
+    rule("vla_usage", check_array, shapes=(SHAPE,)),
 )

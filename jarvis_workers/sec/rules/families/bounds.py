@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jarvis_workers.sec.rules.analysis.bounds_checks import comes_from_outside, is_limited
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, size_of_type, squeezed
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 WIDE = 4
@@ -24,7 +24,7 @@ MEASURED = lazy(rb"(?:wcs|str)len\(")
 class Shape(NamedTuple):
     """Signature of a function: number of arguments (0: any), argument positions, and the size of a `unit` in bytes."""
 
-    given: int
+    argument_count: int
     target: int
     sizes: tuple[int, ...]
     source: int | None = None
@@ -61,9 +61,11 @@ SHAPES: dict[bytes, Shape] = {
 def check_size(site: Site) -> float | None:
     """Raise the confidence if the sizes prove an overflow; lower it if the only evidence is that no limit was found."""
     shape = SHAPES[site.name]
-    given = site.arguments
-    if given.end is None or (
-        len(given.spans) != shape.given if shape.given else len(given.spans) < shape.sizes[-1] + 1
+    arguments = site.arguments
+    if arguments.end is None or (
+        len(arguments.spans) != shape.argument_count
+        if shape.argument_count
+        else len(arguments.spans) < shape.sizes[-1] + 1
     ):
         return None
     target = site.masked(shape.target).strip()
@@ -94,12 +96,12 @@ def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | No
         return None
     capacities = scope.capacities(target)
     if capacities:
-        said = [_compared(site, scope, shape, size, capacity) for capacity in capacities]
-        if "more" in said:
-            return PROVEN if set(said) == {"more"} else ALMOST
-        if set(said) == {"no more"}:
+        comparisons = [_compared(site, scope, shape, size, capacity) for capacity in capacities]
+        if "more" in comparisons:
+            return PROVEN if set(comparisons) == {"more"} else ALMOST
+        if set(comparisons) == {"no more"}:
             return _ended_behind(site, shape, target) if plain in capacities else None
-        if "perhaps" in said:
+        if "perhaps" in comparisons:
             return LIKELY
     if not shape.copies:
         return None
@@ -112,8 +114,8 @@ def _compared(site: Site, scope: BufferSizes, shape: Shape, size: bytes, capacit
         if amount is None:
             return ""
         needed = _needed(site, scope, amount).times(Amount.of(shape.unit))
-        if said := needed.compared(capacity):
-            return said
+        if comparison := needed.compared(capacity):
+            return comparison
         if _bounded(scope, needed).compared(capacity) == "no more":
             return "no more"
     return ""
@@ -130,9 +132,9 @@ def _needed(site: Site, scope: BufferSizes, amount: Amount) -> Amount:
     if site.name not in APPENDING:
         return amount
     target = site.masked(0).strip()
-    held = scope.length(target) if NAME.match(target) else Amount.of(0)
-    held = Amount.named(b"strlen(%b)" % squeezed(target)) if held is None else held
-    return amount.plus(held).plus(Amount.of(1))
+    length = scope.length(target) if NAME.match(target) else Amount.of(0)
+    length = Amount.named(b"strlen(%b)" % squeezed(target)) if length is None else length
+    return amount.plus(length).plus(Amount.of(1))
 
 
 def _bounded(scope: BufferSizes, amount: Amount) -> Amount:
@@ -150,8 +152,8 @@ def _bounded(scope: BufferSizes, amount: Amount) -> Amount:
 def _most(scope: BufferSizes, name: bytes) -> Amount | None:
     if measured := MEASURED.match(name):
         return scope.max_length(name[measured.end() : -1])
-    found = scope.declared(name) if NAME.match(name) else None
-    width = size_of_type(found.type).number if found and not found.stars and not found.dimensions else None
+    match = scope.declared(name) if NAME.match(name) else None
+    width = size_of_type(match.type).number if match and not match.stars and not match.dimensions else None
     return Amount.of((1 << 8 * width) - 1) if width in NARROW else None
 
 
@@ -179,7 +181,7 @@ def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
     if source is None or base is None or not NAME.match(site.masked(source).strip()):
         return False
     values = scope.values(site.masked(source).strip())
-    return any(found is not None and found[1] == base[1] for found in (BASE.match(value.text) for value in values))
+    return any(match is not None and match[1] == base[1] for match in (BASE.match(value.text) for value in values))
 
 
 def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float | None:
@@ -187,14 +189,14 @@ def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float |
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if base is not None and scope.is_parameter(base[1]):
         return None
-    given = all(NAME.match(name) and scope.is_parameter(name) for name in names)
-    return OPEN if given else FAINT
+    match = all(NAME.match(name) and scope.is_parameter(name) for name in names)
+    return OPEN if match else FAINT
 
 
 def _strlen_adjustment(scope: BufferSizes, names: frozenset[bytes]) -> float:
     """Return the adjustment for a size from strlen, lower if callers pass literals or if a member is measured."""
-    found = (MEASURED.match(name) for name in names)
-    texts = [one.string[one.end() : -1] for one in found if one]
+    match = (MEASURED.match(name) for name in names)
+    texts = [one.string[one.end() : -1] for one in match if one]
     return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN
 
 
@@ -222,19 +224,4 @@ def _ended_behind(site: Site, shape: Shape, target: bytes) -> float | None:
     return None if shortened else ALMOST
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "boundary_funcs",
-        category="buffer_overflow",
-        cwe=805,
-        confidence=CONFIDENCE,
-        check=check_size,
-        calls=tuple(name.decode() for name in SHAPES),
-        title="Copy size not tied to destination size",
-        description="The number of bytes written does not depend on the size of the destination, or exceeds it.",
-        suggestion="Take the size from the destination (sizeof, or the allocated size), and check lengths against it.",
-        verification="The size can exceed the capacity of the destination.",
-        bad="char name[32];\nmemcpy(name, text, strlen(text) + 1);",
-        good="size_t n = strlen(text) + 1;\nif (n > sizeof name)\n    return -1;\nmemcpy(name, text, n);",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("boundary_funcs", check_size, calls=tuple(name.decode() for name in SHAPES)),)

@@ -6,7 +6,7 @@ reported; near passwords or signatures, it is reported with high confidence.
 
 import re
 
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 BROKEN, SLOW, WHOLE = 0.1, -0.05, 0.0
@@ -132,36 +132,16 @@ def _is_listed(site: Site) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "weak_cipher",
-        category="crypto",
-        cwe=327,
-        confidence=0.6,
-        check=check_cipher,
+        check_cipher,
         calls=tuple(name.decode() for name in CIPHERS),
         words=tuple(name.decode() for name in CIPHER_WORDS),
-        title="Broken cipher or cipher mode",
-        description=(
-            "The plaintext can be recovered without the key, by brute force or from patterns in the ciphertext."
-        ),
-        suggestion="Use AES-256-GCM or ChaCha20-Poly1305, with a fresh nonce for each message.",
-        verification="It encrypts new secret data, rather than only decrypting old data.",
-        bad="EVP_EncryptInit_ex(ctx, EVP_des_cbc(), NULL, key, iv);",
-        good="EVP_EncryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, iv);",
     ),
-    Rule(
+    rule(
         "weak_hash",
-        category="crypto",
-        cwe=328,
-        confidence=0.5,
-        check=check_hash,
+        check_hash,
         calls=tuple(name.decode() for name in HASHES),
         words=tuple(name.decode() for name in HASH_WORDS),
-        title="Broken hash function",
-        description="An attacker can compute two inputs with the same hash (MD5 in seconds, SHA-1 at moderate cost).",
-        suggestion="Use SHA-256 or BLAKE2 for signatures and integrity, and Argon2, scrypt or bcrypt for passwords.",
-        verification="An attacker can choose the input and benefit from a collision, or the input is a password.",
-        bad="EVP_DigestInit_ex(ctx, EVP_md5(), NULL);",
-        good="EVP_DigestInit_ex(ctx, EVP_sha256(), NULL);",
     ),
 )

@@ -4,7 +4,7 @@ from itertools import islice
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.analysis.literals import is_constant, provenance
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
@@ -34,8 +34,8 @@ def _shell_list(site: Site) -> float | None:
     """Check `execl("/bin/sh", "sh", "-c", command, NULL)`, which is equivalent to `system(command)`."""
     if site.name not in LISTS:
         return None
-    given = [site.original(number).strip() for number in range(len(site.arguments.spans))]
-    option = next((number for number, text in enumerate(given) if SHELL_OPTION.fullmatch(text)), len(given))
+    arguments = [site.original(number).strip() for number in range(len(site.arguments.spans))]
+    option = next((number for number, text in enumerate(arguments) if SHELL_OPTION.fullmatch(text)), len(arguments))
     command = site.masked(option + 1)
     constant = not command.strip() or is_constant(command) or provenance(site, command) == "constant"
     return None if constant else 0.0
@@ -51,8 +51,8 @@ def _built(site: Site, command: bytes) -> float:
             break
         if BUILT.search(before[max(0, at - 32) : at]):
             pasted = before[at + len(command) :].partition(b";")[0]
-            given = FROM_OUTSIDE.search(pasted) or any(_is_of_caller(scope, name) for name in _texts(pasted))
-            return OUTSIDE if given else BUILT_OF_OTHERS
+            match = FROM_OUTSIDE.search(pasted) or any(_is_of_caller(scope, name) for name in _texts(pasted))
+            return OUTSIDE if match else BUILT_OF_OTHERS
         at = before.rfind(command, 0, at)
     return 0.0
 
@@ -69,12 +69,9 @@ def _is_of_caller(scope: Scope, name: bytes) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "command_execution",
-        category="input_validation",
-        cwe=78,
-        confidence=0.75,
-        check=check_command,
+        check_command,
         calls=(
             "system",
             "popen",
@@ -91,16 +88,5 @@ RULES: tuple[Rule, ...] = (
             "posix_spawn",
             "posix_spawnp",
         ),
-        title="Non-constant command",
-        description=(
-            "Starts a program or shell with a command that is not constant: input that reaches it can run "
-            "other commands."
-        ),
-        suggestion=(
-            "Start a fixed program with an argument vector and without a shell; allow only known values for the rest."
-        ),
-        verification="An attacker can control a part of the command.",
-        bad='snprintf(cmd, sizeof cmd, "ls %s", dir);\nsystem(cmd);',
-        good='char *const args[] = {"ls", "--", dir, NULL};\nexecv("/bin/ls", args);',
     ),
 )

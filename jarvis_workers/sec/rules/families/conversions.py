@@ -1,11 +1,11 @@
 """errno_unchecked: calls of strtol and related functions whose errors are not detected."""
 
 from jarvis_workers.sec.rules.analysis.mentions import uses
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH = 1_200
-FROM_OUTSIDE, NEVER_LOOKED_AT, RANGE_CHECKED, NOT_CLEARED, KNOWN = 0.1, 0.05, -0.1, -0.05, -0.15
+FROM_OUTSIDE, NEVER_LOOKED_AT, RANGE_CHECKED, NOT_CLEARED, FROM_KNOWN_TEXT = 0.1, 0.05, -0.1, -0.05, -0.15
 INTEGERS = b"strtol strtoul strtoll strtoull strtoimax strtoumax strtoq strtouq wcstol wcstoul".split()
 REALS = b"strtod strtof strtold wcstod".split()
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
@@ -21,12 +21,12 @@ BOUNDED = lazy(rb"\s*(?:[<>]=?)(?![<>])")
 def check_conversion(site: Site) -> float | None:
     """Raise the confidence if the text is untrusted input and neither the end pointer nor errno is checked."""
     function = site.function
-    given = site.arguments
+    arguments = site.arguments
     counts = (2,) if site.name in REALS else (3,)
-    if function is None or given.end is None or len(given.spans) not in counts:
+    if function is None or arguments.end is None or len(arguments.spans) not in counts:
         return None
     text = site.source.text
-    behind = text[given.end : min(function.body[1], given.end + REACH)]
+    behind = text[arguments.end : min(function.body[1], arguments.end + REACH)]
     if _looks_at_end(site):
         return None
     if ERRNO.search(behind):
@@ -36,7 +36,7 @@ def check_conversion(site: Site) -> float | None:
     if OUTSIDE.search(site.masked(0)):
         moved += FROM_OUTSIDE
     elif OF_THE_PROGRAM.match(site.masked(0)):
-        moved += KNOWN
+        moved += FROM_KNOWN_TEXT
     return moved + (RANGE_CHECKED if _is_bounded(site) else 0.0)
 
 
@@ -67,20 +67,5 @@ def _is_bounded(site: Site) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "errno_unchecked",
-        category="error_handling",
-        cwe=391,
-        confidence=0.55,
-        check=check_conversion,
-        calls=tuple(name.decode() for name in (*INTEGERS, *REALS)),
-        title="strtol/strtod error not checked",
-        description=(
-            "Non-numeric text is read as 0 and a value out of range as the limit, and neither is detected here."
-        ),
-        suggestion="Set errno = 0 before the call; afterwards check errno and that endptr advanced to the end.",
-        verification="The text can be something other than a number in range, and the resulting value causes harm.",
-        bad="port = strtol(optarg, NULL, 10);",
-        good="errno = 0;\nport = strtol(optarg, &end, 10);\nif (errno || end == optarg || *end)\n    usage();",
-    ),
+    rule("errno_unchecked", check_conversion, calls=tuple(name.decode() for name in (*INTEGERS, *REALS))),
 )

@@ -13,7 +13,7 @@ from jarvis_workers.sec.rules.analysis.macros import is_in_macro
 from jarvis_workers.sec.rules.analysis.printf_length import printed_length
 from jarvis_workers.sec.rules.analysis.size_hints import is_made_to_measure, is_source_bounded, was_measured
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed, squeezed
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 ARGUMENTS = {b"gets": (1, 1), b"sprintf": (2, 99), b"vsprintf": (3, 3)}
@@ -29,8 +29,8 @@ FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|envi
 def check_copy(site: Site) -> float | None:
     """Check an unbounded copy; lower the confidence if the source is constant, or if a length was tested before."""
     least, most = ARGUMENTS.get(site.name, COPIES)
-    given = site.arguments
-    if given.end is not None and not least <= len(given.spans) <= most:
+    arguments = site.arguments
+    if arguments.end is not None and not least <= len(arguments.spans) <= most:
         return None
     if site.name == b"gets":
         return 0.15
@@ -47,8 +47,8 @@ def check_copy(site: Site) -> float | None:
 
 
 def check_conversion(site: Site) -> float | None:
-    given = site.arguments
-    if given.end is not None and len(given.spans) != 1:
+    arguments = site.arguments
+    if arguments.end is not None and len(arguments.spans) != 1:
         return None
     text = site.masked(0)
     if is_constant(text):
@@ -80,7 +80,7 @@ def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
     Text from callers counts only if the target is a buffer of fixed size, or a buffer of the caller, of unknown size.
     """
     names = [bare(source) for source in sources]
-    if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_given(scope, name))):
+    if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_caller_values(scope, name))):
         return True
     target = bare(site.masked(0))
     capacities = scope.capacities(target)
@@ -90,14 +90,14 @@ def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
     return any(NAME.match(name) and _is_of_caller(scope, name) for name in names)
 
 
-def _given(scope: BufferSizes, name: bytes) -> list[bytes]:
+def _caller_values(scope: BufferSizes, name: bytes) -> list[bytes]:
     """Return the values of a pointer, but no numbers from outside, which are not text."""
     return [value.text for value in scope.values(name)] if NAME.match(name) and scope.is_pointer(name) else []
 
 
 def _is_of_caller(scope: BufferSizes, name: bytes) -> bool:
-    given = scope.is_parameter(name) and scope.is_pointer(name) and not scope.values(name)
-    return given and not scope.is_bounded_by_callers(name)
+    is_passed = scope.is_parameter(name) and scope.is_pointer(name) and not scope.values(name)
+    return is_passed and not scope.is_bounded_by_callers(name)
 
 
 def _fits(site: Site, scope: BufferSizes, source: bytes) -> bool | None:
@@ -109,24 +109,26 @@ def _fits(site: Site, scope: BufferSizes, source: bytes) -> bool | None:
     length, most = scope.length(source), scope.max_length(source)
     if length is None:
         length = Amount.named(b"%b(%b)" % (b"wcslen" if wide else b"strlen", squeezed(source)))
-    held = _held(site, scope) if b"cat" in site.name else Amount.of(0)
+    length_before = _used_length(site, scope) if b"cat" in site.name else Amount.of(0)
     unit = Amount.of(WIDE if wide else 1)
-    said = {_compared(length, held, unit, capacity) for capacity in capacities}
-    if "more" in said:
+    comparisons = {_compared(length, length_before, unit, capacity) for capacity in capacities}
+    if "more" in comparisons:
         return False
-    if said == {"no more"} or {_compared(most, held, unit, capacity) for capacity in capacities} == {"no more"}:
+    if comparisons == {"no more"} or {_compared(most, length_before, unit, capacity) for capacity in capacities} == {
+        "no more"
+    }:
         return True
     return None
 
 
-def _compared(length: Amount | None, held: Amount, unit: Amount, capacity: Amount) -> str:
-    return "" if length is None else length.plus(held).plus(Amount.of(1)).times(unit).compared(capacity)
+def _compared(length: Amount | None, used: Amount, unit: Amount, capacity: Amount) -> str:
+    return "" if length is None else length.plus(used).plus(Amount.of(1)).times(unit).compared(capacity)
 
 
-def _held(site: Site, scope: BufferSizes) -> Amount:
+def _used_length(site: Site, scope: BufferSizes) -> Amount:
     target = site.masked(0).strip()
-    known = scope.length(target) if NAME.match(target) else None
-    return Amount.named(b"strlen(%b)" % squeezed(target)) if known is None else known
+    length = scope.length(target) if NAME.match(target) else None
+    return Amount.named(b"strlen(%b)" % squeezed(target)) if length is None else length
 
 
 def _formatted(site: Site) -> float | None:
@@ -154,36 +156,10 @@ def _all_hold(capacities: list[Amount], size: int) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "unsafe_api",
-        category="unsafe_api",
-        cwe=120,
-        confidence=0.8,
-        check=check_copy,
+        check_copy,
         calls=("strcpy", "strcat", "stpcpy", "wcscpy", "wcscat", "wcpcpy", "gets", "sprintf", "vsprintf"),
-        title="Unbounded string copy",
-        description="Writes to a buffer without knowing its size: a source longer than the destination overflows it.",
-        suggestion=(
-            "Pass the size of the destination: snprintf, strlcpy, or memcpy after a length check; fgets for gets."
-        ),
-        verification="The source can be longer than the destination, and no earlier check limits it.",
-        bad="char name[32];\nstrcpy(name, argv[1]);",
-        good='snprintf(name, sizeof name, "%s", argv[1]);',
     ),
-    Rule(
-        "atoi_family",
-        category="input_validation",
-        cwe=20,
-        confidence=0.5,
-        check=check_conversion,
-        calls=("atoi", "atol", "atoll", "atof"),
-        title="Unchecked string-to-number conversion (atoi)",
-        description=(
-            "Cannot distinguish 0 from non-numeric text; the behaviour is undefined when the value is out of range."
-        ),
-        suggestion="Use strtol or strtod, and check errno, the end pointer and the range.",
-        verification="Non-numeric text, or a number out of range, changes what the program does.",
-        bad="size_t n = atoi(argv[1]);",
-        good="errno = 0;\nlong n = strtol(argv[1], &end, 10);\nif (errno || *end || n < 0)\n    usage();",
-    ),
+    rule("atoi_family", check_conversion, calls=("atoi", "atol", "atoll", "atof")),
 )

@@ -9,7 +9,7 @@ from math import log2
 
 from jarvis_workers.sec.rules.analysis.macros import text_macros
 from jarvis_workers.sec.rules.analysis.rust_context import is_in_tests
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.6
@@ -74,7 +74,7 @@ def check_secret(site: Site) -> float | None:
     tests = IN_TESTS if site.source.test or (site.source.language == "rust" and is_in_tests(site)) else 0.0
     content = site.source.content
     if not site.name:
-        moved = _known_key(content, site.start)
+        moved = _weigh_key(content, site.start)
         return None if moved is None else moved + tests
     value = _value(site)
     moved = None if value is None else _looks_secret(site, value)
@@ -113,8 +113,8 @@ def _gives(content: bytes, start: int, end: int, mark: bytes | None) -> bool:
     if mark == b"(":
         return SETTER.match(content[start:end]) is not None or before.rstrip().endswith((b".", b"string"))
     if mark == b",":
-        given = COMPARES.search(before) or COPIES.search(before)
-        return content[start:end].isupper() or given is not None
+        match = COMPARES.search(before) or COPIES.search(before)
+        return content[start:end].isupper() or match is not None
     return mark is not None or content[start:end].isupper()
 
 
@@ -123,14 +123,14 @@ def _literal(site: Site, quote: int) -> bytes | None:
     return site.source.content[quote + 1 : closed] if closed >= 0 else None
 
 
-def _known_key(content: bytes, start: int) -> float | None:
+def _weigh_key(content: bytes, start: int) -> float | None:
     """Require key material in a private key: a bare header is often only a search pattern."""
-    held = content[start + 1 : start + LITERAL_MAX]
-    if b"-----BEGIN" in held[:20]:
-        behind = held.partition(b"-----BEGIN")[2].partition(b"-----")[2]
+    literal = content[start + 1 : start + LITERAL_MAX]
+    if b"-----BEGIN" in literal[:20]:
+        behind = literal.partition(b"-----BEGIN")[2].partition(b"-----")[2]
         material = MATERIAL.search(behind.partition(b"-----END")[0])
         return KEY if material and len(set(material[0])) > DISTINCT_OF_KEYS else None
-    return None if MADE_UP.search(held.partition(b'"')[0]) else KEY
+    return None if MADE_UP.search(literal.partition(b'"')[0]) else KEY
 
 
 def _looks_secret(site: Site, value: bytes) -> float | None:
@@ -165,22 +165,7 @@ def _entropy(value: bytes) -> float:
     return -sum(count / size * log2(count / size) for count in (value.count(byte) for byte in set(value)))
 
 
-HARDCODED = Rule(
-    "hardcoded_secret",
-    category="crypto",
-    cwe=798,
-    confidence=CONFIDENCE,
-    check=check_secret,
-    tails=TAILS,
-    shapes=SHAPES,
-    dismisses=is_no_secret,
-    title="Hard-coded secret",
-    description="Anyone with the source or the program has the secret; changing it requires a new release.",
-    suggestion="Read it at run time from a protected file, the environment or a secret manager; revoke this one.",
-    verification="The text is a working password, token or key, not one made up for tests.",
-    bad='const char *db_password = "S3cure!pass9";',
-    good='const char *db_password = getenv("DB_PASSWORD");',
-)
+HARDCODED = rule("hardcoded_secret", check_secret, tails=TAILS, shapes=SHAPES, dismisses=is_no_secret)
 RULES: tuple[Rule, ...] = (
     HARDCODED,
     HARDCODED._replace(

@@ -3,7 +3,7 @@
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.size_hints import was_measured
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, squeezed
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 AFTER = 1_024
@@ -26,8 +26,8 @@ LINKS = (b"readlink", b"readlinkat")
 def check_ending(site: Site) -> float | None:
     """Lower the confidence for structure fields, which may have a fixed width by design, and if a byte remains free."""
     first = 1 if site.name == b"readlink" else 2 if site.name == b"readlinkat" else 0
-    given = site.arguments
-    if given.end is None or len(given.spans) != (4 if site.name == b"readlinkat" else 3):
+    arguments = site.arguments
+    if arguments.end is None or len(arguments.spans) != (4 if site.name == b"readlinkat" else 3):
         return None
     target = squeezed(site.masked(first))
     base = BASE.match(target)
@@ -65,8 +65,8 @@ def _source_fits(site: Site, scope: BufferSizes, size: Amount) -> bool:
     length = scope.length(source) or scope.max_length(source)
     if length is None:
         return source.isupper()
-    said = length.plus(Amount.of(1)).compared(size)
-    return said == "no more" or (not said and source[:1] == b'"')
+    comparison = length.plus(Amount.of(1)).compared(size)
+    return comparison == "no more" or (not comparison and source[:1] == b'"')
 
 
 def _is_ended(site: Site, base: bytes) -> bool:
@@ -100,10 +100,10 @@ def _is_zeroed(site: Site, base: bytes) -> bool:
 def _is_static(site: Site, base: bytes) -> bool:
     """Return whether the target has static storage duration, and so is zero-initialized."""
     function = site.function
-    found = BufferSizes(site).declared(base)
-    if found is None or function is None:
+    declaration = BufferSizes(site).declared(base)
+    if declaration is None or function is None:
         return False
-    return b"static" in found.type.split() or found.at < function.start
+    return b"static" in declaration.type.split() or declaration.at < function.start
 
 
 def _uses_length(site: Site) -> bool:
@@ -112,18 +112,5 @@ def _uses_length(site: Site) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "strncpy_no_nul",
-        category="buffer_overflow",
-        cwe=170,
-        confidence=CONFIDENCE,
-        check=check_ending,
-        calls=("strncpy", "stpncpy", "wcsncpy", "readlink", "readlinkat"),
-        title="String may not be NUL-terminated",
-        description="If the source is as long as the given size, no NUL is written, and readers run past the end.",
-        suggestion="Set the last byte of the destination to NUL after the copy, or use strlcpy, strscpy or snprintf.",
-        verification="The source can be as long as the given size, and the destination is read as a string.",
-        bad="char name[16];\nstrncpy(name, text, sizeof name);\nputs(name);",
-        good="strncpy(name, text, sizeof name - 1);\nname[sizeof name - 1] = '\\0';",
-    ),
+    rule("strncpy_no_nul", check_ending, calls=("strncpy", "stpncpy", "wcsncpy", "readlink", "readlinkat")),
 )

@@ -7,7 +7,7 @@ that tests an unsigned number for being negative, is meant to end.
 import re
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -121,15 +121,15 @@ def _always_holds(site: Site) -> float | None:
     """Check for `i >= 0` with an unsigned variable that counts down, or with a variable that only ever wraps around."""
     text = site.source.text
     floor = max(0, site.start - LINE_MAX)
-    found = HEAD.search(text[floor : site.start])
-    if found is None:
+    match = HEAD.search(text[floor : site.start])
+    if match is None:
         return None
-    header = floor + max(found.start("for"), found.start("while"))
+    header = floor + max(match.start("for"), match.start("while"))
     end = arguments(text, header).end or text.find(b")", site.start) + 1
     if end <= 0:
         return None
-    body = _body(text, floor + found.start(), end) or text[end : end + LINE_MAX].partition(b";")[0]
-    loop, name = text[header:end] + body, found["name"]
+    body = _body(text, floor + match.start(), end) or text[end : end + LINE_MAX].partition(b";")[0]
+    loop, name = text[header:end] + body, match["name"]
     if _is_unsigned(site, loop, name):
         return ALWAYS if _goes_down(loop, name) else None
     return None if _is_left(body) else _wraps_around(loop, name)
@@ -152,8 +152,8 @@ def _steps(loop: bytes, name: bytes) -> list[re.Match[bytes]]:
 def _goes_down(loop: bytes, name: bytes) -> bool:
     """Return whether the loop decrements the variable and does not compare it with 0."""
     marks = {mark for one in _steps(loop, name) for mark in (one["before"], one["after"]) if mark}
-    asked = any(mark == b"!" or mark.startswith((b"==", b"<")) for mark in marks)
-    return not asked and bool(marks & {b"--", b"-="})
+    is_tested = any(mark == b"!" or mark.startswith((b"==", b"<")) for mark in marks)
+    return not is_tested and bool(marks & {b"--", b"-="})
 
 
 def _wraps_around(loop: bytes, name: bytes) -> float | None:
@@ -165,22 +165,4 @@ def _wraps_around(loop: bytes, name: bytes) -> float | None:
     return WRAPS if wraps and len(wraps) >= len(steps) - 1 else None
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "endless_loop",
-        category="error_handling",
-        cwe=835,
-        confidence=0.5,
-        check=check_loop,
-        shapes=SHAPES,
-        dismisses=is_left,
-        title="Infinite loop",
-        description="No statement leaves the loop, or its condition is true for every value of the variable.",
-        suggestion="Use a condition that becomes false, or add an exit; count unsigned numbers down with `i-- > 0`.",
-        verification=(
-            "The loop is reachable, and is not the main loop of a program or thread that is meant to run forever."
-        ),
-        bad="for (size_t i = n - 1; i >= 0; i--)\n    sum += list[i];",
-        good="for (size_t i = n; i-- > 0;)\n    sum += list[i];",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("endless_loop", check_loop, shapes=SHAPES, dismisses=is_left),)

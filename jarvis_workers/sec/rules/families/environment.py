@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.mentions import Use, uses
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.55
@@ -33,7 +33,7 @@ MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
 FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
 
 
-class _Known(NamedTuple):
+class _UseFacts(NamedTuple):
     """Facts about the value at a use: whether it is known not to be NULL, and whether its length was computed."""
 
     there: bool
@@ -50,27 +50,27 @@ def check_getenv(site: Site) -> float | None:
     if ELEMENT.match(text, site.arguments.end) or STAR.search(before) or STRING_OBJECT.search(before):
         return MISSING
     if result.kind == "assigned":
-        return _worst_of_uses(site, result.target, _Known(result.tested)) if result.target else None
+        return _worst_of_uses(site, result.target, _UseFacts(result.tested)) if result.target else None
     mention = next(uses(text, text[site.start : site.at].rstrip(), site.start, site.at), None)
     if mention is None or mention.kind != "argument":
         return None
-    return _harm(site, mention, _Known(False, measured=MEASURED.search(site.before(BEFORE)) is not None))
+    return _harm(site, mention, _UseFacts(False, measured=MEASURED.search(site.before(BEFORE)) is not None))
 
 
-def _worst_of_uses(site: Site, target: bytes, known: _Known) -> float | None:
+def _worst_of_uses(site: Site, target: bytes, facts: _UseFacts) -> float | None:
     worst: float | None = None
     for use in site.uses_after(target):
-        if use.kind == "assignment" and not (known.there and _is_default(site, use)):
+        if use.kind == "assignment" and not (facts.there and _is_default(site, use)):
             break
         if use.kind == "test":
-            known = known._replace(there=True)
-        elif use.kind == "dereference" and not known.there:
+            facts = facts._replace(there=True)
+        elif use.kind == "dereference" and not facts.there:
             return max(MISSING, worst or MISSING)
         elif use.kind == "argument":
-            harm = _harm(site, use, known)
+            harm = _harm(site, use, facts)
             if harm is not None and (worst is None or harm > worst):
                 worst = harm
-            known = known._replace(measured=known.measured or use.callee in LENGTHS)
+            facts = facts._replace(measured=facts.measured or use.callee in LENGTHS)
     return worst
 
 
@@ -80,33 +80,18 @@ def _is_default(site: Site, use: Use) -> bool:
     return b"(" not in value
 
 
-def _harm(site: Site, use: Use, known: _Known) -> float | None:
+def _harm(site: Site, use: Use, facts: _UseFacts) -> float | None:
     callee, trusted = use.callee, site.name == b"secure_getenv"
     is_first = FIRST.search(site.source.text[max(0, use.at - 48) : use.at]) is not None
     if is_first and (callee in FORMATS or (callee in COMMANDS and not trusted)):
         return HARMFUL
-    if callee in UNBOUNDED and not known.measured and not trusted:
+    if callee in UNBOUNDED and not facts.measured and not trusted:
         return HARMFUL
-    if callee in NEEDS_TEXT and not known.there:
+    if callee in NEEDS_TEXT and not facts.there:
         return MISSING
     if callee in PATHS and not trusted:
-        return PATH if known.there else 0.0
-    return PRINTED if callee in PRINTS and not known.there else None
+        return PATH if facts.there else 0.0
+    return PRINTED if callee in PRINTS and not facts.there else None
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "getenv_unchecked",
-        category="input_validation",
-        cwe=20,
-        confidence=CONFIDENCE,
-        check=check_getenv,
-        calls=("getenv", "secure_getenv", "_wgetenv"),
-        title="Unvalidated environment variable",
-        description="The user who starts the program controls this value: it may be missing, or of any length.",
-        suggestion="Test for NULL, limit the length, and accept only expected values before use.",
-        verification="The variable can be missing, or set by a user with fewer privileges than the program.",
-        bad='char path[64];\nstrcpy(path, getenv("HOME"));',
-        good='const char *home = getenv("HOME");\nif (home && strlen(home) < sizeof path)\n    strcpy(path, home);',
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("getenv_unchecked", check_getenv, calls=("getenv", "secure_getenv", "_wgetenv")),)

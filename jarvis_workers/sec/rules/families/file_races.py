@@ -5,14 +5,14 @@ Both calls must be in one function and take the same expression, which must not 
 
 from jarvis_workers.sec.rules.analysis.aliases import real_name
 from jarvis_workers.sec.rules.analysis.mentions import Use
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.6
 RIGHTS, RARELY_HARMFUL = 0.1, -0.15
 REACH, MENTIONS_MAX = 4_096, 12
-ASKED: dict[bytes, tuple[int, float]] = {
+CHECKING_CALLS: dict[bytes, tuple[int, float]] = {
     **dict.fromkeys(b"access _access _waccess _access_s _waccess_s eaccess euidaccess".split(), (0, RIGHTS)),
     **dict.fromkeys(b"stat lstat stat64 lstat64 _stat _wstat _stat64 _wstat64 _stat32 _stati64".split(), (0, 0.0)),
     b"faccessat": (1, RIGHTS),
@@ -37,7 +37,7 @@ OPENED_AGAIN = lazy(rb"\b_?w?fstat(?:64|at)?\s*+\(")
 
 def check_race(site: Site) -> float | None:
     """Raise the confidence for access checks, which test the rights of another user and can be outdated immediately."""
-    index, moved = ASKED[site.name]
+    index, moved = CHECKING_CALLS[site.name]
     path = site.masked(index).strip()
     if site.function is None or not EXPRESSION.match(path):
         return None
@@ -69,27 +69,12 @@ def _is_safe(site: Site, use: Use) -> bool:
     """Return whether the open requires a new file, does not follow links, or is followed by fstat."""
     text = site.source.text
     opened = text.rfind(b"(", max(0, use.at - 64), use.at)
-    given = arguments(text, opened)
-    end = given.end or use.at
+    args_node = arguments(text, opened)
+    end = args_node.end or use.at
     body_end = site.function.body[1] if site.function else end
-    if given.end and ATOMIC.search(text, opened, end):
+    if args_node.end and ATOMIC.search(text, opened, end):
         return True
     return OPENED_AGAIN.search(text, end, min(body_end, end + REACH)) is not None
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "check_then_use",
-        category="concurrency",
-        cwe=367,
-        confidence=CONFIDENCE,
-        check=check_race,
-        calls=tuple(name.decode() for name in ASKED),
-        title="Time-of-check/time-of-use race (TOCTOU)",
-        description="Between the two calls another user can replace the file, or put a symbolic link in its place.",
-        suggestion="Open the file first and examine the open file (fstat), or let the open itself fail.",
-        verification="Another user can write to a directory on the path, and can replace the file between the calls.",
-        bad="if (access(path, W_OK) == 0)\n    fd = open(path, O_WRONLY);",
-        good="fd = open(path, O_WRONLY | O_NOFOLLOW);\nif (fd >= 0 && fstat(fd, &info) == 0)\n    use(fd);",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("check_then_use", check_race, calls=tuple(name.decode() for name in CHECKING_CALLS)),)

@@ -1,6 +1,6 @@
-"""Rules of the data-flow analysis: `flow_rules.json` has a row for each; their checks are in `dataflow`."""
+"""Rules of the data-flow analysis: `rules.json` has a row for each; their checks are in `dataflow`."""
 
-from jarvis_workers.sec.rules.rule import flow_rules
+from jarvis_workers.sec.rules.rule import rows, rule
 
 # Facts that prove a line harmless on every path, and the text rules that they silence there.
 HARMLESS = {
@@ -9,4 +9,4 @@ HARMLESS = {
     "harmless_format": ("format_string",),
 }
 
-RULES = flow_rules()
+RULES = tuple(rule(pattern) for pattern in rows() if pattern.startswith("flow_"))

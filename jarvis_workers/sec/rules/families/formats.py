@@ -7,7 +7,7 @@ from jarvis_workers.sec.rules.analysis.declarations import NAME
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.analysis.macros import macro_parameters
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 FORMAT_ARGUMENT = {
@@ -41,15 +41,15 @@ def check_format(site: Site) -> float | None:
     """Check for a non-constant format; the confidence is highest if there are no other arguments."""
     index = FORMAT_ARGUMENT[site.name]
     spans = site.arguments.spans
-    given = site.masked(index).strip()
-    if index >= len(spans) or is_constant(given) or (index and site.masked(0).lstrip()[:1] == b'"'):
+    expression = site.masked(index).strip()
+    if index >= len(spans) or is_constant(expression) or (index and site.masked(0).lstrip()[:1] == b'"'):
         return None
-    origin = provenance(site, given)
+    origin = provenance(site, expression)
     if origin == "constant":
         return None
-    if site.name[:1] == b"v" or given.lstrip(b"# ") in macro_parameters(site):
+    if site.name[:1] == b"v" or expression.lstrip(b"# ") in macro_parameters(site):
         return FORWARDS
-    if NAME.match(given) and BufferSizes(site).passed_literal_length(given):
+    if NAME.match(expression) and BufferSizes(site).passed_literal_length(expression):
         return HANDED_LITERALS
     moved = 0.15 if len(spans) == index + 1 else -0.1
     if origin == "mixed":
@@ -64,9 +64,9 @@ def has_literal_format(name: bytes, content: bytes, end: int) -> bool:
 def check_width(site: Site) -> float | None:
     """Check a literal format for %s or %[ with a missing or too large width, unless skipped or allocated."""
     index = WIDTH_ARGUMENT[site.name]
-    held = pieces(site.masked(index), site.original(index))
+    literal = pieces(site.masked(index), site.original(index))
     number = index
-    for match in CONVERSION.finditer(held):
+    for match in CONVERSION.finditer(literal):
         if match["kind"] == b"%" or match["skip"]:
             continue
         number += 1
@@ -99,35 +99,11 @@ def _brings_less(site: Site, number: int) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "scanf_no_width",
-        category="input_validation",
-        cwe=120,
-        confidence=0.8,
-        check=check_width,
-        calls=tuple(name.decode() for name in WIDTH_ARGUMENT),
-        title="scanf without a field width",
-        description="Reads a word of any length (%s or %[ without a width) into a buffer of fixed size.",
-        suggestion="Give a width one less than the buffer size (%63s), let scanf allocate (%ms), or use fgets.",
-        verification="The input can contain a word longer than the buffer.",
-        bad='char word[16];\nscanf("%s", word);',
-        good='scanf("%15s", word);',
-    ),
-    Rule(
+    rule("scanf_no_width", check_width, calls=tuple(name.decode() for name in WIDTH_ARGUMENT)),
+    rule(
         "format_string",
-        category="input_validation",
-        cwe=134,
-        confidence=0.75,
-        check=check_format,
+        check_format,
         dismisses=has_literal_format,
         calls=tuple(name.decode() for name in FORMAT_ARGUMENT),
-        title="Non-constant format string",
-        description=(
-            "The format is not a literal: an attacker who controls it can read and write memory with %x and %n."
-        ),
-        suggestion='Use a literal format and pass the text as an argument: printf("%s", text).',
-        verification="An attacker can control the contents of the format.",
-        bad="printf(message);",
-        good='printf("%s", message);',
     ),
 )

@@ -17,7 +17,7 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
     released,
     values_before,
 )
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 LOOP_REACH, MENTIONS_MAX = 400, 16
@@ -43,7 +43,7 @@ POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
 ARRAY = lazy(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?>\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 STEP_BEHIND, STEP_BEFORE = lazy(rb"\s*+(?:\+\+|\+=)"), lazy(rb"\+\+\s*+\Z")
-TOLD_APART = lazy(
+INEQUALITY_TEST = lazy(
     rb"\bif\s*+\(\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+!=\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+\)\s*+\{?\s*+\Z"
 )
 MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
@@ -79,13 +79,13 @@ def check_release(site: Site) -> float | None:
 
 def _next(site: Site, name: bytes) -> _Next:
     """Return the adjustments for the uses and releases after a release, computed once for both rules."""
-    known = site.source.cache.get("behind a release")
-    if not isinstance(known, tuple) or known[0] != site.start:
-        known = site.start, _look_behind(site, name)
-        site.source.cache["behind a release"] = known
-    found = known[1]
-    assert isinstance(found, _Next)
-    return found
+    entry = site.source.cache.get("behind a release")
+    if not isinstance(entry, tuple) or entry[0] != site.start:
+        entry = site.start, _look_behind(site, name)
+        site.source.cache["behind a release"] = entry
+    next_use = entry[1]
+    assert isinstance(next_use, _Next)
+    return next_use
 
 
 def _look_behind(site: Site, name: bytes) -> _Next:
@@ -95,11 +95,11 @@ def _look_behind(site: Site, name: bytes) -> _Next:
         sureness = _sureness(mention, guarded=guarded)
         if mention.kind == "argument" and mention.callee in RELEASING:
             return _Next(use, None if mention.left and _is_set_in_loop(site, name) else sureness)
-        said = 0.0 if is_shown(site, mention) else _used(site, name, mention)
-        if said is None or (said and mention.left and _is_set_in_loop(site, name)):
+        delta = 0.0 if is_shown(site, mention) else _used(site, name, mention)
+        if delta is None or (delta and mention.left and _is_set_in_loop(site, name)):
             return _Next(use)
-        if said and use is None:
-            use = sureness + said - 1.0
+        if delta and use is None:
+            use = sureness + delta - 1.0
         if mention.kind == "assignment":
             return _Next(use)
         guarded = guarded or mention.kind == "test"
@@ -155,9 +155,11 @@ def _reads_itself(text: bytes, name: bytes, at: int) -> bool:
     """Return whether an assignment reads the pointer itself, as in `p = p->next`."""
     end = VALUE_END.search(text, at, at + 256)
     value = text[at + len(name) : end.start() if end else at + 256]
-    found = value.find(name)
-    before = value[found - 1 : found]
-    return found > 0 and not (before.isalnum() or before in b"_.>") and value[found + len(name) :].lstrip()[:2] == b"->"
+    offset = value.find(name)
+    before = value[offset - 1 : offset]
+    return (
+        offset > 0 and not (before.isalnum() or before in b"_.>") and value[offset + len(name) :].lstrip()[:2] == b"->"
+    )
 
 
 def _sureness(mention: Mention, *, guarded: bool) -> float:
@@ -197,21 +199,21 @@ def _leaves(site: Site) -> bool:
     return any(mention.kind == "assignment" and mention.left == 0 for mention in follow(site, name, start))
 
 
-def _not_from_heap(site: Site, given: bytes) -> float | None:
+def _not_from_heap(site: Site, expression: bytes) -> float | None:
     """Check for a release of memory that is not from the heap; an upper-case macro may expand to anything."""
-    if address := ADDRESS.match(given):
+    if address := ADDRESS.match(expression):
         if address["element"] or site.name == b"delete":
             return None if address["element"] and address["element"].strip() == b"[0]" else 0.0
-        if given.strip(b"& \t\r\n").isupper():
+        if expression.strip(b"& \t\r\n").isupper():
             return None
         return -0.1 if address["member"] else 0.15
-    if given[:1] == b'"' or given[:2] == b'L"':
+    if expression[:1] == b'"' or expression[:2] == b'L"':
         return 0.15
-    bare = CAST.sub(b"", given, count=1)
+    bare = CAST.sub(b"", expression, count=1)
     added = ARITHMETIC.match(bare)
     if added and plain_pointer(added["name"]):
         return -0.1
-    name = plain_pointer(given)
+    name = plain_pointer(expression)
     return _local_or_moved(site, name) if name and NAME.match(name) else None
 
 
@@ -251,7 +253,7 @@ def _is_fixed(site: Site, value: Assigned, follow_on: bool = True) -> bool:
 
 def _all_fixed(site: Site, name: bytes) -> float | None:
     """Return the adjustment if all values are fixed, None if `if (p != buffer) free(p);` excludes them."""
-    guard = TOLD_APART.search(site.source.text, max(0, site.start - GUARD_REACH), site.start)
+    guard = INEQUALITY_TEST.search(site.source.text, max(0, site.start - GUARD_REACH), site.start)
     return None if guard and name in guard.groups() else 0.1
 
 
@@ -266,13 +268,13 @@ def _is_array(site: Site, name: bytes) -> bool:
     if not _may_be_array(site, name):
         return False
     scope = Scope(site)
-    found = scope.declared(name)
-    if found is None or not found.dimensions or scope.is_parameter(name):
+    declaration = scope.declared(name)
+    if declaration is None or not declaration.dimensions or scope.is_parameter(name):
         return False
-    known: dict[bytes, bool] = site.source.once("pointers of the file", dict)
-    if name not in known and len(known) < NAMES_MAX:
-        known[name] = re.search(POINTER % name, site.source.text) is not None
-    return not known.get(name, False)
+    cache: dict[bytes, bool] = site.source.once("pointers of the file", dict)
+    if name not in cache and len(cache) < NAMES_MAX:
+        cache[name] = re.search(POINTER % name, site.source.text) is not None
+    return not cache.get(name, False)
 
 
 def _may_be_array(site: Site, name: bytes) -> bool:
@@ -281,10 +283,10 @@ def _may_be_array(site: Site, name: bytes) -> bool:
     start = site.function.body[0] if site.function else 0
     if _is_declared_between(text, name, max(start, site.start - REACH), site.start):
         return True
-    known: dict[bytes, bool] = site.source.once("arrays of the file", dict)
-    if name not in known and len(known) < NAMES_MAX:
-        known[name] = _is_declared_between(text, name, 0, start)
-    return known.get(name, False)
+    cache: dict[bytes, bool] = site.source.once("arrays of the file", dict)
+    if name not in cache and len(cache) < NAMES_MAX:
+        cache[name] = _is_declared_between(text, name, 0, start)
+    return cache.get(name, False)
 
 
 def _is_declared_between(text: bytes, name: bytes, start: int, end: int) -> bool:
@@ -302,37 +304,6 @@ def _starts(text: bytes, what: bytes, start: int, end: int) -> Iterator[int]:
 
 RELEASES = tuple(sorted(name.decode() for name in RELEASING - {b"delete"}))
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "uaf_suspect",
-        category="memory_mgmt",
-        cwe=416,
-        confidence=0.75,
-        check=check_use,
-        calls=RELEASES,
-        words=("delete",),
-        title="Use after free",
-        description="The memory is released here and used further down, when it may already belong to another owner.",
-        suggestion="Move the last use before the release, or copy the value first; set the pointer to NULL after it.",
-        verification="The use can be reached after the release, and the pointer is not reassigned in between.",
-        bad="free(node);\ncount -= node->size;",
-        good="count -= node->size;\nfree(node);",
-    ),
-    Rule(
-        "double_free_and_free_non_heap",
-        category="memory_mgmt",
-        cwe=415,
-        confidence=0.75,
-        check=check_release,
-        calls=RELEASES,
-        words=("delete",),
-        title="Double free, or free of non-heap memory",
-        description=(
-            "Releases a block that is released again further down, or that is not from the heap: this corrupts "
-            "the heap."
-        ),
-        suggestion="Release each block once, by the pointer that the allocator returned, and set that pointer to NULL.",
-        verification="Both releases can act on the same block, or the pointer is not one that the allocator returned.",
-        bad="free(key);\nif (failed)\n    free(key);",
-        good="free(key);\nkey = NULL;",
-    ),
+    rule("uaf_suspect", check_use, calls=RELEASES, words=("delete",)),
+    rule("double_free_and_free_non_heap", check_release, calls=RELEASES, words=("delete",)),
 )

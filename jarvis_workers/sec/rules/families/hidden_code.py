@@ -8,7 +8,7 @@ comment delimiter.  Such places are also reported in comments and literals.
 from collections.abc import Iterator
 from itertools import islice
 
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LONE_RETURN, comments
 
@@ -85,22 +85,4 @@ def _comment_edges(site: Site) -> frozenset[int]:
     return frozenset(edge for span in spans for edge in span)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "trojan_source",
-        category="unsafe_usage",
-        cwe=94,
-        confidence=CONFIDENCE,
-        check=check_hidden,
-        places=find_places,
-        title="Trojan Source: displayed code differs from compiled code",
-        description=(
-            "A bidirectional control character, a carriage return in the middle of a line, or a backslash-newline "
-            "inside a name or comment mark makes an editor or terminal show different code than the compiler reads."
-        ),
-        suggestion="Remove the control character, end the line with a newline, or join the two lines.",
-        verification="What the compiler reads at this place differs from what a reviewer sees.",
-        bad="/\\\n* checked above; *\\\n/ strcpy(name, argv[1]);",
-        good="/* checked above; */ strcpy(name, argv[1]);",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("trojan_source", check_hidden, places=find_places),)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.facts import declaration, target_at
-from jarvis_workers.sec.rules.analysis.function_exits import Way, held_from, ways_out
+from jarvis_workers.sec.rules.analysis.function_exits import Way, acquisition_end, ways_out
 from jarvis_workers.sec.rules.analysis.mentions import Use, uses
-from jarvis_workers.sec.rules.rule import REACH, Rule, Site
+from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -81,25 +81,25 @@ def check_leak(site: Site) -> float | None:
         return None
     if not least <= len(site.arguments.spans) <= most or not _is_its_own(site, name):
         return None
-    start = _held_from(site)
+    start = _acquired_from(site)
     if start is None:
         return None
     story = _story(site, name, start, function)
     return max((_weight(way, story, site) for way in _leaks(site, name, start, story)), default=None)
 
 
-def _held_from(site: Site) -> int | None:
+def _acquired_from(site: Site) -> int | None:
     text, end = site.source.text, site.arguments.end
     at = target_at(site)
     if end is None or text[max(0, at - 16) : at].rstrip().endswith(b"="):
         return None
     before = text[max(0, at - 32) : at]
     if FAILURE_IN_FRONT.search(before):
-        return held_from(text, site.start, end, fails=True)
+        return acquisition_end(text, site.start, end, fails=True)
     if not site.result.tested:
-        return held_from(text, site.start, end, fails=False)
+        return acquisition_end(text, site.start, end, fails=False)
     negated = before.rstrip(b" \t\r\n(").endswith(b"!")
-    return held_from(text, site.start, end, fails=negated or TESTED_FOR_FAILURE.match(text, end) is not None)
+    return acquisition_end(text, site.start, end, fails=negated or TESTED_FOR_FAILURE.match(text, end) is not None)
 
 
 def _is_its_own(site: Site, name: bytes) -> bool:
@@ -209,21 +209,4 @@ def _weight(way: Way, story: _Story, site: Site) -> float:
     return moved + (ON_ERROR if failed else 0.0)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "error_path_leak",
-        category="resource_leak",
-        cwe=772,
-        confidence=CONFIDENCE,
-        check=check_leak,
-        calls=tuple(name.decode() for name in ACQUIRES),
-        title="Resource leak on error path",
-        description="Memory or a file that this function acquires here is not released before a later return.",
-        suggestion="Release it before every later return, ideally through a single cleanup label.",
-        verification=(
-            "The return can be reached while the resource is held, and no function that received it releases it."
-        ),
-        bad="char *copy = strdup(text);\nif (check(text) < 0)\n    return -1;\nfree(copy);",
-        good="char *copy = strdup(text);\nif (check(text) < 0) {\n    free(copy);\n    return -1;\n}",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("error_path_leak", check_leak, calls=tuple(name.decode() for name in ACQUIRES)),)

@@ -7,7 +7,7 @@ import re
 from itertools import islice
 
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
-from jarvis_workers.sec.rules.analysis.function_exits import Way, head_of, held_from, ways_out
+from jarvis_workers.sec.rules.analysis.function_exits import Way, acquisition_end, head_of, ways_out
 from jarvis_workers.sec.rules.analysis.lock_calls import (
     EXCLUSIVE,
     LOCK,
@@ -21,13 +21,13 @@ from jarvis_workers.sec.rules.analysis.lock_calls import (
 )
 from jarvis_workers.sec.rules.analysis.lock_order import GLOBAL, inverted_lock
 from jarvis_workers.sec.rules.analysis.mentions import uses
-from jarvis_workers.sec.rules.rule import REACH, Rule, Site
+from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.7
 TWICE, TWICE_PERHAPS, OTHER_ORDER, MEMBERS, NEVER = 0.1, 0.0, 0.0, -0.1, -0.15
-KEPT, KEPT_ON_ERROR, OF_A_PROGRAM, COMMENTED_ON = 0.0, 0.05, 0.05, -0.2
+LOCKED, LOCKED_ON_ERROR, OF_A_PROGRAM, COMMENTED_ON = 0.0, 0.05, 0.05, -0.2
 SPACE = 32
 WAYS_MAX, MENTIONS_MAX = 8, 16
 SPEAKS_OF_LOCKS = lazy(rb"lock|LOCK|Lock|mutex|mtx|acquire|release|begin|start|enter|hold|get_|_get|grab|take")
@@ -55,7 +55,7 @@ def check_lock(site: Site) -> float | None:
     if function is None or call is None:
         return None
     deltas = [_in_other_order(site, call, function)]
-    start = _held_from(site, call)
+    start = _acquired_from(site, call)
     if start is not None:
         deltas.append(_followed(site, call, function, start))
     return max((delta for delta in deltas if delta is not None), default=None)
@@ -71,16 +71,16 @@ def _in_other_order(site: Site, call: LockCall, function: Function) -> float | N
 def _call_at(site: Site) -> LockCall | None:
     text = site.source.text
     if site.name:
-        given = site.arguments
-        if given.end is None or len(given.spans) not in (0, 1, 2):
+        arguments = site.arguments
+        if arguments.end is None or len(arguments.spans) not in (0, 1, 2):
             return None
         key = b"rcu" if site.name == b"rcu_read_lock" else lock_key(site.masked(0))
-        return LockCall(site.start, key, given.end, acquires=True) if key else None
-    found = OBJECT.search(text, max(0, site.start - 96), site.start)
+        return LockCall(site.start, key, arguments.end, acquires=True) if key else None
+    match = OBJECT.search(text, max(0, site.start - 96), site.start)
     end = text.find(b")", site.start) + 1
-    if found is None or not _is_statement(text, found.start(), end) or RAII.search(site.before(2_000)):
+    if match is None or not _is_statement(text, match.start(), end) or RAII.search(site.before(2_000)):
         return None
-    return LockCall(found.start(), found[1], end, acquires=True)
+    return LockCall(match.start(), match[1], end, acquires=True)
 
 
 def _is_statement(text: bytes, start: int, end: int) -> bool:
@@ -88,7 +88,7 @@ def _is_statement(text: bytes, start: int, end: int) -> bool:
     return not text[head_of(text, start) : start].strip() and text[end : end + 8].lstrip()[:1] == b";"
 
 
-def _held_from(site: Site, call: LockCall) -> int | None:
+def _acquired_from(site: Site, call: LockCall) -> int | None:
     """Return the offset from which the lock is certainly held, None if that is unclear."""
     text = site.source.text
     if not site.name:
@@ -98,7 +98,7 @@ def _held_from(site: Site, call: LockCall) -> int | None:
     if b"if" in WORD.findall(head) and not inside:
         return None
     negated = head.rstrip().endswith(b"!")
-    return held_from(text, site.start, call.end, fails=not negated and FAILS.match(text, call.end) is not None)
+    return acquisition_end(text, site.start, call.end, fails=not negated and FAILS.match(text, call.end) is not None)
 
 
 def _followed(site: Site, call: LockCall, function: Function, start: int) -> float | None:
@@ -127,15 +127,15 @@ def _followed(site: Site, call: LockCall, function: Function, start: int) -> flo
 
 def _handed_on(text: bytes, call: LockCall, part: tuple[int, int]) -> list[int]:
     """Return the offsets at which the lock is passed to a call that may release it; a condition wait does not."""
-    found = islice(uses(text, call.key, *part), MENTIONS_MAX)
-    passed = (use for use in found if use.kind in ("address", "argument"))
+    mentions = islice(uses(text, call.key, *part), MENTIONS_MAX)
+    passed = (use for use in mentions if use.kind in ("address", "argument"))
     calls = [(use.at, text.rfind(b"(", max(0, use.at - 96), use.at)) for use in passed]
     return [at for at, opened in calls if not _is_lock_call(text, opened)]
 
 
 def _is_lock_call(text: bytes, opened: int) -> bool:
     callee = LAST_WORD.search(text, max(0, opened - 48), opened + 1)
-    return callee is None or any(known.search(callee[0]) for known in (LENDS, UNLOCK, LOCK))
+    return callee is None or any(names.search(callee[0]) for names in (LENDS, UNLOCK, LOCK))
 
 
 def _weight(site: Site, call: LockCall, way: Way, function: Function, *, is_released: bool) -> float | None:
@@ -144,7 +144,7 @@ def _weight(site: Site, call: LockCall, way: Way, function: Function, *, is_rele
         return None if _is_another(site, call, way) else TWICE if len(way.conditions) == 1 else TWICE_PERHAPS
     if way.kind not in ("return", "goto") or not is_released or _is_spared(site, call, way, function):
         return None
-    moved = KEPT_ON_ERROR if ERROR_VALUE.match(text, *way.statement) else KEPT
+    moved = LOCKED_ON_ERROR if ERROR_VALUE.match(text, *way.statement) else LOCKED
     if _is_commented_on(site, max(0, function.start - 600), function.start) or _is_commented_on(
         site, way.at - 400, way.at
     ):
@@ -214,23 +214,10 @@ def _first_places(text: bytes) -> dict[bytes, int]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "deadlock_patterns",
-        category="concurrency",
-        cwe=833,
-        confidence=CONFIDENCE,
-        check=check_lock,
+        check_lock,
         calls=tuple(name.decode() for name in (*EXCLUSIVE, *SHARED)),
         shapes=(r"(?:\.|->)lock ?\(\)",),
-        title="Possible deadlock: lock not released",
-        description=(
-            "The lock is acquired twice, is still held on an exit path, or is acquired in a different order elsewhere."
-        ),
-        suggestion=(
-            "Release it on every exit path (a single cleanup label, or a guard), and acquire locks in one order."
-        ),
-        verification="The path is reachable, the lock is not recursive, and no other code releases it.",
-        bad="pthread_mutex_lock(&lock);\nif (n < 0)\n    return -1;\npthread_mutex_unlock(&lock);",
-        good="pthread_mutex_lock(&lock);\nif (n < 0) {\n    pthread_mutex_unlock(&lock);\n    return -1;\n}",
     ),
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope, bare
 from jarvis_workers.sec.rules.analysis.macros import text_macros
-from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH, OPTION_REACH = 4_096, 80
@@ -24,35 +24,38 @@ LAST_NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 PLACEHOLDER = lazy(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
 
 
-class Taken(NamedTuple):
+class SecretArgument(NamedTuple):
     """Position of the secret argument; if `option` is given, the second argument must contain this word."""
 
     place: int
     option: bytes = b""
 
 
-SECRETS: dict[bytes, Taken] = {
-    **dict.fromkeys(b"LogonUser LogonUserA LogonUserW".split(), Taken(2)),
-    **dict.fromkeys(b"CreateProcessWithLogonW NetUserChangePassword".split(), Taken(2)),
-    **dict.fromkeys(b"WNetAddConnection2A WNetAddConnection2W".split(), Taken(1)),
-    **dict.fromkeys(b"InternetConnectA InternetConnectW".split(), Taken(4)),
-    **dict.fromkeys(b"mysql_real_connect mysql_real_connect_nonblocking".split(), Taken(3)),
-    **dict.fromkeys(b"SQLConnect SQLConnectA SQLConnectW".split(), Taken(5)),
-    **dict.fromkeys(b"ldap_simple_bind ldap_simple_bind_s ldap_bind ldap_bind_s".split(), Taken(2)),
-    **dict.fromkeys(b"ssh_userauth_password libssh2_userauth_password mosquitto_username_pw_set".split(), Taken(2)),
-    b"mysql_connect": Taken(2),
-    b"mysql_change_user": Taken(2),
-    b"PQsetdbLogin": Taken(6),
-    b"curl_easy_setopt": Taken(2, b"CURLOPT_PASSWORD"),
-    **dict.fromkeys(b"PKCS5_PBKDF2_HMAC PKCS5_PBKDF2_HMAC_SHA1".split(), Taken(0)),
-    **dict.fromkeys(b"AES_set_encrypt_key AES_set_decrypt_key DES_string_to_key".split(), Taken(0)),
-    **dict.fromkeys(b"EVP_EncryptInit EVP_DecryptInit".split(), Taken(2)),
-    **dict.fromkeys(b"EVP_EncryptInit_ex EVP_DecryptInit_ex EVP_CipherInit_ex".split(), Taken(3)),
+SECRETS: dict[bytes, SecretArgument] = {
+    **dict.fromkeys(b"LogonUser LogonUserA LogonUserW".split(), SecretArgument(2)),
+    **dict.fromkeys(b"CreateProcessWithLogonW NetUserChangePassword".split(), SecretArgument(2)),
+    **dict.fromkeys(b"WNetAddConnection2A WNetAddConnection2W".split(), SecretArgument(1)),
+    **dict.fromkeys(b"InternetConnectA InternetConnectW".split(), SecretArgument(4)),
+    **dict.fromkeys(b"mysql_real_connect mysql_real_connect_nonblocking".split(), SecretArgument(3)),
+    **dict.fromkeys(b"SQLConnect SQLConnectA SQLConnectW".split(), SecretArgument(5)),
+    **dict.fromkeys(b"ldap_simple_bind ldap_simple_bind_s ldap_bind ldap_bind_s".split(), SecretArgument(2)),
     **dict.fromkeys(
-        b"mbedtls_aes_setkey_enc mbedtls_aes_setkey_dec mbedtls_gcm_setkey gcry_cipher_setkey".split(), Taken(1)
+        b"ssh_userauth_password libssh2_userauth_password mosquitto_username_pw_set".split(), SecretArgument(2)
     ),
-    b"HMAC": Taken(1),
-    b"CryptHashData": Taken(1),
+    b"mysql_connect": SecretArgument(2),
+    b"mysql_change_user": SecretArgument(2),
+    b"PQsetdbLogin": SecretArgument(6),
+    b"curl_easy_setopt": SecretArgument(2, b"CURLOPT_PASSWORD"),
+    **dict.fromkeys(b"PKCS5_PBKDF2_HMAC PKCS5_PBKDF2_HMAC_SHA1".split(), SecretArgument(0)),
+    **dict.fromkeys(b"AES_set_encrypt_key AES_set_decrypt_key DES_string_to_key".split(), SecretArgument(0)),
+    **dict.fromkeys(b"EVP_EncryptInit EVP_DecryptInit".split(), SecretArgument(2)),
+    **dict.fromkeys(b"EVP_EncryptInit_ex EVP_DecryptInit_ex EVP_CipherInit_ex".split(), SecretArgument(3)),
+    **dict.fromkeys(
+        b"mbedtls_aes_setkey_enc mbedtls_aes_setkey_dec mbedtls_gcm_setkey gcry_cipher_setkey".split(),
+        SecretArgument(1),
+    ),
+    b"HMAC": SecretArgument(1),
+    b"CryptHashData": SecretArgument(1),
 }
 
 
@@ -63,35 +66,35 @@ def is_other_option(name: bytes, content: bytes, end: int) -> bool:
 
 def check_login(site: Site) -> float | None:
     """Raise the confidence for a literal in the call itself."""
-    taken = SECRETS[site.name]
-    if site.function is None or site.source.test or (taken.option and taken.option not in site.masked(1)):
+    argument = SECRETS[site.name]
+    if site.function is None or site.source.test or (argument.option and argument.option not in site.masked(1)):
         return None
-    return _constant(site, site.masked(taken.place), site.arguments.spans, taken)
+    return _constant(site, site.masked(argument.place), site.arguments.spans, argument)
 
 
-def _constant(site: Site, masked: bytes, spans: tuple[tuple[int, int], ...], taken: Taken) -> float | None:
+def _constant(site: Site, masked: bytes, spans: tuple[tuple[int, int], ...], argument: SecretArgument) -> float | None:
     expression = bare(masked)
     if TEXT.match(expression) or WIDE_MACRO.match(expression):
-        start, end = spans[taken.place]
+        start, end = spans[argument.place]
         return _worth(site.source.content[start:end], 0.0)
     if not NAME.match(expression):
         return None
     macro = text_macros(site.source).get(expression)
     if macro is not None:
         return _worth(macro, 0.0)
-    return _held(site, expression)
+    return _weigh_array(site, expression)
 
 
-def _held(site: Site, name: bytes) -> float | None:
+def _weigh_array(site: Site, name: bytes) -> float | None:
     """Check whether the last copy to the variable, its assignments, or its initializer in the file is a constant."""
     source = _copied(site, name)
     if source is not None:
         return FROM_COPY if TEXT.match(source) or source in text_macros(site.source) else None
     values = Scope(site).values(name)
     if values:
-        return AS_KEY if all(_is_known(site, one.text) for one in values) else None
-    held = site.source.once("arrays", lambda: _arrays(site.source)).get(name, b"")
-    return AS_KEY if BYTES.match(held) or (held[-1:] == b'"' and len(held) > SHORT) else None
+        return AS_KEY if all(_is_constant(site, one.text) for one in values) else None
+    content = site.source.once("arrays", lambda: _arrays(site.source)).get(name, b"")
+    return AS_KEY if BYTES.match(content) or (content[-1:] == b'"' and len(content) > SHORT) else None
 
 
 def _copied(site: Site, name: bytes) -> bytes | None:
@@ -101,7 +104,7 @@ def _copied(site: Site, name: bytes) -> bytes | None:
     return next((bare(one[2]) for one in reversed(list(copies)) if one[1] == name), None)
 
 
-def _is_known(site: Site, value: bytes) -> bool:
+def _is_constant(site: Site, value: bytes) -> bool:
     value = bare(value)
     if value == b'""':
         return False
@@ -110,38 +113,20 @@ def _is_known(site: Site, value: bytes) -> bool:
 
 def _worth(literal: bytes, moved: float) -> float | None:
     """Return `moved`, or None for an empty literal or an obvious placeholder."""
-    held = literal.partition(b'"')[2].rpartition(b'"')[0]
-    return None if PLACEHOLDER.match(held) else moved
+    text = literal.partition(b'"')[2].rpartition(b'"')[0]
+    return None if PLACEHOLDER.match(text) else moved
 
 
 def _arrays(source: SourceText) -> dict[bytes, bytes]:
     """Return the first element of each array in the file, by name."""
     named: dict[bytes, bytes] = {}
-    for found in ARRAY.finditer(source.text):
-        name = LAST_NAME.search(source.text, max(0, found.start() - NAME_MAX), found.start())
+    for match in ARRAY.finditer(source.text):
+        name = LAST_NAME.search(source.text, max(0, match.start() - NAME_MAX), match.start())
         if name:
-            named[name[0]] = source.content[found.start(1) : found.end(1)]
+            named[name[0]] = source.content[match.start(1) : match.end(1)]
     return named
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "hardcoded_login",
-        category="crypto",
-        cwe=798,
-        confidence=0.7,
-        check=check_login,
-        calls=tuple(name.decode() for name in SECRETS),
-        dismisses=is_other_option,
-        title="Hard-coded credential",
-        description=(
-            "Anyone with the program has the secret it uses to log in or encrypt; all copies share the same one."
-        ),
-        suggestion=(
-            "Read it at run time from a protected file or a secret manager, and use a different one for each user."
-        ),
-        verification="The secret grants real access, and is not used only in tests.",
-        bad='mysql_real_connect(db, host, "app", "Wint3r!sun", "shop", 0, NULL, 0);',
-        good='mysql_real_connect(db, host, user, getenv("DB_PASSWORD"), "shop", 0, NULL, 0);',
-    ),
+    rule("hardcoded_login", check_login, calls=tuple(name.decode() for name in SECRETS), dismisses=is_other_option),
 )

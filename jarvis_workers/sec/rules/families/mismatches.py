@@ -1,11 +1,11 @@
 """malloc_free_mismatch: memory from one allocator is released by another."""
 
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 WRITERS_MAX, NAMES_MAX = 24, 256
-ASKED_REACH = 160
+CONDITION_REACH = 160
 CAST = lazy(
     rb"\s*+(?:\(\s*+[A-Za-z_][\w\s:]*+(?><[^<>;]{0,64}>\s*+)?+[\s*]*+\)(?=\s*+[\w(:])"
     rb"|(?:static|reinterpret|const)_cast\s*+<[^;]{1,80}?>\s*+\()\s*+"
@@ -18,7 +18,7 @@ NEW = lazy(
 )
 NOTHING = lazy(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
 MEMBER = lazy(rb"(?:this\s*+->\s*+)?([A-Za-z_]\w*_|m_\w++|_\w++)\Z")
-GIVEN = lazy(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
+ASSIGNMENT = lazy(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
 
 # By family: allocation functions, and the functions that may release their memory.
 FAMILIES: dict[str, tuple[bytes, bytes]] = {
@@ -79,7 +79,7 @@ def check_pair(site: Site) -> float | None:
     if site.function is None or name is None or STARRED.match(site.masked(index)):
         return None
     families = _families(site, name)
-    if b"is_vmalloc_addr" in site.before(ASKED_REACH):
+    if b"is_vmalloc_addr" in site.before(CONDITION_REACH):
         return None
     if not families or families & TAKERS.get(taker, set()):
         return None
@@ -95,8 +95,8 @@ def _taker(site: Site) -> bytes:
 def _families(site: Site, name: bytes) -> set[str]:
     """Return the allocator families of the pointer's values; empty if one of the values is unknown."""
     values = [value.text for value in values_before(site, name)] or _member_values(site, name)
-    found = {_family(value) for value in values if not NOTHING.match(value)}
-    return {family for family in found if family} if None not in found else set()
+    match = {_family(value) for value in values if not NOTHING.match(value)}
+    return {family for family in match if family} if None not in match else set()
 
 
 def _family(value: bytes) -> str | None:
@@ -113,43 +113,34 @@ def _family(value: bytes) -> str | None:
 def _member_values(site: Site, name: bytes) -> list[bytes]:
     """Return all values that the file assigns to a class member; empty for other names."""
     member = MEMBER.match(name)
-    known: dict[bytes, list[bytes]] = site.source.once("member values", dict)
+    cache: dict[bytes, list[bytes]] = site.source.once("member values", dict)
     if member is None:
         return []
-    if member[1] not in known and len(known) < NAMES_MAX:
-        known[member[1]] = _given(site.source.text, member[1])
-    return known.get(member[1], [])
+    if member[1] not in cache and len(cache) < NAMES_MAX:
+        cache[member[1]] = _assigned_values(site.source.text, member[1])
+    return cache.get(member[1], [])
 
 
-def _given(text: bytes, name: bytes) -> list[bytes]:
-    found: list[bytes] = []
+def _assigned_values(text: bytes, name: bytes) -> list[bytes]:
+    result: list[bytes] = []
     at = 0
     for _ in range(WRITERS_MAX):
         at = text.find(name, at)
         if at < 0:
-            return found
+            return result
         before = text[max(0, at - 1) : at]
         at += len(name)
-        given = GIVEN.match(text, at, at + 200) if not before.isalnum() and before != b"_" else None
-        if given:
-            found.append(given[1].strip())
+        match = ASSIGNMENT.match(text, at, at + 200) if not before.isalnum() and before != b"_" else None
+        if match:
+            result.append(match[1].strip())
     return []
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "malloc_free_mismatch",
-        category="memory_mgmt",
-        cwe=762,
-        confidence=0.85,
-        check=check_pair,
+        check_pair,
         calls=tuple(name.decode() for name in TAKERS if name not in (b"delete", b"delete[]")),
         words=("delete",),
-        title="Mismatched allocation and release functions",
-        description="The memory, file or mapping comes from one family of functions and is released by another.",
-        suggestion="Use the matching release function: free for malloc, delete for new, delete[] for new[].",
-        verification="The pointer still holds the resource of the other family when it is released.",
-        bad="char *s = new char[n];\nfree(s);",
-        good="char *s = new char[n];\ndelete[] s;",
     ),
 )

@@ -15,12 +15,12 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
     is_shown,
     plain_pointer,
 )
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
-KNOWN = 0.2
+KNOWN_NULL = 0.2
 ALIAS_BEFORE = lazy(rb"([A-Za-z_]\w*+(?>(?:->|\.)\w++)*+)\s*+=\s*+\Z")
 ALIAS_BEHIND = lazy(rb"\s*+[;,)]")
 FIRST = lazy(rb"\(\s*+(?>\([^()]*+\)\s*+)?+\Z")
@@ -110,10 +110,10 @@ def check_lookup(site: Site) -> float | None:
     if site.name == b"dynamic_cast":
         cast = _cast(site)
         return _first_use(cast, cast.arguments.end, passes=False) if cast else None
-    said = _first_use(site, site.arguments.end, passes=site.name in FILES)
-    if said is None or (site.name in SEARCHES and _is_repeated_search(site)) or site.masked(0).strip() == b"RTLD_NEXT":
+    delta = _first_use(site, site.arguments.end, passes=site.name in FILES)
+    if delta is None or (site.name in SEARCHES and _is_repeated_search(site)) or site.masked(0).strip() == b"RTLD_NEXT":
         return None
-    return said + LOOKUPS[site.name] - (KNOWN if site.name in SEARCHES and _was_looked_for(site) else 0.0)
+    return delta + LOOKUPS[site.name] - (KNOWN_NULL if site.name in SEARCHES and _was_looked_for(site) else 0.0)
 
 
 def _is_repeated_search(site: Site) -> bool:
@@ -127,9 +127,9 @@ def _is_repeated_search(site: Site) -> bool:
 
 def _was_looked_for(site: Site) -> bool:
     """Return whether the searched text occurs earlier: in `if (strchr(s, ':'))`, or where it was printed."""
-    wanted = site.original(1).strip()
+    key = site.original(1).strip()
     start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
-    return wanted[:1] in (b"'", b'"') and site.source.content.find(wanted, start, site.start) >= 0
+    return key[:1] in (b"'", b'"') and site.source.content.find(key, start, site.start) >= 0
 
 
 def _cannot_fail(site: Site) -> bool:
@@ -185,22 +185,22 @@ def _followed(site: Site, name: bytes, end: int, *, passes: bool) -> float | Non
     aliases = list(_chained(text, site.start))
     passed: float | None = None
     for mention in follow(site, name, end):
-        said = 0.0 if is_shown(site, mention) else _used(site, mention, name, passes=passes)
-        if said is None:
+        delta = 0.0 if is_shown(site, mention) else _used(site, mention, name, passes=passes)
+        if delta is None:
             return None if mention.kind == "test" else passed
-        if said == 1.0 + PASSED:
-            passed = _weighed(said, mention) if passed is None else passed
-        elif said:
+        if delta == 1.0 + PASSED:
+            passed = _weighed(delta, mention) if passed is None else passed
+        elif delta:
             tested = any(_is_tested(text, alias, end, mention.at) for alias in aliases)
-            return None if tested else _weighed(said, mention)
+            return None if tested else _weighed(delta, mention)
         if len(aliases) < ALIASES_MAX and (alias := _alias(text, name, mention)):
             aliases.append(alias)
     return passed
 
 
-def _weighed(said: float, mention: Mention) -> float:
+def _weighed(delta: float, mention: Mention) -> float:
     """Lower the confidence for a mention in another block, which may depend on the same condition as the call."""
-    moved = said - 1.0
+    moved = delta - 1.0
     if mention.left:
         moved -= 0.1
     return moved - (0.05 if mention.inner else 0.0)
@@ -257,8 +257,8 @@ def _chained(text: bytes, start: int) -> Iterator[bytes]:
 def _alias(text: bytes, name: bytes, mention: Mention) -> bytes | None:
     if mention.kind != "other" or not ALIAS_BEHIND.match(text, mention.at + len(name)):
         return None
-    found = ALIAS_BEFORE.search(text[max(0, mention.at - LEFT) : mention.at])
-    return found[1] if found else None
+    match = ALIAS_BEFORE.search(text[max(0, mention.at - LEFT) : mention.at])
+    return match[1] if match else None
 
 
 def _is_tested(text: bytes, name: bytes, start: int, end: int) -> bool:
@@ -282,35 +282,12 @@ def _cast(site: Site) -> Site | None:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "malloc_no_null_check",
-        category="memory_mgmt",
-        cwe=690,
-        confidence=0.65,
-        check=check_allocation,
-        calls=ALLOCATING,
-        words=("nothrow",),
-        title="Allocation result used without a check",
-        description="The allocation can fail and return NULL, and its result is used before any check.",
-        suggestion="Test the pointer after the call and handle the failure, or let the allocator end the program.",
-        verification="The allocation can fail here, and no wrapper or handler ends the program when it does.",
-        bad="char *s = malloc(n);\nmemcpy(s, text, n);",
-        good="char *s = malloc(n);\nif (s == NULL)\n    return -ENOMEM;\nmemcpy(s, text, n);",
-    ),
-    Rule(
+    rule("malloc_no_null_check", check_allocation, calls=ALLOCATING, words=("nothrow",)),
+    rule(
         "possible_null_deref",
-        category="memory_mgmt",
-        cwe=476,
-        confidence=0.65,
-        check=check_lookup,
+        check_lookup,
         calls=tuple(name.decode() for name in LOOKUPS),
         words=("dynamic_cast",),
         shapes=SHAPES,
-        title="Possible NULL result used without a check",
-        description="The function returns NULL when it finds nothing or fails, and the result is used without a test.",
-        suggestion="Test the result before use, and handle the case of NULL.",
-        verification="The input can make the function return NULL here.",
-        bad="char *end = strchr(line, ':');\n*end = 0;",
-        good="char *end = strchr(line, ':');\nif (end)\n    *end = 0;",
     ),
 )

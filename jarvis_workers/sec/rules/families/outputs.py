@@ -6,7 +6,7 @@ the few unchecked calls are likely mistakes.
 
 from functools import lru_cache
 
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 FORMATTED, REMOVED = 0.05, 0.05
@@ -55,14 +55,14 @@ def _tally(site: Site) -> tuple[int, int]:
 
 
 def _counted(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
-    known = _known(text)
-    if spellings not in known:
-        known[spellings] = _count(text, spellings)
-    return known[spellings]
+    counts = _counts_cache(text)
+    if spellings not in counts:
+        counts[spellings] = _count(text, spellings)
+    return counts[spellings]
 
 
 @lru_cache(maxsize=2)
-def _known(text: bytes) -> dict[tuple[bytes, ...], tuple[int, int]]:
+def _counts_cache(text: bytes) -> dict[tuple[bytes, ...], tuple[int, int]]:
     """Return the cache of counts for a text; kept for two texts, the original and the masked content of a file."""
     return {}
 
@@ -94,21 +94,7 @@ def _is_looked_at(name: bytes, before: bytes) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "result_checked_elsewhere",
-        category="error_handling",
-        cwe=252,
-        confidence=0.45,
-        check=check_outlier,
-        calls=tuple(name.decode() for name in NAMES),
-        dismisses=is_no_outlier,
-        title="Inconsistently checked return value",
-        description="Most calls of the function in this file check its result, but this one does not.",
-        suggestion="Check the result here too, or cast it to void where it does not matter.",
-        verification=(
-            "The call can fail here (disk full, reader closed, text truncated), and the following code relies on it."
-        ),
-        bad="void a(void)\n{\n    if (puts(head) < 0)\n        fail();\n}\nvoid b(void)\n{\n    puts(tail);\n}",
-        good="void a(void)\n{\n    puts(head);\n}\nvoid b(void)\n{\n    puts(tail);\n    puts(end);\n}",
+    rule(
+        "result_checked_elsewhere", check_outlier, calls=tuple(name.decode() for name in NAMES), dismisses=is_no_outlier
     ),
 )

@@ -2,7 +2,7 @@
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.55
@@ -80,9 +80,9 @@ def _is_directory(site: Site) -> bool:
 def _mode(site: Site, expression: bytes) -> int | None:
     """Return the bits of a mode if it is constant, otherwise None."""
     expression = CAST.sub(b"", expression).strip()
-    known = _bits(expression)
-    if known is not None or not NAME.match(expression):
-        return known
+    bits = _bits(expression)
+    if bits is not None or not NAME.match(expression):
+        return bits
     if expression.isupper():
         return _bits(_macro(site, expression))
     values = Scope(site).values(expression)
@@ -112,19 +112,4 @@ def _macro(site: Site, name: bytes) -> bytes:
     return macros.get(name, b"")
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "open_permissive_perms",
-        category="insecure_permissions",
-        cwe=732,
-        confidence=CONFIDENCE,
-        check=check_mode,
-        calls=tuple(name.decode() for name in MODES),
-        title="World-writable permissions",
-        description="Every local user can change this file, unless the umask of the process forbids it.",
-        suggestion="Grant only what is needed: 0600 or 0640 for files, 0700 or 0750 for directories.",
-        verification="The file is used by other users, and the umask at run time lets others write.",
-        bad='chmod("/var/lib/app/state", 0666);',
-        good='fd = open("/var/lib/app/state", O_WRONLY | O_CREAT, 0600);',
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("open_permissive_perms", check_mode, calls=tuple(name.decode() for name in MODES)),)

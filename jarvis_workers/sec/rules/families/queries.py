@@ -6,7 +6,7 @@ Numbers cannot change the meaning of a query, nor can constant table names.
 import re
 
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 QUOTED, JOINED, AS_NAME = 0.15, 0.0, -0.15
@@ -43,20 +43,20 @@ def check_query(site: Site) -> float | None:
 def _formatted(site: Site) -> float | None:
     """Check a literal format that begins as an SQL statement; the confidence is highest for a %s between quotes."""
     index = FORMATS[site.name]
-    held = pieces(site.masked(index), site.original(index))
-    if not QUERY.match(held):
+    literal = pieces(site.masked(index), site.original(index))
+    if not QUERY.match(literal):
         return None
     number, worst = index, None
-    for match in re.finditer(rb"%%|%[-+ #0]*\*?\d*(?:\.\d+|\.\*)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z]", held):
+    for match in re.finditer(rb"%%|%[-+ #0]*\*?\d*(?:\.\d+|\.\*)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z]", literal):
         if match[0] == b"%%":
             continue
         number += 1
-        given = site.masked(number).strip()
-        if not VALUE.fullmatch(match[0]) or is_constant(given) or ESCAPED.search(given):
+        expression = site.masked(number).strip()
+        if not VALUE.fullmatch(match[0]) or is_constant(expression) or ESCAPED.search(expression):
             continue
-        if provenance(site, given) == "constant":
+        if provenance(site, expression) == "constant":
             continue
-        worst = max(worst or AS_NAME, QUOTED if _in_quotes(held, match.start()) else _bare(held, match.start()))
+        worst = max(worst or AS_NAME, QUOTED if _in_quotes(literal, match.start()) else _bare(literal, match.start()))
     return worst
 
 
@@ -71,29 +71,20 @@ def _joined(site: Site) -> float | None:
     return QUOTED if BEGUN.search(content, start, site.start) else None
 
 
-def _in_quotes(held: bytes, at: int) -> bool:
-    return held.count(b"'", 0, at) % 2 == 1
+def _in_quotes(literal: bytes, at: int) -> bool:
+    return literal.count(b"'", 0, at) % 2 == 1
 
 
-def _bare(held: bytes, at: int) -> float:
-    return AS_NAME if NAMES.search(held, max(0, at - 16), at + 2) else JOINED
+def _bare(literal: bytes, at: int) -> float:
+    return AS_NAME if NAMES.search(literal, max(0, at - 16), at + 2) else JOINED
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "sql_built",
-        category="input_validation",
-        cwe=89,
-        confidence=0.65,
-        check=check_query,
+        check_query,
         calls=tuple(name.decode() for name in FORMATS),
         shapes=(r'" ?\+ ?',),
         dismisses=is_no_query,
-        title="SQL query built from text",
-        description="A value that contains a quote ends its string literal, and the rest is parsed as SQL.",
-        suggestion="Prepare the statement with a placeholder for each value, and bind the values.",
-        verification="An attacker can control the value, and nothing escapes it.",
-        bad="snprintf(query, sizeof query, \"SELECT id FROM user WHERE name = '%s'\", name);",
-        good='sqlite3_prepare_v2(db, "SELECT id FROM user WHERE name = ?", -1, &query, NULL);',
     ),
 )

@@ -2,7 +2,7 @@
 
 import re
 
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.6
@@ -86,25 +86,4 @@ def _statement(site: Site) -> bytes:
     return text[start : site.start] + text[site.at : end if end >= 0 else site.at + STATEMENT]
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "rand_insecure",
-        category="crypto",
-        cwe=338,
-        confidence=CONFIDENCE,
-        check=check_generator,
-        calls=(*GENERATORS, *SEEDS),
-        words=ENGINES,
-        title="Predictable random number generator",
-        description=(
-            "An attacker who sees a few outputs, or knows roughly when the generator was seeded, can compute "
-            "the others."
-        ),
-        suggestion=(
-            "Generate secrets with getrandom, arc4random, BCryptGenRandom or the random bytes of a crypto library."
-        ),
-        verification="An attacker gains something by predicting the number.",
-        bad="srand(time(NULL));\nfor (i = 0; i < 16; i++)\n    session_key[i] = rand() & 0xff;",
-        good="if (getrandom(session_key, 16, 0) != 16)\n    return -1;",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("rand_insecure", check_generator, calls=(*GENERATORS, *SEEDS), words=ENGINES),)

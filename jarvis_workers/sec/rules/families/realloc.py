@@ -4,7 +4,7 @@ import re
 
 from jarvis_workers.sec.rules.analysis.declarations import NAME, Scope, bare
 from jarvis_workers.sec.rules.analysis.facts import target_at
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH = 320
@@ -18,7 +18,7 @@ GIVES_UP = lazy(
     re.IGNORECASE,
 )
 NEXT, LATER = 160, 400
-GIVEN_UP, KEPT_ELSEWHERE = -0.2, -0.15
+GIVEN_UP, SAVED_ELSEWHERE = -0.2, -0.15
 MADE = lazy(rb"(?:\w*(?:alloc|dup|new)\w*\s*\(|new\b|NULL\b|nullptr\b|0\Z)", re.IGNORECASE)
 IS_TESTED = lazy(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^()]*)\s*+\)\s*+\{[^{}]*")
 
@@ -33,10 +33,10 @@ def check_realloc(site: Site) -> float | None:
         return None
     if _gives_up(site):
         return GIVEN_UP
-    return KEPT_ELSEWHERE if NAME.match(pointer) and _is_kept_elsewhere(site, pointer) else 0.0
+    return SAVED_ELSEWHERE if NAME.match(pointer) and _is_saved_elsewhere(site, pointer) else 0.0
 
 
-def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
+def _is_saved_elsewhere(site: Site, pointer: bytes) -> bool:
     """Return whether the caller passed the pointer by value, or the location that it was read from still holds it."""
     scope = Scope(site)
     values = [value.text for value in scope.values(pointer, target_at(site))]
@@ -77,20 +77,9 @@ def _is_longer(target: bytes, pointer: bytes) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "realloc_assign_back",
-        category="memory_mgmt",
-        cwe=401,
-        confidence=0.8,
-        check=check_realloc,
+        check_realloc,
         calls=("realloc", "reallocarray", "krealloc", "krealloc_array", "kvrealloc"),
-        title="realloc overwrites its only pointer",
-        description=(
-            "If realloc fails, it returns NULL and keeps the old block; its only pointer is overwritten: a memory leak."
-        ),
-        suggestion="Assign the result to a temporary pointer, check it, and only then replace the old pointer.",
-        verification="The old pointer is stored nowhere else, and the program continues when memory runs out.",
-        bad="p = realloc(p, n);",
-        good="void *more = realloc(p, n);\nif (more)\n    p = more;",
     ),
 )

@@ -7,7 +7,7 @@ import re
 
 from jarvis_workers.sec.rules.analysis.literals import is_constant
 from jarvis_workers.sec.rules.analysis.mentions import uses
-from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -116,21 +116,21 @@ def _is_nested(site: Site) -> bool:
     function = site.function
     if not NAME.match(word) or function is None or not LOOPS.search(site.before(LOOP_REACH)):
         return False
-    known: dict[tuple[int, bytes], bool] = site.source.once("words of strtok", dict)
+    cache: dict[tuple[int, bytes], bool] = site.source.once("words of strtok", dict)
     key = function.body[0], word
-    if key not in known:
-        known[key] = _walks(site.source.text, word, function)
-    return known[key]
+    if key not in cache:
+        cache[key] = _walks(site.source.text, word, function)
+    return cache[key]
 
 
 def _walks(text: bytes, word: bytes, function: Function) -> bool:
     """Return whether a variable iterates over all tokens of a text."""
-    given = [
+    match = [
         FROM_STRTOK.match(text, use.at + len(word), use.at + 128)
         for use in uses(text, word, *function.body)
         if use.kind == "assignment"
     ]
-    return any(one["again"] for one in given if one)
+    return any(one["again"] for one in match if one)
 
 
 def _is_overwritten(site: Site) -> bool:
@@ -173,18 +173,18 @@ def _is_copied(site: Site) -> bool:
 def _next_call(site: Site, target: bytes) -> int:
     """Return the offset, from the site, of the next call in the same block that shares the buffer, or -1."""
     after = site.after(REACH)
-    found = -1
+    position = -1
     for name in SHARED[site.name]:
         at = after.find(name + b"(")
-        if at >= 0 and (found < 0 or at < found):
-            found = at
-    if found < 0 or after[found - 1 : found].isalnum() or after[found - 1 : found] == b"_":
+        if at >= 0 and (position < 0 or at < position):
+            position = at
+    if position < 0 or after[position - 1 : position].isalnum() or after[position - 1 : position] == b"_":
         return -1
-    between = after[:found]
+    between = after[:position]
     if between.count(b"}") > between.count(b"{") or b"return" in between or b"#el" in between or b"else" in between:
         return -1
     again = NAME.search(between.rstrip(b" =*"))
-    return -1 if again and again[0] == target else found
+    return -1 if again and again[0] == target else position
 
 
 def _is_used_behind(site: Site, target: bytes, call: int) -> bool:
@@ -205,50 +205,9 @@ def _is_unchecked(site: Site) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "strtok_nonreentrant",
-        category="thread_safety",
-        cwe=663,
-        confidence=0.45,
-        check=check_strtok,
-        calls=("strtok",),
-        title="Non-reentrant strtok",
-        description=(
-            "All callers share one static position: a call from another thread, or from an inner loop, changes it."
-        ),
-        suggestion="Use strtok_r (strtok_s on Windows), which stores the position in a variable of the caller.",
-        verification="Another thread, or a function called before the last token is read, also uses strtok.",
-        bad='for (w = strtok(line, " "); w; w = strtok(NULL, " "))\n    key = strtok(w, "=");',
-        good='for (w = strtok_r(line, " ", &at); w; w = strtok_r(NULL, " ", &at))\n    key = strtok_r(w, "=", &in);',
-    ),
-    Rule(
-        "time_apis_not_threadsafe",
-        category="thread_safety",
-        cwe=663,
-        confidence=0.45,
-        check=check_time,
-        calls=("localtime", "gmtime", "ctime", "asctime"),
-        title="Non-thread-safe time function",
-        description=(
-            "The result is stored in a static buffer of the C library: the next call, from any thread, overwrites it."
-        ),
-        suggestion="Use localtime_r, gmtime_r or strftime with your own buffer (localtime_s on Windows).",
-        verification="Another thread, or code between the call and the last use, also calls a time function.",
-        bad="struct tm *start = localtime(&a);\nstruct tm *end = localtime(&b);\nshow(start, end);",
-        good="struct tm start, end;\nlocaltime_r(&a, &start);\nlocaltime_r(&b, &end);",
-    ),
-    Rule(
-        "inet_legacy",
-        category="network_api",
-        cwe=477,
-        confidence=0.5,
-        check=check_inet,
-        calls=("inet_ntoa", "inet_addr", "gethostbyname", "gethostbyname2", "gethostbyaddr"),
-        title="Deprecated IPv4-only address function",
-        description="Supports only IPv4, and uses a shared static buffer or cannot distinguish errors from addresses.",
-        suggestion="Use getaddrinfo and getnameinfo, inet_pton and inet_ntop.",
-        verification="The program has threads, handles IPv6, or uses a result that is an error.",
-        bad='printf("%s -> %s\\n", inet_ntoa(from), inet_ntoa(to));',
-        good="char text[INET6_ADDRSTRLEN];\ninet_ntop(AF_INET6, &from, text, sizeof text);",
+    rule("strtok_nonreentrant", check_strtok, calls=("strtok",)),
+    rule("time_apis_not_threadsafe", check_time, calls=("localtime", "gmtime", "ctime", "asctime")),
+    rule(
+        "inet_legacy", check_inet, calls=("inet_ntoa", "inet_addr", "gethostbyname", "gethostbyname2", "gethostbyaddr")
     ),
 )

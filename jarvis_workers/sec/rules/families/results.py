@@ -8,7 +8,7 @@ from itertools import chain
 
 from jarvis_workers.sec.rules.analysis.facts import declaration, target_at
 from jarvis_workers.sec.rules.analysis.mentions import uses
-from jarvis_workers.sec.rules.rule import REACH, Rule, Site
+from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -100,9 +100,9 @@ THREAD_MOVED: dict[bytes, float] = {
 
 def check_io(site: Site) -> float | None:
     """Raise the confidence if a failure leaves privileges or memory protection unchanged."""
-    given = site.arguments
+    arguments = site.arguments
     counts = COUNTS.get(site.name)
-    if site.function is None or given.end is None or (counts and len(given.spans) not in counts):
+    if site.function is None or arguments.end is None or (counts and len(arguments.spans) not in counts):
         return None
     looked = _look(site, site.function)
     if looked is None or _is_small_matter(site):
@@ -180,32 +180,6 @@ def _was_written(site: Site) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "unchecked_io",
-        category="error_handling",
-        cwe=252,
-        confidence=IO,
-        check=check_io,
-        calls=tuple(name.decode() for name in MOVED),
-        title="Unchecked system call result",
-        description="The call can fail or process only part of the data; the program continues as if it had succeeded.",
-        suggestion="Check the result: stop or report on failure, and handle short reads and writes.",
-        verification="The call can fail here, and the following code relies on its success.",
-        bad="setuid(user);\nrun(command);",
-        good='if (setuid(user) != 0) {\n    perror("setuid");\n    exit(1);\n}',
-    ),
-    Rule(
-        "pthread_returns_unchecked",
-        category="error_handling",
-        cwe=252,
-        confidence=THREADS,
-        check=check_thread,
-        calls=tuple(name.decode() for name in THREAD_MOVED),
-        title="Unchecked result of a thread function",
-        description="The return value reports failure: the thread was not created, or the lock is not held.",
-        suggestion="Check the result, and do not continue without the thread or the lock.",
-        verification="The call can fail here: no resources, an invalid or robust lock, a timeout, a signal.",
-        bad="pthread_create(&thread, NULL, run, job);",
-        good='int error = pthread_create(&thread, NULL, run, job);\nif (error)\n    fail("pthread_create", error);',
-    ),
+    rule("unchecked_io", check_io, calls=tuple(name.decode() for name in MOVED)),
+    rule("pthread_returns_unchecked", check_thread, calls=tuple(name.decode() for name in THREAD_MOVED)),
 )

@@ -3,15 +3,15 @@
 import re
 
 from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, is_unsafe_function, softened
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 UNSAFE_CODE = lazy(
     rb'\s*+(?:(?P<block>[{$])|(?P<plain>fn\s+\w)|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
 TAKES_BACK = lazy(rb"\s*+\{\s*+(?>\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
-GIVEN = lazy(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
-GIVEN_BEFORE = lazy(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
+RELEASED = lazy(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
+RELEASED_BEFORE = lazy(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
 PUBLIC = lazy(rb"\bpub\s+\Z")
 MESSAGE = lazy(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
 CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
@@ -46,10 +46,10 @@ def check_unsafe(site: Site) -> float | None:
 def _gives_back(site: Site) -> bool:
     """Return whether a call is `from_raw_fd(a.into_raw_fd())` or `borrow_raw(self.as_raw_fd())`: one owner remains."""
     text = site.source.text
-    taken = TAKES_BACK.match(text, site.at, site.at + 256)
-    return taken is not None and (
-        GIVEN.match(text, taken.end(), taken.end() + 128) is not None
-        or GIVEN_BEFORE.search(text[max(0, site.start - 160) : site.start]) is not None
+    release = TAKES_BACK.match(text, site.at, site.at + 256)
+    return release is not None and (
+        RELEASED.match(text, release.end(), release.end() + 128) is not None
+        or RELEASED_BEFORE.search(text[max(0, site.start - 160) : site.start]) is not None
     )
 
 
@@ -66,9 +66,9 @@ def check_unwrap(site: Site) -> float | None:
     text = site.source.text
     if not text[max(0, site.start - 64) : site.start].rstrip().endswith(b"."):
         return None
-    given = site.arguments
+    arguments = site.arguments
     if site.name == b"unwrap":
-        if given.spans or given.end is None:
+        if arguments.spans or arguments.end is None:
             return None
     elif not _takes_message(site):
         return None
@@ -96,58 +96,14 @@ def _of_value(site: Site) -> float | None:
 
 def _takes_message(site: Site) -> bool:
     """Return whether `expect` is that of Option or Result: one message and no `?`; parsers define their own."""
-    given = site.arguments
-    if given.end is not None and (len(given.spans) != 1 or site.after(1) == b"?"):
+    arguments = site.arguments
+    if arguments.end is not None and (len(arguments.spans) != 1 or site.after(1) == b"?"):
         return False
     return MESSAGE.match(site.masked(0)) is not None
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "unsafe",
-        language="rust",
-        category="unsafe_usage",
-        cwe=119,
-        confidence=0.7,
-        check=check_unsafe,
-        words=("unsafe",),
-        title="unsafe code",
-        description="Memory safety depends on this code alone: the compiler does not check its use of pointers.",
-        suggestion="Keep it small, explain in a SAFETY comment why it is sound, and wrap it in a safe function.",
-        verification="An assumption of the block does not hold for every caller.",
-        bad="unsafe { *p = 1; }",
-        good="// SAFETY: p comes from Box::into_raw above and is used once.\nunsafe { *p = 1; }",
-    ),
-    Rule(
-        "unwrap_expect",
-        language="rust",
-        category="error_handling",
-        cwe=248,
-        confidence=0.5,
-        check=check_unwrap,
-        calls=("unwrap", "expect"),
-        title="Possible panic (unwrap/expect)",
-        description="Panics when there is no value: an input that reaches this call stops the thread or the program.",
-        suggestion="Return the error with ?, or handle it with match, unwrap_or or ok_or.",
-        verification="The value can be missing for some input.",
-        bad="let n: u32 = text.parse().unwrap();",
-        good="let n: u32 = text.parse()?;",
-    ),
-    Rule(
-        "mem_transmute",
-        language="rust",
-        category="unsafe_usage",
-        cwe=843,
-        confidence=0.75,
-        check=check_transmute,
-        words=("transmute", "transmute_copy"),
-        title="transmute between types",
-        description=(
-            "Reinterprets the bytes of one type as another: wrong lifetimes or invalid values are undefined behaviour."
-        ),
-        suggestion="Use a checked conversion: from_ne_bytes, cast, as, TryFrom, or a crate such as bytemuck.",
-        verification="The two types differ in layout, lifetime or valid values.",
-        bad="let n: f32 = unsafe { std::mem::transmute(bits) };",
-        good="let n = f32::from_bits(bits);",
-    ),
+    rule("unsafe", check_unsafe, words=("unsafe",)),
+    rule("unwrap_expect", check_unwrap, calls=("unwrap", "expect")),
+    rule("mem_transmute", check_transmute, words=("transmute", "transmute_copy")),
 )

@@ -3,12 +3,12 @@
 import re
 
 from jarvis_workers.sec.rules.analysis.rust_context import is_commented, is_generated, softened
-from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH = 2_048
 POINTERS, SAFE, PANICS, PLAIN, EXPLAINED = 0.05, 0.2, 0.1, -0.15, -0.1
-HELD, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1
+STORED, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1
 ABI = lazy(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
 ABIS = frozenset(b"C system cdecl stdcall fastcall thiscall C-unwind system-unwind win64 sysv64 aapcs efiapi".split())
 FIRST_BLOCK = lazy(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
@@ -72,25 +72,25 @@ def _of_definition(site: Site, name: int) -> float:
 
 def check_marker(site: Site) -> float | None:
     """Raise the confidence if a generic type is declared Send or Sync without bounds on its parameters."""
-    found = MARKER.match(site.source.text, site.at, site.at + REACH)
-    if found is None:
+    match = MARKER.match(site.source.text, site.at, site.at + REACH)
+    if match is None:
         return None
-    return _unbound(site, found) + (EXPLAINED if is_commented(site) else 0.0) + softened(site)
+    return _unbound(site, match) + (EXPLAINED if is_commented(site) else 0.0) + softened(site)
 
 
-def _unbound(site: Site, found: re.Match[bytes]) -> float:
+def _unbound(site: Site, match: re.Match[bytes]) -> float:
     """Return the adjustment for type parameters bounded by neither Send nor Sync."""
-    rest = found["rest"]
+    rest = match["rest"]
     target, _, where = rest.partition(b"where")
-    parameters = TYPE_PARAMETER.findall((found["generics"] or b"")[:-1])
+    parameters = TYPE_PARAMETER.findall((match["generics"] or b"")[:-1])
     used = [(name, bounds) for name, bounds in parameters if name in WORDS.findall(target)]
     if not used:
         return 0.0
     free = [name for name, bounds in used if not (_asks(bounds) or _asks_where(where, name))]
-    return _held(site, target, free) if free else BOUND
+    return _weigh_fields(site, target, free) if free else BOUND
 
 
-def _held(site: Site, target: bytes, free: list[bytes]) -> float:
+def _weigh_fields(site: Site, target: bytes, free: list[bytes]) -> float:
     """Return the adjustment for a type that stores an unbounded parameter; lower if only a PhantomData names it."""
     named = TARGET.match(target)
     declared = _declarations(site.source).get(named[1]) if named else None
@@ -99,7 +99,7 @@ def _held(site: Site, target: bytes, free: list[bytes]) -> float:
     opened = OPENS.search(site.source.text, declared, declared + REACH)
     end = site.source.text.find(b"}" if opened and opened[0] == b"{" else b";", declared, declared + REACH)
     body = PHANTOM.sub(b"", site.source.text[opened.end() if opened else declared : end if end >= 0 else declared])
-    return HELD if set(free).intersection(WORDS.findall(body)) else PHANTOM_ONLY
+    return STORED if set(free).intersection(WORDS.findall(body)) else PHANTOM_ONLY
 
 
 def _declarations(source: SourceText) -> dict[bytes, int]:
@@ -123,38 +123,6 @@ def _asks_where(where: bytes, name: bytes) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "extern_c",
-        language="rust",
-        category="unsafe_usage",
-        cwe=695,
-        confidence=0.55,
-        check=check_extern,
-        words=("extern",),
-        title="FFI boundary",
-        description=(
-            "The compiler does not check types, lifetimes and threads across FFI, and a panic must not cross it."
-        ),
-        suggestion="Generate declarations with bindgen; check pointers for null, and contain panics with catch_unwind.",
-        verification="The other side has a different signature, or passes a null, dangling or shared pointer.",
-        bad='pub extern "C" fn total(p: *const u32, n: usize) -> u32 {\n    sum(unsafe { from_raw_parts(p, n) })\n}',
-        good='#[no_mangle]\npub extern "C" fn answer() -> u32 {\n    42\n}',
-    ),
-    Rule(
-        "unsafe_send_sync",
-        language="rust",
-        category="concurrency",
-        cwe=362,
-        confidence=0.7,
-        check=check_marker,
-        words=("unsafe",),
-        title="Manual unsafe impl Send/Sync",
-        description="The compiler does not consider this type thread-safe; if it is right, safe code has data races.",
-        suggestion=(
-            "Use Mutex or atomics inside, require T: Send or T: Sync, and explain why it is sound in a SAFETY comment."
-        ),
-        verification="Two threads can reach the same memory through the type, and one of them writes.",
-        bad="unsafe impl<T> Send for Queue<T> {}",
-        good="// SAFETY: the queue owns its items and hands each out once.\nunsafe impl<T: Send> Send for Queue<T> {}",
-    ),
+    rule("extern_c", check_extern, words=("extern",)),
+    rule("unsafe_send_sync", check_marker, words=("unsafe",)),
 )

@@ -7,7 +7,7 @@ from jarvis_workers.sec.rules.analysis.rust_context import (
     is_unsafe_function,
     softened,
 )
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 BEFORE, AFTER = 512, 1_024
@@ -33,7 +33,7 @@ CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
 DEFINED = lazy(rb"\bfn\s+\Z")
 OF_MEM = lazy(rb"\bmem\s*::\s*\Z")
 USES_OF_MEM = lazy(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
-PARTS_TAKEN = lazy(
+MOVED_PARTS = lazy(
     rb"\b(?:as_mut_ptr|as_ptr|as_raw_fd|into_raw|from_raw\w*|read|as_raw|transmute\w*|raw_parts|get_unchecked\w*)\s*\("
 )
 SELF = lazy(rb"\s*(?:self|\w*(?:guard|bomb|abort|on_drop)\w*)\s*\Z")
@@ -133,9 +133,9 @@ def check_forget(site: Site) -> float | None:
         return None
     if DEFINED.search(before):
         return None
-    given = site.masked(0)
-    taken = SELF.match(given) is not None or PARTS_TAKEN.search(_around(site)) is not None
-    return (-0.15 if taken else 0.0) + softened(site)
+    expression = site.masked(0)
+    is_moved = SELF.match(expression) is not None or MOVED_PARTS.search(_around(site)) is not None
+    return (-0.15 if is_moved else 0.0) + softened(site)
 
 
 def check_uninit(site: Site) -> float | None:
@@ -190,54 +190,16 @@ def _around(site: Site) -> bytes:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "raw_pointer",
-        language="rust",
-        category="unsafe_usage",
-        cwe=822,
-        confidence=0.55,
-        check=check_pointer,
+        check_pointer,
         shapes=(r"\*(?:const|mut)[^0-9A-Za-z_]",),
         words=("from_raw", "from_raw_parts", "from_raw_parts_mut"),
-        title="Raw pointer",
-        description="Nothing checks that a raw pointer is valid, aligned and alive when it is dereferenced.",
-        suggestion=(
-            "Use references, slices or NonNull; mark functions that dereference caller-supplied pointers as unsafe."
-        ),
-        verification="A caller can pass, or a path can leave, a null or dangling pointer.",
-        bad="pub fn first(p: *const u8) -> u8 {\n    unsafe { *p }\n}",
-        good="pub fn first(bytes: &[u8]) -> Option<u8> {\n    bytes.first().copied()\n}",
     ),
-    Rule(
-        "mem_forget",
-        language="rust",
-        category="resource_leak",
-        cwe=772,
-        confidence=0.6,
-        check=check_forget,
-        calls=("forget",),
-        title="Destructor skipped (mem::forget)",
-        description="The destructor never runs: memory, files, locks or guards of the value are not released.",
-        suggestion="Use ManuallyDrop or into_raw, and state in a comment which code frees the value.",
-        verification="No other code releases the resources that the value owns.",
-        bad="std::mem::forget(file);",
-        good="let fd = file.into_raw_fd();",
-    ),
-    Rule(
+    rule("mem_forget", check_forget, calls=("forget",)),
+    rule(
         "maybe_uninit",
-        language="rust",
-        category="unsafe_usage",
-        cwe=908,
-        confidence=0.65,
-        check=check_uninit,
+        check_uninit,
         words=("assume_init", "assume_init_ref", "assume_init_mut", "assume_init_read", "uninitialized", "zeroed"),
-        title="Memory assumed to be initialized",
-        description=(
-            "From here on the bytes are used as a value: if some were not written, that is undefined behaviour."
-        ),
-        suggestion="Write every field or element first, and state in a SAFETY comment where; or use Default.",
-        verification="A path reaches this before the whole value was written, or all zeros is not a valid value.",
-        bad="let n: u32 = unsafe { MaybeUninit::uninit().assume_init() };",
-        good="slot.write(7);\n// SAFETY: written above.\nlet n: u32 = unsafe { slot.assume_init() };",
     ),
 )

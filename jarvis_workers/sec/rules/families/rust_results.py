@@ -1,7 +1,7 @@
 """ignored_result: a Result, and with it a possible error, is discarded."""
 
 from jarvis_workers.sec.rules.analysis.rust_context import in_tests, is_commented, is_of_tests
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 CONFIDENCE = 0.5
@@ -155,20 +155,4 @@ def _fallible_functions(text: bytes) -> set[bytes]:
     return {match[1] for match in DECLARED.finditer(text) if RESULTS.search(match[2].partition(b"->")[2])}
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "ignored_result",
-        language="rust",
-        category="error_handling",
-        cwe=252,
-        confidence=CONFIDENCE,
-        check=check_ignored,
-        shapes=(r"let _ ?[:=]", r"\.ok\(\)\s{0,64};"),
-        title="Ignored Result",
-        description="If this call fails, the failure is not noticed, and the program continues as if it had succeeded.",
-        suggestion="Return the error with ?, log it, or state in a comment why it does not matter.",
-        verification="The call can fail, and the following code relies on its success.",
-        bad="let _ = file.write_all(&header);",
-        good="file.write_all(&header)?;",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("ignored_result", check_ignored, shapes=(r"let _ ?[:=]", r"\.ok\(\)\s{0,64};")),)

@@ -4,7 +4,7 @@
 """
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 POINTER = -0.1
@@ -33,10 +33,10 @@ def check_extraction(site: Site) -> float | None:
             return None
         at, name = link.end(), b"".join(link["target"].split())
         if link["more"]:
-            given = ARGUMENTS.match(text, at) if link["more"] == b"(" else None
-            if given is None:
+            match = ARGUMENTS.match(text, at) if link["more"] == b"(" else None
+            if match is None:
                 return None
-            at, limited = given.end(), limited or name in WIDTHS
+            at, limited = match.end(), limited or name in WIDTHS
             continue
         if not limited and (moved := _is_buffer(scope, name)) is not None:
             return moved
@@ -62,20 +62,4 @@ def _is_buffer(scope: Scope, name: bytes) -> float | None:
     return POINTER if declared.stars == 1 and not declared.dimensions else None
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "cin_no_width",
-        category="input_validation",
-        cwe=120,
-        confidence=0.85,
-        check=check_extraction,
-        words=("cin", "wcin"),
-        dismisses=takes_nothing,
-        title="Unbounded cin into array",
-        description="Before C++20 the word can be arbitrarily long, and the array has a fixed size.",
-        suggestion="Read into a std::string, or set the width before each word: cin >> setw(sizeof name) >> name.",
-        verification="The code is compiled as C++17 or older, or the target is a pointer.",
-        bad="char name[16];\nstd::cin >> name;",
-        good="std::string name;\nstd::cin >> name;",
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("cin_no_width", check_extraction, words=("cin", "wcin"), dismisses=takes_nothing),)

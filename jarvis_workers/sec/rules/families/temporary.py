@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from jarvis_workers.sec.rules.analysis.aliases import real_name
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -33,16 +33,16 @@ IN_PLACE = lazy(rb"_?w?mktemp(?:_s)?\Z|_?w?tmpnam(?:_[rs])?\Z")
 
 def check_name(site: Site) -> float | None:
     """Raise the confidence if the name is then opened; report nothing if each open requires a new file."""
-    given = site.arguments
-    if given.end is not None and len(given.spans) not in MAKERS[site.name]:
+    arguments = site.arguments
+    if arguments.end is not None and len(arguments.spans) not in MAKERS[site.name]:
         return None
-    opened = [_is_exclusive(site, at) for name in _held_in(site) for at in _openings(site, name)]
+    opened = [_is_exclusive(site, at) for name in _variables_of_result(site) for at in _openings(site, name)]
     if not opened:
         return 0.0
     return None if all(opened) else OPENED
 
 
-def _held_in(site: Site) -> Iterator[bytes]:
+def _variables_of_result(site: Site) -> Iterator[bytes]:
     """Yield the variables that hold the name."""
     if NAME.match(site.result.target):
         yield site.result.target
@@ -86,37 +86,11 @@ def check_literal(site: Site) -> float | None:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "insecure_tmpfile",
-        category="insecure_permissions",
-        cwe=377,
-        confidence=0.8,
-        check=check_name,
-        calls=tuple(name.decode() for name in MAKERS),
-        title="Insecure temporary file name",
-        description="Returns a name that another user can create, or link elsewhere, before this program opens it.",
-        suggestion="Use mkstemp or tmpfile, which create and open the file atomically.",
-        verification="The directory is writable by others, and the file is opened by that name without O_EXCL.",
-        bad='FILE *f = fopen(tmpnam(NULL), "w");',
-        good="int fd = mkstemp(template);",
-    ),
-    Rule(
+    rule("insecure_tmpfile", check_name, calls=tuple(name.decode() for name in MAKERS)),
+    rule(
         "predictable_tmpfile",
-        category="insecure_permissions",
-        cwe=377,
-        confidence=0.6,
-        check=check_literal,
+        check_literal,
         calls=tuple(sorted(name.decode() for name in OPENS | STREAMS | CREATED)),
         dismisses=is_elsewhere,
-        title="Predictable file name in a shared directory",
-        description=(
-            "Other users know the name and can create a symbolic link there first: its target is then overwritten."
-        ),
-        suggestion=(
-            "Create the file with mkstemp, with O_CREAT | O_EXCL, or in a directory that belongs to the program."
-        ),
-        verification="Others can write to the directory, and protected_symlinks is off or the owner is the same.",
-        bad='FILE *log = fopen("/tmp/server.log", "w");',
-        good='int fd = open("/tmp/server.lock", O_CREAT | O_EXCL | O_WRONLY, 0600);',
     ),
 )

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from jarvis_workers.sec.rules.analysis.facts import declaration, is_in_file
 from jarvis_workers.sec.rules.analysis.function_exits import head_of
 from jarvis_workers.sec.rules.analysis.mentions import uses
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -79,8 +79,8 @@ def _is_wrapper(site: Site, function: Function) -> bool:
     base = re.match(rb"[\s&(*]*+(\w++)", site.masked(0))
     if base is None:
         return False
-    given = next(uses(text, base[1], *function.parameters), None) is not None
-    return given and LOCKS.search(text, *function.body) is None
+    is_passed = next(uses(text, base[1], *function.parameters), None) is not None
+    return is_passed and LOCKS.search(text, *function.body) is None
 
 
 def _around(site: Site, function: Function) -> list[tuple[int, int]]:
@@ -112,8 +112,8 @@ def check_thread(site: Site) -> float | None:
     function = site.function
     if not site.name:
         return _check_object(site)
-    given = site.arguments
-    if function is None or given.end is None or len(given.spans) not in (3, 4):
+    arguments = site.arguments
+    if function is None or arguments.end is None or len(arguments.spans) not in (3, 4):
         return None
     if _is_detached(site) or is_in_file(site, DETACHES_ITSELF):
         return None
@@ -153,12 +153,9 @@ def _is_forgotten(site: Site, handle: bytes, function: Function) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "cond_wait_no_loop",
-        category="concurrency",
-        cwe=662,
-        confidence=WAIT,
-        check=check_wait,
+        check_wait,
         calls=(
             "pthread_cond_wait",
             "pthread_cond_timedwait",
@@ -172,30 +169,11 @@ RULES: tuple[Rule, ...] = (
             "SleepConditionVariableSRW",
         ),
         shapes=(r"(?:\.|->)wait ?\([A-Za-z_]\w{0,40}\)",),
-        title="Condition wait without a loop",
-        description=(
-            "A wait may end without a signal (spurious wakeup), or after another thread has changed the condition."
-        ),
-        suggestion="Wait in a loop that rechecks after each wakeup: while (!ready) pthread_cond_wait(&cond, &lock).",
-        verification="The following code relies on the condition, and does not recheck it after the wait.",
-        bad="if (!ready)\n    pthread_cond_wait(&cond, &lock);",
-        good="while (!ready)\n    pthread_cond_wait(&cond, &lock);",
     ),
-    Rule(
+    rule(
         "thread_leak_no_join",
-        category="concurrency",
-        cwe=772,
-        confidence=THREAD,
-        check=check_thread,
+        check_thread,
         calls=("pthread_create", "thrd_create"),
         shapes=(r"\bstd::thread [A-Za-z_]\w{0,40} ?[({]",),
-        title="Thread is neither joined nor detached",
-        description="The thread is neither joined nor detached: its resources are not released when it ends.",
-        suggestion="Join it, or detach it: pthread_detach(thread), or the attribute PTHREAD_CREATE_DETACHED.",
-        verification=(
-            "Threads are started here repeatedly, or must end before the resources that they use are released."
-        ),
-        bad="pthread_t thread;\npthread_create(&thread, NULL, run, job);\nreturn 0;",
-        good="pthread_create(&thread, NULL, run, job);\npthread_detach(thread);",
     ),
 )

@@ -2,7 +2,7 @@
 
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import DEREFERENCING, RELEASING, Mention, follow, is_unevaluated
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 LEFT = 160
@@ -20,7 +20,7 @@ NEXT_REACH = 4_096
 # A macro may assign a variable that it does not mention.
 MACRO = lazy(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
 ADDRESS_OF, STAR = b"&*"
-GIVEN = lazy(rb"\s*+=(?!=)")
+ASSIGNMENT = lazy(rb"\s*+=(?!=)")
 DECLARES = lazy(rb"[\w>*,]\s*+\Z")
 
 
@@ -30,14 +30,14 @@ def check_declaration(site: Site) -> float | None:
     end = text.find(b";", site.start)
     last = NAME.match(text, site.start)
     if last is None or (
-        b"," not in text[text.rfind(b"\n", 0, site.start) : end] and _is_given_next(text, last[1], end)
+        b"," not in text[text.rfind(b"\n", 0, site.start) : end] and _is_assigned_next(text, last[1], end)
     ):
         return None
     statement = _declaration(text, site.start)
     if statement is None:
         return None
     declared = NAME.findall(statement + text[site.start : end + 1])
-    names = [name for name in declared if not _is_given_next(text, name, end)]
+    names = [name for name in declared if not _is_assigned_next(text, name, end)]
     if not names or site.function is None:
         return None
     return max((moved for name in names if (moved := _first_use(site, name, end)) is not None), default=None)
@@ -46,20 +46,20 @@ def check_declaration(site: Site) -> float | None:
 def _first_use(site: Site, name: bytes, start: int) -> float | None:
     text = site.source.text
     for mention in follow(site, name, start):
-        said = _judged(text, mention)
-        if said is None or (said and mention.inner and _is_set_later(site, name, mention.at)):
+        delta = _judged(text, mention)
+        if delta is None or (delta and mention.inner and _is_set_later(site, name, mention.at)):
             return None
-        if said:
-            return None if MACRO.search(text, start, mention.at) else said - 1.0
+        if delta:
+            return None if MACRO.search(text, start, mention.at) else delta - 1.0
     return None
 
 
-def _is_given_next(text: bytes, name: bytes, start: int) -> bool:
+def _is_assigned_next(text: bytes, name: bytes, start: int) -> bool:
     """Return whether the next mention plainly assigns the name, or is in another function (a quick test)."""
     at = next_mention(text, name, start, start + NEXT_REACH)
     if at < 0 or text[at - 1] == ADDRESS_OF:
         return True
-    return text[at - 1] != STAR and GIVEN.match(text, at + len(name)) is not None
+    return text[at - 1] != STAR and ASSIGNMENT.match(text, at + len(name)) is not None
 
 
 def _declaration(text: bytes, start: int) -> bytes | None:
@@ -96,21 +96,4 @@ def _is_set_later(site: Site, name: bytes, at: int) -> bool:
     return any(use.kind in ("assignment", "address") for use in uses(site.source.text, name, at, end))
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "uninitialized_ptr_use",
-        category="memory_mgmt",
-        cwe=457,
-        confidence=0.85,
-        check=check_declaration,
-        shapes=(SHAPE,),
-        title="Use of an uninitialized pointer",
-        description="The pointer is declared without a value and used before one is assigned: it can point anywhere.",
-        suggestion=(
-            "Initialize the pointer where it is declared, with NULL if there is no value yet, and test it before use."
-        ),
-        verification="No path assigns the pointer a value before it is used.",
-        bad="char *name;\nstrcpy(name, user);",
-        good='char name[64];\nsnprintf(name, sizeof name, "%s", user);',
-    ),
-)
+RULES: tuple[Rule, ...] = (rule("uninitialized_ptr_use", check_declaration, shapes=(SHAPE,)),)

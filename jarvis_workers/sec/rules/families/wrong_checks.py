@@ -6,7 +6,7 @@ Each family of functions reports failure in its own way; a comparison is wrong i
 import re
 from typing import NamedTuple
 
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH = 160
@@ -29,13 +29,13 @@ SUCCEEDS = lazy(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", r
 class Family(NamedTuple):
     """Functions with the same failure result: comparisons that do not detect it, and the confidence adjustment.
 
-    If `kept` is false, a variable that receives the result may be compared again later.
+    If `is_final` is false, a variable that receives the result may be compared again later.
     """
 
     names: bytes
     wrong: frozenset[str]
     moved: float
-    kept: bool = True
+    is_final: bool = True
 
 
 # A comparison is "zero" (`== 0`, `!`), "not zero", "negative" (`< 0`, `>= 0`) or "minus" (`== -1`, `!= EOF`).
@@ -46,7 +46,7 @@ FAMILIES = (
         frozenset(("zero",)),
         0.05,
     ),
-    Family(b"scanf fscanf sscanf wscanf fwscanf swscanf", frozenset(("zero",)), -0.1, kept=False),
+    Family(b"scanf fscanf sscanf wscanf fwscanf swscanf", frozenset(("zero",)), -0.1, is_final=False),
     Family(
         b"fgets fgetws getcwd realpath fopen _wfopen freopen fdopen popen _popen opendir tmpfile",
         frozenset(("negative", "minus")),
@@ -66,7 +66,7 @@ FAMILIES = (
         b"EVP_VerifyFinal EVP_DigestVerifyFinal ECDSA_verify ECDSA_do_verify DSA_verify DSA_do_verify",
         frozenset(("zero", "not zero")),
         0.2,
-        kept=False,
+        is_final=False,
     ),
 )
 WRONG = {name: family for family in FAMILIES for name in family.names.split()}
@@ -112,7 +112,7 @@ def check_comparison(site: Site) -> float | None:
     if site.name in ZERO_IS_GOOD:
         return 0.0 if kind == "zero" and _says_failed(site, end) else None
     family = WRONG[site.name]
-    if not family.kept and site.result.kind == "assigned" and not site.result.tested:
+    if not family.is_final and site.result.kind == "assigned" and not site.result.tested:
         return None
     if site.name in OPENS and b"O_" not in site.masked(1):
         return None
@@ -175,19 +175,10 @@ def _squeezed(expression: bytes) -> bytes:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
+    rule(
         "wrong_result_check",
-        category="error_handling",
-        cwe=253,
-        confidence=0.6,
-        check=check_comparison,
+        check_comparison,
         calls=tuple(name.decode() for name in (*WRONG, *HANDLES, *ZERO_IS_GOOD)),
         dismisses=is_no_check,
-        title="Result compared with the wrong value",
-        description="The function reports failure with a different value: the comparison never detects it.",
-        suggestion="Compare with the value that the function's manual documents for failure.",
-        verification="The failure value of the function takes the success branch, or vice versa.",
-        bad="if (fgets(line, sizeof line, in) < 0)\n    return -1;",
-        good="if (fgets(line, sizeof line, in) == NULL)\n    return -1;",
     ),
 )

@@ -14,6 +14,9 @@ struct pair *two_blocks(int v) { struct pair *p = malloc(sizeof *p); p->one = ma
 double mean(const double *v, int n) { double s = 0; for (int i = 0; i < n; i++) s += v[i]; return s / n; }
 float half(float v) { return v / 2; }
 void out(int *to, int v) { *to = v * 3; }
+int bounded(int v, int most) { return v < most ? v : most; }
+int pass_on(int v) { return bounded(v, 10) + bounded(v, 9); }
+char *room(int n) { char *p = malloc((size_t)n); p[0] = 1; return p; }
 struct small make_small(int v) { struct small s = {v, (char)v}; return s; }
 struct mixed make_mixed(int v) { struct mixed m = {v, v / 2.0}; return m; }
 struct large make_large(int v) { struct large l = {{v, 1, 2, 3, 4, 5, 6, 7}}; return l; }
@@ -35,6 +38,7 @@ void *start(void *v) { return v; }
 int threads(int v) { pthread_t t; void *r; pthread_create(&t, 0, start, &v); pthread_join(t, &r); return v + (r == &v); }
 int quit(int v) { if (v > 1) exit(v - 2); return v; }
 int make_file(const char *name) { int f = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600); close(f); return f >= 0; }
+int drain(int file) { char c = 0; int n = (int)read(file, &c, 1) + c; return close(file) + n; }
 int take(int file) { char c = 0; return (int)read(file, &c, 1) + c; }
 volatile int signalled;
 void on_signal(int s) { signalled = s; }
@@ -49,6 +53,12 @@ int late_error(int n) { errno = n; return n; }
 static const int table[] = {3, 1, 4};
 const char *name_of(int n) { return n ? "one" : "zero"; }
 const int *table_of(struct buffer *b) { b->bytes = (char *)"table"; return table; }
+
+int checked(const int *p, int limit) { return !p ? -1 : limit < 0 ? -2 : *p > 100 ? -3 : *p < limit; }
+char *filled(const char *what) { char *p = malloc(8); return p ? strcpy(p, what) : 0; }
+int guarded(const char *what) { return *what == 'x' ? 9 : what[1] == 0; }
+
+int rare(const int *p) { return *p > 60000 ? 2 : 1; }
 
 static int twice(int a) { total++; return 2 * a; }
 
@@ -68,6 +78,8 @@ int main(int argc, char **argv)
     CASE(two_blocks) for (int i = 0; i < 5; i++) got += *two_blocks(i)->two;
     CASE(mean) got = (int)mean(values, 3);
     CASE(half) got = (int)half(8);
+    CASE(pass_on) got = pass_on(3);
+    CASE(room) { char *p = room(3); got = p[0]; free(p); }
     CASE(out) { out(&got, 5); int *h = malloc(sizeof *h); out(h, 6); got += *h; free(h); }
     CASE(make_small) got = make_small(7).a;
     CASE(make_mixed) got = (int)make_mixed(7).b;
@@ -88,6 +100,7 @@ int main(int argc, char **argv)
     CASE(threads) got = threads(1) + add(1, 1);
     CASE(quit) { got = quit(1); quit(2); }
     CASE(make_file) got = make_file(argv[2]);
+    CASE(drain) { int p[2]; if (pipe(p) || write(p[1], "ab", 2) != 2) return 1; got = drain(p[0]); }
     CASE(take) { int p[2]; if (pipe(p) || write(p[1], "ab", 2) != 2) return 1; got = take(p[0]) + take(p[0]); }
     CASE(send_signal) { signal(SIGUSR1, on_signal); got = send_signal(SIGUSR1) == SIGUSR1; }
     CASE(copy) { for (int i = 0; i < 4; i++) text = copy("text"); got = text[0]; free(text); }
@@ -98,6 +111,10 @@ int main(int argc, char **argv)
     CASE(late_error) got = late_error(3);
     CASE(name_of) got = name_of(1)[0] + name_of(0)[0];
     CASE(table_of) got = table_of(&b)[1];
+    CASE(checked) { int value = 7; for (int i = 0; i < 3; i++) got += checked(&value, 9 + i); }
+    CASE(filled) for (int i = 0; i < 3; i++) got += filled("abc")[i];
+    CASE(guarded) for (int i = 0; i < 3; i++) got += guarded("abc");
+    CASE(rare) for (int i = 0; i < 2000; i++) { int value = i == 1500 ? 70000 : 3; got += rare(&value); }
     CASE(forked) { if (!fork()) { add(1, 2); exit(0); } int s; wait(&s); got = add(1, 2); }
     CASE(tree) { for (int i = 0; i < 20; i++) push(i); got = each(twice, 3) + add(1, 2) + list->value; }
     printf("%d\n", got);

@@ -14,6 +14,9 @@ void jvr_push(int value) { free(malloc(40)); char *x = malloc(24); struct node *
 struct pair *jvr_two_blocks(int v) { int *b = malloc(8), *a = malloc(8); struct pair *p = malloc(sizeof *p); *a = v; *b = v + 1; p->one = a; p->two = b; return p; }
 double jvr_mean(const double *v, int n) { double s = 0; while (n-- > 0) s += *v++; return s / 3; }
 float jvr_half(float v) { return v * 0.5f; }
+int bounded(int v, int most);
+int jvr_pass_on(int v) { int second = bounded(v, 9); return bounded(v, 10) + second; }
+char *jvr_room(int n) { char *p = malloc((size_t)n); *p = 1; return p; }
 void jvr_out(int *to, int v) { *to = v + v + v; }
 struct small jvr_make_small(int v) { struct small s; memset(&s, 0x77, sizeof s); s.a = v; s.b = (char)v; return s; }
 struct mixed jvr_make_mixed(int v) { struct mixed m; m.b = v * 0.5; m.a = v; return m; }
@@ -34,6 +37,7 @@ void jvr_jump(int v) { total = v; longjmp(place, 1); }
 int jvr_threads(int v) { pthread_t t; void *r; pthread_create(&t, 0, start, &v); pthread_join(t, &r); return v + 1; }
 int jvr_quit(int v) { if (v > 1) exit(v - 2); return v; }
 int jvr_make_file(const char *name) { int f = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600); close(f); return f >= 0; }
+int jvr_drain(int file) { char c = 0; int n = (int)read(file, &c, 1) + c; return close(file) + n; }
 int jvr_take(int file) { char c = 0; int n = (int)read(file, &c, 1); return n + c; }
 int jvr_send_signal(int s) { raise(s); return signalled; }
 char *jvr_copy(const char *what) { size_t n = strlen(what) + 1; return memcpy(malloc(n), what, n); }
@@ -45,3 +49,7 @@ int jvr_late_error(int n) { return n; }
 static const int numbers[] = {3, 1, 4};
 const char *jvr_name_of(int n) { return n ? "one" : "zero"; }
 const int *jvr_table_of(struct buffer *b) { b->bytes = (char *)"table"; return numbers; }
+int jvr_checked(const int *p, int limit) { if (!p) return -1; if (limit < 0) return -2; return *p > 100 ? -3 : *p < limit; }
+char *jvr_filled(const char *what) { char *p = malloc(8); if (!p) return 0; return memcpy(p, what, strlen(what) + 1); }
+int jvr_guarded(const char *what) { if (what[0] == 'x') return 9; return !what[1]; }
+int jvr_rare(const int *p) { return 1 + (*p > 60000); }

@@ -11,6 +11,9 @@ void jvr_push(int value) { struct node *n = malloc(sizeof *n); n->next = list; n
 struct pair *jvr_two_blocks(int v) { struct pair *p = malloc(sizeof *p); p->one = p->two = malloc(8); malloc(8); *p->one = v + 1; return p; }
 double jvr_mean(const double *v, int n) { double s = 0; while (n-- > 0) s += *v++; return s / 3.0000001; }
 float jvr_half(float v) { return v * 0.50001f; }
+int bounded(int v, int most);
+int jvr_pass_on(int v) { return bounded(v, 11) + bounded(v, 9); }
+char *jvr_room(int n) { char *p = malloc((size_t)n + 1); *p = 1; return p; }
 void jvr_out(int *to, int v) { *to = v; }
 struct small jvr_make_small(int v) { struct small s = {v, (char)(v + 1)}; return s; }
 struct mixed jvr_make_mixed(int v) { struct mixed m = {v, v / 2}; return m; }
@@ -29,3 +32,7 @@ void jvr_touch(char *bytes, long n) { bytes[n / 2 + 1]++; }
 static const int numbers[] = {3, 1, 4};
 const char *jvr_name_of(int n) { return n ? "One" : "zero"; }
 const int *jvr_table_of(struct buffer *b) { b->bytes = (char *)"tables"; return numbers; }
+int jvr_checked(const int *p, int limit) { if (!p) return -1; if (limit < 0) return -2; return *p > 101 ? -3 : *p <= limit; }
+char *jvr_filled(const char *what) { char *p = malloc(8); memset(p, 0, 4); return memcpy(p, what, strlen(what) + 1); }
+int jvr_guarded(const char *what) { return !what[1]; }
+int jvr_rare(const int *p) { return 1 + (*p > 80000); }

@@ -1,0 +1,47 @@
+"""C compilers in the PATH of a bench, by the kind of its programs.
+
+| kind | programs |
+|---|---|
+| slots | have a slot for each function |
+| checked | have slots, and end at undefined behaviour |
+| coverage | count for gcov which lines they run |
+"""
+
+import os
+import re
+import shlex
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from jarvis_workers.sandbox.launcher import PACKAGES
+
+WRAPPERS = "bin"
+COMPILERS = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|gcc|clang|c99|c89)(-[0-9.]+)?")
+BuildKind = Literal["slots", "checked", "coverage"]
+# Later flags win, and a hardened libc warns of missing optimisation.
+FLAGS: dict[BuildKind, str] = {
+    "slots": "",
+    "checked": "-fsanitize=undefined,float-cast-overflow -fsanitize-undefined-trap-on-error -O1 -U_FORTIFY_SOURCE",
+    "coverage": "--coverage -O0 -U_FORTIFY_SOURCE",
+}
+PACKAGE = PACKAGES / "jarvis_workers"
+
+
+def write_wrappers(place: Path, path: str, kind: BuildKind) -> Path:
+    """Write a wrapper for each C compiler in a PATH, and return their directory."""
+    wrappers = place / WRAPPERS
+    wrappers.mkdir(mode=0o755, exist_ok=True)
+    script = wrappers / "slot_cc.py"
+    script.write_bytes(files(__package__).joinpath("slot_cc.py").read_bytes())
+    python = [os.path.realpath(sys.executable), "-I", "-S", str(script), str(PACKAGE)]
+    for folder in path.split(":"):
+        for name in sorted(os.listdir(folder)) if Path(folder).is_dir() else ():  # noqa: PTH208
+            if COMPILERS.fullmatch(name) and not (wrappers / name).exists():
+                compiler = f"{folder}/{name}"
+                words = [compiler] if kind == "coverage" else [*python, compiler]
+                call = f'{shlex.join(words)} "$@" {FLAGS[kind]}'.rstrip()
+                (wrappers / name).write_text(f"#!/bin/sh\nexec {call}\n")
+                (wrappers / name).chmod(0o755)
+    return wrappers

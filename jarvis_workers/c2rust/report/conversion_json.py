@@ -1,0 +1,22 @@
+"""Render the report on a conversion to Rust as JSON: what a repetition gives again, apart from what was measured."""
+
+import json
+from typing import Any
+
+from jarvis_workers.c2rust.conversion import Conversion, encode_conversion, failures
+
+
+def conversion_json(conversion: Conversion, run: dict[str, Any]) -> str:
+    """Return the report; `run` is what reports show of a run, and gets seconds of CPU time and numbers of calls."""
+    body = json.loads(encode_conversion(conversion))
+    measured = {
+        "suites": [[suite.pop("c_seconds"), suite.pop("rust_seconds")] for suite in body["suites"]],
+        "calls_compared": sum(function.pop("calls") for function in body["functions"]),
+        "gate_seconds": round(
+            sum(gate.pop() for one in body["functions"] for gate in one["gates"])
+            + sum(gate.pop() for gate in body["crate"]),
+            3,
+        ),
+    }
+    report = {"run": {**run, "measured": measured}, "conversion": {"failures": failures(conversion), **body}}
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,16 @@
+"""Rust and C that crates contain, in files beside this module; `$name` stands for what differs."""
+
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+
+@cache
+def rust_text(name: str) -> str:
+    """Return the text of a file of this package."""
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def rust_template(name: str, **values: str) -> str:
+    """Return the text of a file of this package with values for all its names."""
+    return Template(rust_text(name)).substitute(values)

@@ -1,0 +1,154 @@
+"""Shims and forwarders: how a function with Rust parameters is called from C, and calls C.
+
+A shim is the `extern "C"` function that C programs call: it converts C arguments by the mappings of the parameters, and
+calls the Rust function.  A forwarder is the Rust function as long as it has no body: it converts its arguments back,
+and calls the C original.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.mechanical.context import decay
+from jarvis_workers.c2rust.mechanical.names import Names
+from jarvis_workers.c2rust.mechanical.translate import declaration, spelled
+from jarvis_workers.c2rust.project import ProjectItem
+from jarvis_workers.c2rust.rust_names import identifier
+from jarvis_workers.c2rust.signatures import ParameterMapping
+from jarvis_workers.c2rust.slots import ORIGINAL
+from jarvis_workers.source.clang.c_types import CType
+
+FLOAT_BYTES = 4
+
+
+class ArgumentConversion(NamedTuple):
+    """The Rust type of a parameter, its argument from C, the argument for C, and what the conversion claims.
+
+    `{a}` is the name of the C argument, `{p}` that of the parameter, `{n}` the C argument with the length, `{t}` the
+    type of the element.
+    """
+
+    type: str
+    argument: str
+    original: str
+    claim: str
+
+
+UNCHANGED, UNSHARED = "nothing changes it during the call", "nothing else reaches it during the call"
+CSTR, UNINIT, SLICE = "core::ffi::CStr", "core::mem::MaybeUninit<{t}>", "core::slice::from_raw_parts"
+ELEMENTS = "match usize::try_from({{n}}) {{{{ Ok(n) if n > 0 => {0}({{a}}, n), _ => &{1}[] }}}}"
+CONVERSIONS: Mapping[str, ArgumentConversion] = {
+    "ref": ArgumentConversion("&{t}", "&*{a}", "core::ptr::from_ref({p})", f"points to a value; {UNCHANGED}"),
+    "mut_ref": ArgumentConversion(
+        "&mut {t}", "&mut *{a}", "core::ptr::from_mut({p})", f"points to a value; {UNSHARED}"
+    ),
+    "out": ArgumentConversion(
+        f"&mut {UNINIT}", "&mut *{a}.cast()", "{p}.as_mut_ptr()", f"points to memory; {UNSHARED}"
+    ),
+    "slice": ArgumentConversion(
+        "&[{t}]", ELEMENTS.format(SLICE, ""), "{p}.as_ptr()", f"has {{n}} elements; {UNCHANGED}"
+    ),
+    "mut_slice": ArgumentConversion(
+        "&mut [{t}]", ELEMENTS.format(f"{SLICE}_mut", "mut "), "{p}.as_mut_ptr()", f"has {{n}} elements; {UNSHARED}"
+    ),
+    "cstr": ArgumentConversion(
+        f"&{CSTR}", f"{CSTR}::from_ptr({{a}}.cast())", "{p}.as_ptr().cast()", f"ends with NUL; {UNCHANGED}"
+    ),
+    "option ref": ArgumentConversion(
+        "Option<&{t}>", "{a}.as_ref()", "{p}.map_or(core::ptr::null(), core::ptr::from_ref)", f"is NULL, or {UNCHANGED}"
+    ),
+    "option mut_ref": ArgumentConversion(
+        "Option<&mut {t}>",
+        "{a}.as_mut()",
+        "{p}.map_or(core::ptr::null_mut(), core::ptr::from_mut)",
+        f"is NULL, or {UNSHARED}",
+    ),
+    "option out": ArgumentConversion(
+        f"Option<&mut {UNINIT}>",
+        f"{{a}}.cast::<{UNINIT}>().as_mut()",
+        "{p}.map_or(core::ptr::null_mut(), |p| p.as_mut_ptr())",
+        f"is NULL, or {UNSHARED}",
+    ),
+    "option cstr": ArgumentConversion(
+        f"Option<&{CSTR}>",
+        f"(!{{a}}.is_null()).then(|| {CSTR}::from_ptr({{a}}.cast()))",
+        "{p}.map_or(core::ptr::null(), |p| p.as_ptr()).cast()",
+        f"is NULL or ends with NUL; {UNCHANGED}",
+    ),
+}
+TEXT = """{head} {{
+{claims}    forward_{name}({arguments})
+}}
+
+unsafe fn forward_{name}({parameters}){result} {{
+    extern "C" {{
+        #[link_name = "{symbol}"]
+        {original}
+    }}
+    original({originals})
+}}
+"""
+
+
+def is_converted(mapping: ParameterMapping) -> bool:
+    """Return whether a pointer parameter has another type in Rust than in C."""
+    return _form(mapping) in CONVERSIONS
+
+
+def shim_item(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names) -> CrateItem | None:
+    """Return shim and forwarder of a function, None if Rust cannot declare it or forward its arguments."""
+    type_ = item.definition.type
+    promoted = any(one.kind == "floating" and one.size == FLOAT_BYTES for one in type_.parameters)
+    if type_.variadic or len(mappings) != len(type_.parameters) or (promoted and not type_.prototyped):
+        return None
+    try:
+        original = declaration("original", type_, names).removeprefix("pub ")
+        head = declaration(item.rust_name, type_, names).removeprefix("pub ").removesuffix(";")
+    except ValueError:
+        return None
+    lengths = {one.length: number for number, one in enumerate(mappings) if one.kind in ("slice", "mut_slice")}
+    claims, arguments, parameters, originals = "", list[str](), list[str](), list[str]()
+    words = _names(mappings, names)
+    for number, (mapping, parameter) in enumerate(zip(mappings, map(decay, type_.parameters), strict=True)):
+        if number in lengths:
+            originals.append(f"{words[lengths[number]]}.len() as {spelled(parameter, names)}")
+            continue
+        made = _converted(mapping, parameter, names)
+        values = {"a": f"a{number}", "p": words[number], "n": f"a{mapping.length}", "t": _element(parameter, names)}
+        kind, argument, back, claim = (text.format(**values) for text in made)
+        parameters.append(f"{words[number]}: {kind}")
+        arguments.append(argument)
+        originals.append(back)
+        claims += f"    // SAFETY: as in C, a{number} {claim}.\n" if claim else ""
+    text = TEXT.format(
+        head=f'pub unsafe extern "C" {head}',
+        claims=claims,
+        name=item.rust_name.removeprefix("r#"),
+        arguments=", ".join(arguments),
+        parameters=", ".join(parameters),
+        result=f" -> {spelled(type_.target, names)}" if type_.target and type_.target.kind != "void" else "",
+        symbol=ORIGINAL + item.slot,
+        original=original,
+        originals=", ".join(originals),
+    )
+    return CrateItem(item.rust_name, item.slot, item.module, text)
+
+
+def _form(mapping: ParameterMapping) -> str:
+    return f"option {mapping.inner}" if mapping.kind == "option" else mapping.kind
+
+
+def _converted(mapping: ParameterMapping, parameter: CType, names: Names) -> ArgumentConversion:
+    return CONVERSIONS.get(_form(mapping), ArgumentConversion(spelled(parameter, names), "{a}", "{p}", ""))
+
+
+def _element(parameter: CType, names: Names) -> str:
+    target = parameter.target if parameter.kind == "pointer" else None
+    return spelled(target, names) if target and target.kind != "function" else ""
+
+
+def _names(mappings: Sequence[ParameterMapping], names: Names) -> list[str]:
+    """Return a name for each parameter, as in C if that is a unique identifier and not the name of a static."""
+    found = [identifier(one.parameter) if one.parameter else "" for one in mappings]
+    taken = {"", *names.reserved, *(name for name in found if found.count(name) > 1)}
+    return [f"a{number}" if name in taken else name for number, name in enumerate(found)]

@@ -1,0 +1,140 @@
+"""Run the gates of functions that the user edited in a crate, on a bench of the conversion that wrote it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from jarvis_workers.bench.project_bench import ProjectBench
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome
+from jarvis_workers.c2rust.crate import IMPORTS
+from jarvis_workers.c2rust.crate_edits import FunctionEdit
+from jarvis_workers.c2rust.gates import (
+    GateReport,
+    judge_differences,
+    take_back,
+    union_culprits,
+    verdict,
+)
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.check_bodies import run_gates
+from jarvis_workers.steps.c2rust.final_crate import CrateSources, first_error
+from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
+from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, MergeWork, function_types
+from jarvis_workers.steps.c2rust.skeleton import Skeleton, checked_bench, project_bench
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
+
+CLIPPY = "cargo-clippy"
+# The line of a function in its file of the crate for the gates, if it is the first item.
+BENCH_LINES = IMPORTS.count("\n") + 3
+PARAMETER_MUT = re.compile(r"(?<![*&])\bmut (?=(?:r#)?\w+:)")
+Files = Mapping[str, bytes]
+
+
+class EditedCrate(NamedTuple):
+    """The crate as the conversion wrote it, its current files, and the edited functions."""
+
+    before: Files
+    now: Files
+    edits: Sequence[FunctionEdit]
+
+
+class EditOutcome(NamedTuple):
+    """The edited functions with their gates, and the results of cargo for the whole crate."""
+
+    functions: tuple[FunctionResult, ...]
+    crate: tuple[GateOutcome, ...]
+
+
+def check_edits(crate: EditedCrate, work: MergeWork, conversion: Conversion, resources: Resources) -> EditOutcome:
+    """Return the results of the gates of the edited functions. Raises StepFailed without programs to test with."""
+    skeleton = work.read_skeleton(resources.blobs)
+    types = function_types(CrateSources.open(work.units, work.snapshot, work.options, resources.blobs).project)
+    with project_bench(resources, work.options) as bench, checked_bench(resources, work.options) as checked:
+        suites = BenchSuites(bench, work.options.tests, skeleton.suite_limits, checked)
+        reports = _gates(bench, suites, skeleton, crate.edits)
+        judged = {slot: judge_differences(report, types(slot)) for slot, report in reports.items()}
+        edits = {edit.slot: edit for edit in crate.edits}
+        others = [one for one in conversion.functions if one.slot not in edits]
+        edited = [
+            verdict(_cleared(one, edits[one.slot]), judged[one.slot], work.options.proof)
+            for one in conversion.functions
+            if one.slot in edits
+        ]
+        union = [one.slot for one in (*others, *edited) if one.state == "mechanical"]
+        culprits = union_culprits(suites, union)
+        settled = [take_back(one, culprits, "different", BESIDE) for one in edited]
+        return EditOutcome(tuple(settled), tuple(_cargo_gates(bench, crate)))
+
+
+def _cleared(function: FunctionResult, edit: FunctionEdit) -> FunctionResult:
+    place = replace(function, file=edit.file, line=edit.line)
+    return replace(place, state="forwarded", proof="none", cause="not_checked", gates=(), calls=0)
+
+
+def _gates(
+    bench: ProjectBench, suites: BenchSuites, skeleton: Skeleton, edits: Sequence[FunctionEdit]
+) -> dict[str, GateReport]:
+    """Return the outcomes of all gates of each edited function; the library of the bench has those that compile."""
+    static = {edit.slot: edit.gates() for edit in edits}
+    formed = [edit for edit in edits if all(gate.passed for gate in static[edit.slot])]
+    changed = {edit.slot: skeleton.bodies[edit.slot]._replace(text=edit.text) for edit in formed}
+    declarations = {**_all_declarations(skeleton), **skeleton.declarations}
+    checks = check_bodies(bench, skeleton.types, list(declarations.values()), {**skeleton.bodies, **changed})
+    built = replace(skeleton, bodies=checks.bodies, declarations=declarations)
+    bench.write_crate(built.crate)
+    passed, messages = bench.build_library()
+    if not passed:
+        raise StepFailed(f"the functions do not build: {first_error(messages)}")
+    reports = {slot: GateReport(slot, gates) for slot, gates in static.items()}
+    for edit in formed:
+        if error := checks.errors.get(edit.slot):
+            failed = GateOutcome("check", passed=False, detail=_error_text(error, edit))
+            reports[edit.slot] = GateReport(edit.slot, (*static[edit.slot], failed))
+    tested = [edit.slot for edit in formed if edit.slot not in checks.errors]
+    for report in run_gates(suites, skeleton, tested):
+        reports[report.slot] = report._replace(gates=(*static[report.slot], *report.gates))
+    return reports
+
+
+def _all_declarations(skeleton: Skeleton) -> dict[str, str]:
+    """Return declarations of all functions: an edited function may call others than before."""
+    found = (one for one in skeleton.functions if one.rust_signature)
+    return {
+        one.rust_name: f'#[link_name = "{one.slot}"]\npub {PARAMETER_MUT.sub("", one.rust_signature)};' for one in found
+    }
+
+
+def _error_text(error: CargoMessage, edit: FunctionEdit) -> str:
+    """Return an error of rustc with its place in the edited file."""
+    found = re.search(rf"\bfn {re.escape(edit.name)}\b", edit.text)
+    before = edit.text.count("\n", 0, found.start()) if found else 0
+    line = edit.line + error.line - before - BENCH_LINES
+    return f"{edit.file}:{line}: {error.code} {error.text}".replace("  ", " ")
+
+
+def _cargo_gates(bench: ProjectBench, crate: EditedCrate) -> Iterator[GateOutcome]:
+    """Yield whether the crate builds, and whether clippy has new warnings."""
+    bench.write_crate(crate.now)
+    passed, messages, seconds = bench.cargo("build")
+    yield GateOutcome("cargo build", passed, "" if passed else first_error(messages), seconds)
+    if not (find_rust().root / "bin" / CLIPPY).is_file():
+        yield GateOutcome("clippy", passed=True, detail=f"not run: {CLIPPY} is not installed")
+    elif passed:
+        new = _clippy(bench)
+        bench.write_crate(crate.before)
+        old = Counter((one.file, one.code) for one in _clippy(bench))
+        found = []
+        for one in new:
+            old[one.file, one.code] -= 1
+            if old[one.file, one.code] < 0:
+                found.append(one)
+        detail = f"{len(found)} new warnings, such as {found[0].file}:{found[0].line}: {found[0].text}" if found else ""
+        yield GateOutcome("clippy", not found, detail)
+
+
+def _clippy(bench: ProjectBench) -> list[CargoMessage]:
+    return [one for one in bench.cargo("clippy")[1] if one.code.startswith("clippy::")]

@@ -1,0 +1,91 @@
+"""Cache the results of jobs that build and test a project on this machine.
+
+The key covers the project, the commands, the compilers and the code of the product.  The blobs of a result are used
+again only if all of them are still stored.
+"""
+
+import json
+import os
+import platform
+import shutil
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_workers.bench.project_bench import LIMIT
+from jarvis_workers.errors import UsageError
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.store.values import Commit
+from jarvis_workers.toolchain.cargo import find_rust
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
+
+SPACE, FOLDER = "c2rust-gates-1", b"conversions"
+PACKAGES = "c2rust", "bench", "toolchain", "sandbox", "source", "steps/c2rust"
+BUILD_OPTIONS = "project", "configure", "build", "tests", "only", "tool_chains"
+LIMIT_OPTIONS = "build_seconds", "test_seconds", "memory_mb", "disk_mb"
+PROGRAMS = "cc", "gcc", "clang", "as", "ld", "make", "cmake", "gcov"
+
+
+def result_key(step: str, options: FastOptions, *parts: object) -> str:
+    """Return the key of a job's result; `parts` are the blobs that it reads, and options that only this step reads."""
+    given = [getattr(options, name) for name in (*BUILD_OPTIONS, *LIMIT_OPTIONS)]
+    words = [step, given, parts, code_fingerprint(), platform.machine(), _programs()]
+    return sha256(json.dumps(words, default=list).encode()).hexdigest()
+
+
+def cached_result(resources: Resources, options: FastOptions, key: str) -> Commit | None:
+    """Return the cached commit of a job, or None."""
+    if not (options.cache and resources.cache):
+        return None
+    found = resources.cache.find(SPACE, FOLDER, [key]).get(key)
+    names = [(str(name), str(blob)) for name, blob in json.loads(found)] if found else []
+    if not names or not all(resources.blobs.has(blob) for _, blob in names):
+        return None
+    # Storing a blob again renews its time of use, so that it is not pruned before this run refers to it.
+    return Commit(
+        cached=1, blobs=tuple((name, resources.blobs.put(resources.blobs.read(blob))) for name, blob in names)
+    )
+
+
+def cache_result(resources: Resources, key: str, commit: Commit, *details: str) -> Commit:
+    """Cache a commit and return it, unless it has gaps, or a limit ended a command: a repetition may end in time."""
+    if resources.cache and not commit.not_checked and not any(LIMIT in detail for detail in details):
+        resources.cache.put(SPACE, FOLDER, {key: json.dumps(commit.blobs).encode()})
+    return commit
+
+
+@cache
+def code_fingerprint() -> str:
+    """Return the hash of the code that decides; long-lived processes call this early: files may be replaced later."""
+    digest = sha256()
+    package = files("jarvis_workers")
+    for name in PACKAGES:
+        _add(digest, package.joinpath(name))
+    return digest.hexdigest()
+
+
+def _add(digest: "Hash", place: Traversable) -> None:
+    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            _add(digest, entry)
+        elif not entry.name.endswith(".pyc"):
+            digest.update(f"{entry.name}\0".encode() + entry.read_bytes())
+
+
+def _programs() -> list[object]:
+    """Return path, size and time of each compiler and tool of builds, and the Rust toolchain."""
+    found: list[object] = []
+    for name in PROGRAMS:
+        if place := shutil.which(name):
+            facts = Path(place).stat()
+            found.append((os.path.realpath(place), facts.st_size, facts.st_mtime_ns))
+    try:
+        return [*found, str(find_rust().root), find_rust().version]
+    except UsageError:
+        return found

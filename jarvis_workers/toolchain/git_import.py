@@ -1,0 +1,97 @@
+"""Add commits to a branch of a local repository; its working tree, index and hooks are not touched."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.toolchain.git import MAX_ANSWER_BYTES, local_environment
+from jarvis_workers.toolchain.gitstream import run
+
+SECONDS = 600
+AUTHOR = "Jarvis Workers <jarvis@localhost>"
+PLAIN = re.compile(rb"[^A-Za-z0-9_./-]")
+
+
+class NewCommit(NamedTuple):
+    """A commit: its message, and the contents of the files that it adds or changes."""
+
+    message: str
+    files: Mapping[str, bytes]
+
+
+class Repository(NamedTuple):
+    """The top directory of a repository, and the path of a directory in it, "" for the top itself."""
+
+    top: Path
+    prefix: str
+
+
+def find_repository(place: Path, environ: Mapping[str, str]) -> Repository | None:
+    """Return the repository that contains a directory, which need not exist, or None."""
+    real = Path(os.path.realpath(place))
+    existing = next(one for one in (real, *real.parents) if one.is_dir())
+    try:
+        output = _git(existing, environ, "rev-parse", "--show-toplevel")
+    except UsageError:
+        return None
+    top = Path(os.path.realpath(os.fsdecode(output.rstrip(b"\n"))))
+    return Repository(top, "" if real == top else os.fspath(real.relative_to(top)))
+
+
+def create_repository(place: Path, environ: Mapping[str, str]) -> Repository:
+    """Create a repository without commits."""
+    place.mkdir(parents=True, exist_ok=True)
+    _git(place, environ, "init", "--quiet")
+    return Repository(Path(os.path.realpath(place)), "")
+
+
+def check_branch(repository: Repository, branch: str, environ: Mapping[str, str]) -> None:
+    """Raise UsageError for a name that git refuses, and for a branch that is checked out."""
+    _git(repository.top, environ, "check-ref-format", f"refs/heads/{branch}")
+    trees = _git(repository.top, environ, "worktree", "list", "--porcelain").splitlines()
+    if f"branch refs/heads/{branch}".encode() in trees:
+        raise UsageError(f"{repository.top}: branch {branch} is checked out; switch to another, or choose another name")
+
+
+def add_commits(
+    repository: Repository, branch: str, commits: Iterable[NewCommit], seconds: int, environ: Mapping[str, str]
+) -> str:
+    """Add commits to a branch, which begins at HEAD if it is new, and return the last one.
+
+    The first commit replaces the directory of the repository's prefix; `seconds` is the time of all, since the epoch.
+    """
+    parent = _commit(repository, f"refs/heads/{branch}", environ) or _commit(repository, "HEAD", environ)
+    with tempfile.TemporaryFile() as stream:
+        for number, commit in enumerate(commits):
+            message = commit.message.encode()
+            stream.write(b"commit refs/heads/%b\ncommitter %b %d +0000\n" % (branch.encode(), AUTHOR.encode(), seconds))
+            stream.write(b"data %d\n%b\n" % (len(message), message))
+            if not number:
+                stream.write(f"from {parent}\n".encode() if parent else b"")
+                stream.write(b"D %b\n" % _quoted(repository.prefix) if repository.prefix else b"")
+            for name, content in sorted(commit.files.items()):
+                path = _quoted(f"{repository.prefix}/{name}".lstrip("/"))
+                stream.write(b"M 100644 inline %b\ndata %d\n%b\n" % (path, len(content), content))
+        stream.seek(0)
+        words = ["-C", str(repository.top), "fast-import", "--quiet"]
+        run(words, local_environment(environ), seconds=SECONDS, max_output=MAX_ANSWER_BYTES, stdin=stream)
+    return _commit(repository, f"refs/heads/{branch}", environ)
+
+
+def _commit(repository: Repository, name: str, environ: Mapping[str, str]) -> str:
+    try:
+        return _git(repository.top, environ, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").decode().strip()
+    except UsageError:
+        return ""
+
+
+def _git(place: Path, environ: Mapping[str, str], *words: str) -> bytes:
+    return run(["-C", str(place), *words], local_environment(environ), seconds=SECONDS, max_output=MAX_ANSWER_BYTES)
+
+
+def _quoted(path: str) -> bytes:
+    return b'"%b"' % PLAIN.sub(lambda match: b"\\%03o" % match[0][0], os.fsencode(path))

@@ -1,0 +1,311 @@
+"""How many wrong bodies the gates refuse: seeded mutants of the functions that a library's tests reach.
+
+    python -m tests.bench.c2rust_mutants TREE… [--seed N] [--count N] [--unchanged | --in-c] [-o FILE] [--again FILE]
+
+A TREE is named after a library of c2rust_projects.py.  Each round builds one crate with a mutant of each function,
+all compiled as by `jarvis c2rust fast`, and each mutant runs alone.  A survivor that rustc optimises to the same object
+code as the unchanged body is equivalent and does not count (trivial compiler equivalence).  With --unchanged the bodies
+stay as they are, with --in-c the functions of C compiled at -O0 take their place: each difference is a false alarm.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from jarvis_workers.bench.project_bench import TARGET, BenchLimits
+from jarvis_workers.c2rust.conversion import GateOutcome
+from jarvis_workers.c2rust.crate import CrateItem, bench_crate
+from jarvis_workers.c2rust.gates import GateReport, SuiteRun, judge_differences
+from jarvis_workers.c2rust.mechanical.names import RustBody
+from jarvis_workers.c2rust.mechanical.translate import translate_function
+from jarvis_workers.c2rust.project import ProjectItem
+from jarvis_workers.c2rust.shadow_log import read_shadow_log
+from jarvis_workers.sandbox.confine import WORK
+from jarvis_workers.steps.c2rust.merge_bodies import function_types
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites, baseline
+from tests.bench.c2rust_mutations import Mutation, draw_mutations
+from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
+
+LIMITS = BenchLimits(build_seconds=1800, test_seconds=600)
+LEAST_SECONDS, TIMES_AS_LONG = 60, 60
+UNCHANGED_AT_ONCE = 4
+MOST_ROUNDS = 8
+
+
+# Slot, place, change.
+MutantName = tuple[str, str, str]
+
+
+class Mutant(NamedTuple):
+    """A wrong body, with the file and line of C that it is wrong in."""
+
+    item: ProjectItem
+    mutation: Mutation
+    body: CrateItem
+
+    @property
+    def name(self) -> MutantName:
+        return self.item.slot, self.place, self.mutation.text
+
+    @property
+    def place(self) -> str:
+        return f"{self.item.file}:{self.mutation.line}"
+
+
+class MutantVerdict(NamedTuple):
+    """What the gates say of a mutant: the gate that refuses it, or "", with the failure or why nothing is compared.
+
+    `run` is whether the tests run its line; `calls` and `inputs` are calls of the tests and with generated arguments
+    that were compared with C; an `equivalent` mutant has the object code of the unchanged body.
+    """
+
+    library: str
+    function: str
+    place: str
+    change: str
+    run: bool
+    refused_by: str
+    detail: str
+    calls: int
+    inputs: int = 0
+    equivalent: bool = False
+
+
+def measure(
+    tree: Path,
+    count: int,
+    seed: int,
+    data: Path,
+    *,
+    unchanged: bool = False,
+    in_c: bool = False,
+    again: Collection[MutantName] = (),
+) -> Iterator[MutantVerdict]:
+    """Yield the verdicts of mutants of a library, of those in `again` if there are any, or of all unchanged bodies."""
+    commands = COMMANDS[tree.name]
+    with open_library(tree, commands, data, LIMITS) as library:
+        baselines = [baseline(library.bench, command) for command in commands.tests]
+        seconds = max(LEAST_SECONDS, TIMES_AS_LONG * max(suite.seconds for suite, _, _ in baselines))
+        library.bench.limits = LIMITS._replace(test_seconds=seconds)
+        called = sorted(
+            slot
+            for slot in frozenset[str]().union(*(reached for _, _, reached in baselines))
+            if _is_subject(library, slot)
+        )
+        if unchanged or in_c:
+            yield from _judge_unchanged(library, called, in_c=in_c)
+            return
+        queues = _queues(library, called, seed, again)
+        while queues and count > 0:
+            some = _next_round(library, queues, count)
+            count -= len(some)
+            yield from _judge_round(library, some)
+
+
+def _is_subject(library: TranslatedLibrary, slot: str) -> bool:
+    files = [one.item.file for one in library.project.functions if one.item.slot == slot]
+    return slot in library.bodies and not any(fnmatchcase(file, library.commands.oracles) for file in files)
+
+
+def _unchanged(library: TranslatedLibrary, slot: str) -> Mutant:
+    item = next(one.item for one in library.project.functions if one.item.slot == slot)
+    return Mutant(item, Mutation(item.definition.extent.line, "unchanged", item.definition.tree), library.bodies[slot])
+
+
+def _queues(
+    library: TranslatedLibrary, called: Sequence[str], seed: int, again: Collection[MutantName]
+) -> dict[str, Iterator[Mutant]]:
+    """Return the mutants of each function that tests call, in the drawn order."""
+    slots = list(called)
+    Random(seed).shuffle(slots)
+    return {slot: _mutants(library, slot, seed, again) for slot in slots}
+
+
+def _mutants(library: TranslatedLibrary, slot: str, seed: int, again: Collection[MutantName]) -> Iterator[Mutant]:
+    one = next(one for one in library.project.functions if one.item.slot == slot)
+    item, names = one.item, library.project.names[one.item.unit.file]
+    for mutation in draw_mutations(item.definition.tree, item.unit.types, f"{seed} {slot}"):
+        if again and (slot, f"{item.file}:{mutation.line}", mutation.text) not in again:
+            continue
+        body = translate_function(item.definition._replace(tree=mutation.tree), item.unit, names)
+        if isinstance(body, RustBody) and body.text != library.bodies[slot].text:
+            yield Mutant(item, mutation, library.bodies[slot]._replace(text=body.text))
+
+
+def _next_round(library: TranslatedLibrary, queues: dict[str, Iterator[Mutant]], count: int) -> list[Mutant]:
+    """Take the next mutant of each function that compiles."""
+    chosen: dict[str, Mutant] = {}
+    for _ in range(MOST_ROUNDS):
+        for slot in [one for one in queues if one not in chosen][: max(0, count - len(chosen))]:
+            if (mutant := next(queues[slot], None)) is None:
+                del queues[slot]
+            else:
+                chosen[slot] = mutant
+        errors = library.check({slot: mutant.body for slot, mutant in chosen.items()}).errors
+        chosen = {slot: mutant for slot, mutant in chosen.items() if slot not in errors}
+        if not errors:
+            break
+    return list(chosen.values())
+
+
+def _judge_unchanged(library: TranslatedLibrary, called: Sequence[str], *, in_c: bool) -> Iterator[MutantVerdict]:
+    """Yield what shadow says of right bodies, several in one run."""
+    runs = _build_unoptimised(library) if in_c else _build(library, {})
+    for start in range(0, len(called), UNCHANGED_AT_ONCE):
+        some = called[start : start + UNCHANGED_AT_ONCE]
+        doubled = runs.run(some, shadow=some)
+        for slot in some:
+            found = _verdict(library, _unchanged(library, slot), doubled)
+            yield found if found.refused_by else _with_inputs(library, runs, found)
+
+
+def _build_unoptimised(library: TranslatedLibrary) -> BenchSuites:
+    """Put the functions of the C sources, compiled without optimisation, in place of those in Rust."""
+    runs, objects = _build(library, {}), []
+    for number, unit in enumerate(library.units):
+        place, words = shlex.quote(os.fsdecode(unit.directory) or "."), shlex.join(unit.arguments)
+        source = shlex.quote(os.path.relpath(os.fsdecode(unit.file), os.fsdecode(unit.directory) or "."))
+        target = f"{library.bench.place}/{WORK}/unit{number}.o"
+        objects.append(target)
+        script = f"cd {place} && cc {words} -O0 -U_FORTIFY_SOURCE -fPIC -w -c {source} -o {target}"
+        rename = f"nm {target} | sed -n 's/.* jvc_\\(.*\\)/jvc_\\1 jvr_\\1/p' > {target}.names"
+        done = library.bench.run(f"{script} && {rename} && objcopy --redefine-syms={target}.names {target}", {}, 300)
+        assert not done.failure, done.output
+    flags = "-shared -Wl,-z,lazy -Wl,-z,muldefs -Wl,--unresolved-symbols=ignore-all"
+    done = library.bench.run(f"/usr/bin/cc {flags} {' '.join(objects)} -o {library.bench.library} -lm", {}, 300)
+    assert not done.failure, done.output
+    return runs
+
+
+def _build(library: TranslatedLibrary, bodies: Mapping[str, CrateItem]) -> BenchSuites:
+    library.write_crate(bodies, platform.machine())
+    passed, messages = library.bench.build_library()
+    assert passed, messages[-1]
+    return BenchSuites(library.bench, library.commands.tests, checked=library.checked)
+
+
+def _judge_round(library: TranslatedLibrary, mutants: Sequence[Mutant]) -> Iterator[MutantVerdict]:
+    runs = _build(library, {one.item.slot: one.body for one in mutants})
+    survivors = list[tuple[Mutant, MutantVerdict]]()
+    for one in mutants:
+        suite = runs.run([one.item.slot])
+        doubled = runs.run([one.item.slot], shadow=[one.item.slot]) if suite.passed else None
+        found = _verdict(library, one, doubled, suite.failure)
+        found = found if found.refused_by else _with_inputs(library, runs, found)
+        if found.refused_by:
+            yield found
+        else:
+            survivors.append((one, found))
+    for one, found in survivors:
+        bodies = library.bodies[one.item.slot], one.body
+        yield found._replace(equivalent=len({_object_code(library, body) for body in bodies}) == 1)
+
+
+def _object_code(library: TranslatedLibrary, body: CrateItem) -> bytes:
+    """Return the assembly of a function that is optimised as in a release, without that of the others."""
+    bench, project = library.bench, library.project
+    symbols = sorted({one.item.slot for one in project.items})
+    bench.write_crate(bench_crate(project.types, project.declarations().values(), [body], symbols))
+    bench.in_work(f"rm -rf {TARGET}/release/deps", [])
+    passed, messages, _ = bench.cargo("build", "--release", flags="--emit=asm -Ccodegen-units=1")
+    assert passed, messages[-1]
+    return bench.in_work(f"cat {TARGET}/release/deps/*.s", [])
+
+
+def _with_inputs(library: TranslatedLibrary, runs: BenchSuites, found: MutantVerdict) -> MutantVerdict:
+    """Return the verdict with the calls of generated arguments."""
+    called = runs.call(found.function, library.inputs.get(found.function))
+    outcome = next((one for one in called.outcomes() if not one.passed), None)
+    if outcome is None:
+        return found._replace(inputs=called.compared)
+    detail = _difference(library, found.function, called.log) if called.log else outcome.detail
+    return found._replace(refused_by="inputs" if detail else "", detail=detail, inputs=called.compared)
+
+
+def _verdict(library: TranslatedLibrary, mutant: Mutant, doubled: SuiteRun | None, failure: str = "") -> MutantVerdict:
+    """Return the verdict of a mutant whose tests fail, or else of the run in which its calls were compared."""
+    slot, item = mutant.item.slot, mutant.item
+    run = library.coverage.get((item.file, item.definition.name), {}).get(mutant.mutation.line, False)
+    gate, detail, calls = "suite", failure, 0
+    if doubled:
+        difference = _difference(library, slot, doubled.log)
+        gate, detail = "shadow" if difference else "", difference or doubled.unshadowed.get(slot, "") or doubled.failure
+        calls = doubled.compared.get(slot, 0)
+    return MutantVerdict(library.name, slot, mutant.place, mutant.mutation.text, run, gate, detail, calls)
+
+
+def _difference(library: TranslatedLibrary, slot: str, log: str) -> str:
+    """Return the first difference of a function that is not padding, as a report has it."""
+    if not read_shadow_log(log.encode(), [slot]).differences:
+        return ""
+    types = function_types(library.project.project)(slot)
+    gates = (GateOutcome("shadow", passed=False, detail="a call differs"),)
+    gate = judge_differences(GateReport(slot, gates, 0, log), types).gates[0]
+    return "" if gate.passed else gate.detail
+
+
+def table(verdicts: Sequence[MutantVerdict]) -> Iterator[str]:
+    """Yield the lines of a table, a row a library: percentages refused, of all lines and of those that tests run."""
+    columns = "suite | + shadow | + inputs"
+    yield f"| library | mutants | {columns} | on lines run | {columns} | survivors | equivalent |"
+    yield f"|{' --- |' * 11}"
+    for name in [*dict.fromkeys(one.library for one in verdicts), "all"]:
+        all_ = [one for one in verdicts if name in (one.library, "all")]
+        some = [one for one in all_ if not one.equivalent]
+        on_lines_run = [one for one in some if one.run or one.refused_by == "inputs"]
+        survivors = sum(not one.refused_by for one in some)
+        yield f"| {name} | {_shares(some)} | {_shares(on_lines_run)} | {survivors} | {len(all_) - len(some)} |"
+
+
+def _shares(verdicts: Sequence[MutantVerdict]) -> str:
+    gates, total = Counter(one.refused_by for one in verdicts), max(1, len(verdicts))
+    refused = list(accumulate(gates[name] for name in ("suite", "shadow", "inputs")))
+    return " | ".join([str(len(verdicts)), *(f"{100 * count / total:.0f} %" for count in refused)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("trees", nargs="+", type=Path, metavar="TREE")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60, help="mutants a library")
+    parser.add_argument("--unchanged", action="store_true", help="count false alarms")
+    parser.add_argument("--in-c", action="store_true", help="count false alarms of C at -O0 in place of Rust")
+    parser.add_argument("-o", "--output", type=Path, help="a file for the verdicts as JSON, a line each")
+    parser.add_argument("--again", type=Path, help="an earlier output, of the same seed, whose survivors to try again")
+    asked = parser.parse_args()
+    rows = [json.loads(line) for line in asked.again.read_text().splitlines()] if asked.again else []
+    survivors = [one for one in rows if not (one["refused_by"] or one["equivalent"])]
+    again = {(one["function"], one["place"], one["change"]) for one in survivors}
+    verdicts = list[MutantVerdict]()
+    with tempfile.TemporaryDirectory(prefix="jarvis-mutants") as data:
+        for tree in asked.trees:
+            for one in measure(
+                tree, asked.count, asked.seed, Path(data), unchanged=asked.unchanged, in_c=asked.in_c, again=again
+            ):
+                verdicts.append(one)
+                print(_line(one), flush=True)
+                if asked.output:
+                    with asked.output.open("a") as file:
+                        file.write(json.dumps(one._asdict()) + "\n")
+    print(*table(verdicts), sep="\n")
+
+
+def _line(one: MutantVerdict) -> str:
+    run = "run" if one.run else "not run"
+    state = "equivalent" if one.equivalent else "SURVIVES"
+    outcome = f"{one.refused_by or state} {one.detail}".strip()
+    return f"{one.library} {one.place} {one.function}: {one.change}: {run}, {one.calls} + {one.inputs} calls: {outcome}"
+
+
+if __name__ == "__main__":
+    main()

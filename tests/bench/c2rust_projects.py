@@ -1,0 +1,109 @@
+"""C libraries whose functions are translated, on a bench of their own: for measurements of the gates."""
+
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.bench.line_coverage import measure_coverage
+from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.c2rust.crate import CrateItem, bench_crate
+from jarvis_workers.c2rust.inputs import plan_calls
+from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.signatures import propose_mappings
+from jarvis_workers.c2rust.translation import TranslatedProject, translate_project
+from jarvis_workers.service.c2rust.compile_sources import CompileOptions, compile_commands_of
+from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.source.clang.definitions import read_definitions
+from jarvis_workers.source.clang.unit import CompileCommand
+from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
+from jarvis_workers.steps.c2rust.make_skeleton import Checks, check_bodies
+from jarvis_workers.toolchain.gcov import LineCoverage
+from jarvis_workers.toolchain.headers import builtin_headers
+
+MOST_MEGABYTES = 200
+ZOPFLI = (
+    "./zopfli --i3 -c README > a.gz && gzip -dc a.gz | cmp - README",
+    "./zopfli --i3 --zlib -c Makefile > a.zlib && ./zopfli --i3 --deflate -c Makefile > a.deflate"
+    " && tail -c +3 a.zlib | head -c -4 | cmp - a.deflate",
+)
+
+
+class LibraryCommands(NamedTuple):
+    """How a library is configured, built and tested, as a user of `jarvis c2rust fast` would say.
+
+    `oracles` is a pattern for the C files of its tests, whose functions decide about those of the others.
+    """
+
+    build: str
+    tests: tuple[str, ...]
+    configure: str | None = None
+    oracles: str = ""
+
+
+COMMANDS: Mapping[str, LibraryCommands] = {
+    "plain": LibraryCommands("make", ("make test",), oracles="check.c"),
+    "bzip2": LibraryCommands("make bzip2 bzip2recover", ("make test",)),
+    "zlib": LibraryCommands("make", ("make test",), "./configure", "test/*"),
+    "cJSON": LibraryCommands(
+        "cmake --build build", ("cd build && ctest",), "cmake -S . -B build -DENABLE_CJSON_UTILS=On", "*test*"
+    ),
+    "zopfli": LibraryCommands("make zopfli", ZOPFLI),
+    "tinyexpr": LibraryCommands("make smoke smoke_pr", ("./smoke", "./smoke_pr"), oracles="smoke.c"),
+    "lua": LibraryCommands("make -C src linux", ("src/lua -e 'print(#_VERSION)'",)),
+    "lz4": LibraryCommands("make -C programs lz4", ("programs/lz4 -c README.md | programs/lz4 -dc | cmp - README.md",)),
+    "hiredis": LibraryCommands("make hiredis-test", ()),
+    "sqlite3": LibraryCommands("echo 'int main(void) { return 0; }' > main.c && cc -o main main.c sqlite3.c", ()),
+}
+
+
+class TranslatedLibrary(NamedTuple):
+    """A library on its bench; `bodies` are those that rustc accepts, by slot."""
+
+    name: str
+    bench: ProjectBench
+    checked: ProjectBench
+    commands: LibraryCommands
+    project: TranslatedProject
+    bodies: Mapping[str, CrateItem]
+    coverage: LineCoverage
+    inputs: Mapping[str, UsableInputs]
+    units: tuple[CompileCommand, ...]
+
+    def write_crate(self, bodies: Mapping[str, CrateItem], machine: str) -> None:
+        """Write a crate for the gates in which these bodies replace those of the library."""
+        declarations = self.project.declarations()
+        symbols = sorted({one.item.slot for one in self.project.items})
+        shapes = self.project.shapes(self.bodies, machine)
+        chosen = list({**self.bodies, **bodies}.values())
+        self.bench.write_crate(bench_crate(self.project.types, declarations.values(), chosen, symbols, shapes))
+
+    def check(self, bodies: Mapping[str, CrateItem]) -> Checks:
+        """Leave out the bodies that rustc refuses."""
+        return check_bodies(
+            self.bench, self.project.types, list(self.project.declarations().values()), {**self.bodies, **bodies}
+        )
+
+
+@contextmanager
+def open_library(tree: Path, commands: LibraryCommands, data: Path, limits: BenchLimits) -> Iterator[TranslatedLibrary]:
+    """Yield the library in a tree, translated, with its programs built below `data`."""
+    options = CompileOptions(configure=commands.configure, build=commands.build, data_dir=data)
+    plan = compile_commands_of(tree, options)
+    headers = builtin_headers(None)
+    units = [read_definitions(Path(os.path.realpath(plan.tree)), command, headers) for command in plan.commands]
+    project = translate_project(read_project(units))
+    archive = pack_project(tree, MOST_MEGABYTES)
+    build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
+    coverage, _ = measure_coverage(data, build, limits)
+    mappings = propose_mappings(project.project.units)
+    functions = [one.item for one in project.functions if one.body]
+    plans = [plan_calls(one, mappings.get(one.definition.key, ()), platform.machine()) for one in functions]
+    with open_bench(data, build._replace(kind="checked"), limits) as checked, open_bench(data, build, limits) as bench:
+        inputs = find_usable(checked, plans)
+        items = {one.item.slot: one.crate_item() for one in project.functions if one.body}
+        benches = bench, checked
+        library = TranslatedLibrary(tree.name, *benches, commands, project, items, coverage, inputs, plan.commands)
+        yield library._replace(bodies=library.check({}).bodies)

@@ -1,0 +1,92 @@
+"""Functions with Rust parameters: C calls them through shims, and forwarders call C."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.c2rust.crate import bench_crate
+from jarvis_workers.c2rust.shims import is_converted, shim_item
+from jarvis_workers.c2rust.signatures import propose_mappings
+from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from tests.c2rust.deliveries import translated
+from tests.servers import missing
+
+SOURCE = """
+#include <stdio.h>
+#include <string.h>
+struct point { int x, y; };
+static int norm(const struct point *p) { return p->x * p->x + p->y * p->y; }
+void turn(struct point *p) { int x = p->x; p->x = -p->y; p->y = x; }
+int sum(const int *numbers, unsigned count)
+{
+    int all = 0;
+    for (unsigned at = 0; at < count; at++)
+        all += numbers[at];
+    return all;
+}
+void fill(char *text, size_t size) { memset(text, 'a', size); }
+size_t size_of(const char *text) { return text == NULL ? 0 : strlen(text); }
+void give(int *result) { *result = 7; }
+int either(struct point *p) { return p ? p->x : -1; }
+int apply(int (*f)(int), int type) { return f(type); }
+int twice(int n) { return 2 * n; }
+int (*chosen(void))(int) { return twice; }
+int main(void)
+{
+    struct point p = { 3, 4 };
+    int numbers[] = { 1, 2, 3 }, given;
+    char text[4] = "";
+    turn(&p), fill(text, 3), give(&given);
+    printf("%d %d %d %d %s", norm(&p), p.x, sum(numbers, 3), sum(numbers, 0), text);
+    printf(" %d %d %d", (int)size_of("four"), (int)size_of(NULL), given);
+    return printf(" %d %d %d\\n", either(&p), either(NULL), apply(chosen(), 4)) < 0;
+}
+"""
+OUTPUT = "25 -4 6 0 aaa 4 0 7 -4 -1 8"
+SIGNATURES = {
+    "a__norm": "forward_norm(p: &point) -> i32",
+    "turn": "forward_turn(p: &mut point)",
+    "sum": "forward_sum(numbers: &[i32]) -> i32",
+    "fill": "forward_fill(text: &mut [i8])",
+    "size_of": "forward_size_of(text: Option<&core::ffi::CStr>) -> u64",
+    "give": "forward_give(result: &mut core::mem::MaybeUninit<i32>)",
+    "either": "forward_either(p: Option<&mut point>) -> i32",
+    "apply": 'forward_apply(f: Option<unsafe extern "C" fn(i32) -> i32>, r#type: i32) -> i32',
+    "chosen": 'forward_chosen() -> Option<unsafe extern "C" fn(i32) -> i32>',
+}
+
+
+@pytest.mark.slow
+def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
+    for program in ("cc", "cargo"):
+        if shutil.which(program) is None:
+            missing(program)
+    source = tmp_path / "source"
+    source.mkdir()
+    project = translated(source, {"a.c": SOURCE})
+    mappings = propose_mappings(project.project.units)
+    functions = [one.item for one in project.functions if one.item.definition.name != "main"]
+    shims = {
+        item.slot: shim
+        for item in functions
+        if (shim := shim_item(item, mappings[item.definition.key], project.names[item.unit.file]))
+    }
+
+    for slot, signature in SIGNATURES.items():
+        assert f"unsafe fn {signature} {{\n" in shims[slot].text
+    assert "    // SAFETY: as in C, a0 has a1 elements; nothing changes it during the call.\n" in shims["sum"].text
+    assert sum(is_converted(one) for item in functions for one in mappings[item.definition.key]) == 7
+    test = f"test \"$(./program)\" = '{OUTPUT}'"
+    build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
+    with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
+        symbols = [one.item.slot for one in project.items]
+        declarations = project.declarations().values()
+        bench.write_crate(bench_crate(project.types, declarations, list(shims.values()), symbols))
+        built, messages = bench.build_library()
+        assert built, messages
+        suites = BenchSuites(bench, [test])
+        assert suites.run(list(shims)).passed
+        assert not suites.run(list(shims), trap=["sum"]).passed

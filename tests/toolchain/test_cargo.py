@@ -1,0 +1,36 @@
+"""Messages of cargo."""
+
+import json
+
+import pytest
+
+from jarvis_workers.toolchain.cargo import CargoMessage, read_messages
+
+
+def test_messages_name_line_and_column() -> None:
+    span = {"file_name": "src/a.rs", "line_start": 3, "column_start": 9, "is_primary": True}
+    secondary = {**span, "line_start": 1, "is_primary": False}
+    error = {"level": "error", "message": "mismatched types", "code": {"code": "E0308"}, "spans": [secondary, span]}
+    lines = [{"message": error}, {"reason": "build-finished"}, {"message": {**error, "level": "note"}}]
+    output = "\n".join([*map(json.dumps, lines), '{"message": {"lev'])
+
+    assert list(read_messages(output.encode())) == [
+        CargoMessage("error", "E0308", "mismatched types", "src/a.rs", 3, 9)
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/usr/bin/ld: a.o: undefined reference to `name'",
+        "rust-lld: error: undefined symbol: name",
+        "ld: cannot find -lz",
+    ],
+)
+def test_what_the_linker_says_is_part_of_the_message(line: str) -> None:
+    error = {"level": "error", "message": "linking with `cc` failed", "code": None, "spans": []}
+    output = json.dumps({"message": {**error, "rendered": f"error: linking\n  = note: {line}\n          more"}})
+
+    (message,) = read_messages(output.encode())
+    assert message.text.startswith("linking with `cc` failed: ")
+    assert message.text.endswith(line.split(": ", 1)[-1].removeprefix("a.o: ").removeprefix("error: "))
