@@ -16,7 +16,7 @@ jarvis c2rust fast --build make --test 'make check' -o ../library_rs
 jarvis c2rust fast --build make --test ./run-tests --proof compared
 jarvis c2rust fast --build make --test 'make test' --only 'inflate*'
 jarvis c2rust fast --build make --test 'make test' -o library_rs --branch jarvis/c2rust
-jarvis runs report last -o report.html      why a function stays C
+jarvis runs report last -o report.html      why a function stays in C
 """
 CONVERSION = "Conversion"
 

@@ -31,7 +31,7 @@ the exit code is 3 if B was not checked in full.
 """
 RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
-Id = Annotated[str, typer.Argument(metavar="A", help='The earlier run (id, its beginning, or "last") or report file.')]
+Id = Annotated[str, typer.Argument(metavar="A", help='The earlier run (id, id prefix, or "last") or report file.')]
 LaterId = Annotated[str, typer.Argument(metavar="B", help="The later run or report file.")]
 Form = Annotated[
     str | None,
@@ -74,7 +74,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
         number = counted(len(added), "new finding")
         write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
     elif code:
-        write_line(f"exit {code}: the later run is {plain(state)}: it may lack findings")
+        write_line(f"exit {code}: the later run is {plain(state)}: findings may be missing")
     return code
 
 

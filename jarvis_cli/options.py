@@ -112,7 +112,7 @@ Quiet = Annotated[
         rich_help_panel=REPORT,
     ),
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help='Run id, its beginning, or "last".', autocompletion=runs)]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help='Run id, id prefix, or "last".', autocompletion=runs)]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON output; same as --format json.")]
 TableForm = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table or json.")]
 TABLE_FORMS = ("table", "json")

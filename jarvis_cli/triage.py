@@ -33,7 +33,7 @@ States: true, false (a false alarm), wontfix (real, risk accepted), later (postp
 reason and are set aside in later runs. Verdicts are stored by fingerprint: file, rule and line of code.
 """
 
-RunId = Annotated[str | None, typer.Argument(metavar="[RUN]", help='A run\'s id, its beginning, or "last".')]
+RunId = Annotated[str | None, typer.Argument(metavar="[RUN]", help='Run id, id prefix, or "last".')]
 All = Annotated[bool, typer.Option("--all", help="Include findings that are judged already.")]
 List = Annotated[bool, typer.Option("--list", help="List findings and verdicts.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the list as JSON.")]

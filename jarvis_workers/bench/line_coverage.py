@@ -1,4 +1,4 @@
-"""Which lines of a project's functions its tests run: its programs in C, built once more with counters for gcov."""
+"""Measure which lines of a project's functions its tests execute, with a separate build of its C programs for gcov."""
 
 from pathlib import Path
 
@@ -14,9 +14,9 @@ GCOV = "find . -name '*.gcda' -exec gcov --json-format --stdout {} +"
 def measure_coverage(
     directory: Path, build: ProjectBuild, limits: BenchLimits, *, tier: Tier | None = None
 ) -> tuple[LineCoverage, str]:
-    """Return the lines that the tests run, and in one line why there are none, "" otherwise.
+    """Return the lines that the tests execute, and a one-line reason if there are none ("" otherwise).
 
-    Programs and tests run in a bench of their own, once as long as the project stays as it is.
+    Programs and tests run in a separate bench, and only once while the project is unchanged.
     """
     if not build.tests:
         return {}, ""
@@ -26,4 +26,4 @@ def measure_coverage(
             coverage = read_coverage(done.output, str(bench.place / WORK / PROJECT))
     except StepFailed as problem:
         return {}, str(problem)
-    return coverage, "" if coverage else done.failure or "no counts of gcov"
+    return coverage, "" if coverage else done.failure or "gcov reported no counts"

@@ -31,12 +31,12 @@ PROJECT, PRISTINE, TARGET, CRATE = "project", "pristine", "target", "crate"
 ARCHIVE, STATE = "archive", "state"
 LOG = "slots.log"
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
-# Lazily bound: the library names C functions of the whole project, of which a program may have a part.
+# Lazily bound: the library names C functions of the whole project, and a program may contain only some.
 RUST_FLAGS = "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed"
 OUTPUT_BYTES = 64_000_000
 LOG_BYTES = 64_000_000
 TAIL = 300
-LIMIT = "ended by its limit"
+LIMIT = "stopped at its limit"
 # A variable of the environment has at most 128 KiB (MAX_ARG_STRLEN of Linux).
 NAMES_LENGTH = 100_000
 ROOT_MODULE = "src/lib.rs"
@@ -67,9 +67,9 @@ class BenchLimits(NamedTuple):
 
 
 class ProjectBuild(NamedTuple):
-    """How the programs of a project are made: its archive, and the commands, None for those that it does not need.
+    """How the programs of a project are built: its archive, and the commands, None for those that it does not need.
 
-    `tests` run once after the build, since many build their programs first.
+    `tests` run once after the build, since many test commands first build their programs.
     """
 
     archive: bytes
@@ -158,14 +158,14 @@ class ProjectBench:
         return self.place / CRATE / SHAPES
 
     def name_list(self, purpose: str, names: Sequence[str]) -> str:
-        """Return names as a variable of the slot runtime: separated by commas, or "@FILE" for many."""
+        """Return names as the value of a variable of the slot runtime: comma-separated, or "@FILE" for many."""
         text = ",".join(names)
         if len(text) <= NAMES_LENGTH:
             return text
         return f"@{self.write_text(f'{purpose}.names', chr(10).join(names))}"
 
     def write_text(self, name: str, text: str) -> Path:
-        """Write a file that programs can read, not write; return its path."""
+        """Write a file that programs can only read; return its path."""
         path = self.place / WRAPPERS / name
         _write_if_changed(path, text.encode())
         return path
@@ -187,7 +187,7 @@ class ProjectBench:
         self.in_work(f"{COPY} {PROJECT} {PRISTINE}", [])
 
     def restore(self) -> None:
-        """Make the tree of the project what it was after the build."""
+        """Restore the tree of the project to its state after the build."""
         tree = self.place / WORK / PROJECT
         now = read_tree(tree)
         if self._tree is None:
@@ -199,7 +199,10 @@ class ProjectBench:
         self._tree = read_tree(tree)
 
     def in_work(self, script: str, words: Sequence[str]) -> bytes:
-        """Run a shell script beside the project and the target directory, and return its output. Raises StepFailed."""
+        """Run a shell script in the parent directory of project and target directory; return its output.
+
+        Raises StepFailed.
+        """
         command = ["sh", "-c", script, "sh", *words]
         done = self._run(self.place / WORK, {"PATH": PATH}, command, self.limits.build_seconds, None)
         if done.failure:
@@ -207,7 +210,7 @@ class ProjectBench:
         return done.output
 
     def test(self, command: str, environment: Mapping[str, str], seconds: float = inf) -> CommandResult:
-        """Run a test command of the project, in the tree after its build, with variables of the runtime of slots."""
+        """Run a test command of the project in the built tree, with variables for the slot runtime."""
         self.restore()
         return self.run(command, environment, min(seconds, self.limits.test_seconds))
 
@@ -227,7 +230,7 @@ class ProjectBench:
         return self._run(self.place / WORK / PROJECT, variables, words, seconds, log)
 
     def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
-        """Replace the files of the crate, read-only in the sandbox; files with the same content keep their times."""
+        """Replace the files of the crate, which are read-only in the sandbox; unchanged files keep their times."""
         crate = self.place / CRATE
         digest = sha256()
         for path in crate.rglob("*"):
@@ -303,7 +306,7 @@ def _read_log(log: Path | None) -> bytes:
 
 
 def _write_if_changed(path: Path, content: bytes) -> None:
-    """Write a file of the crate if its content changes, since cargo compares times."""
+    """Write a file of the crate only if its content changes, since cargo compares modification times."""
     try:
         if path.read_bytes() == content and not path.is_symlink():
             return

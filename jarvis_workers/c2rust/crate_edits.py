@@ -1,7 +1,7 @@
 """Find the user's edits of a generated crate, function by function: the gates `form` and `signature`.
 
-A body is the same text in the crate and on a bench, except for the attribute that exports it.  All that is not a
-function of the conversion stays as it was written: an edit elsewhere is a problem of its file, or not checked.
+The text of a body is the same in the crate and on a bench, except for the attribute that exports it.  Everything other
+than the functions of the conversion must be unchanged: an edit elsewhere is a problem of its file, or is not checked.
 """
 
 import re
@@ -22,7 +22,7 @@ BUILT = ("Cargo.lock",)
 
 
 class FunctionEdit(NamedTuple):
-    """A function whose text changed: its slot, file and line, the new text for a bench, and that of the conversion."""
+    """A function whose text has changed: its slot, file and line, the new text for a bench, and the original text."""
 
     slot: str
     name: str
@@ -33,7 +33,7 @@ class FunctionEdit(NamedTuple):
 
     def gates(self) -> tuple[GateOutcome, ...]:
         """Return the outcomes of the gates `form` and `signature`."""
-        problem = "it is missing in its file" if not self.text else form_problem(self.text)
+        problem = "it is missing from its file" if not self.text else form_problem(self.text)
         form = GateOutcome("form", not problem, problem)
         if problem:
             return (form,)
@@ -45,7 +45,8 @@ class FunctionEdit(NamedTuple):
 class CrateEdits(NamedTuple):
     """The edits of a crate.
 
-    `problems` are texts outside of functions that a gate refuses, `unchecked` files that no gate checks, each one line.
+    `problems` are edits outside of functions that a gate refuses, `unchecked` are files that no gate checks; each is
+    one line.
     """
 
     functions: tuple[FunctionEdit, ...]
@@ -108,7 +109,7 @@ def _beside(
     for one in new:
         if one[:2] not in owners and one.text not in texts:
             is_edited = one.kind != "use" and one[:2] in was
-            what = "changed; only functions may" if is_edited else "not of the conversion; put it inside a function"
+            what = "changed; only functions may" if is_edited else "not from the conversion; put it inside a function"
             yield f"{file}:{one.line}: form: `{_shown(one)}`: {what}"
     for one in old:
         if one[:2] not in owners and one[:2] not in left:
@@ -123,7 +124,7 @@ def _shown(item: RustItem) -> str:
 
 
 def form_problem(text: str) -> str:
-    """Return why the gate `form` refuses the text of a function, "" if it does not."""
+    """Return why the gate `form` refuses the text of a function, or "" if it accepts it."""
     code = masked(text)
     if found := UNFINISHED.search(code):
         return f"it contains {found[1]}!"
@@ -138,7 +139,7 @@ def form_problem(text: str) -> str:
 
 
 def signature(text: str, name: str) -> str:
-    """Return the signature of a function with white space normalized, "" if the text does not define it."""
+    """Return the signature of a function with white space normalized, or "" if the text does not define it."""
     for item in read_items(text):
         if (item.kind, item.name) == ("fn", name):
             return " ".join(item.definition[: masked(item.definition).find("{")].split())
@@ -146,5 +147,5 @@ def signature(text: str, name: str) -> str:
 
 
 def _tokens(head: str) -> str:
-    """Return a signature without the names of its parameters, to compare it."""
+    """Return a signature without the names of its parameters, for comparison."""
     return " ".join(re.findall(r"\w+|\S", PARAMETER_NAME.sub("", head))).replace(", )", ")")

@@ -1,7 +1,7 @@
-"""Functions of which a program has several copies, or that differ between units: they stay C, and so do their callers.
+"""Functions that have several copies in a program, or differ between units: they and their callers stay in C.
 
-A static function of a header is compiled in each unit that includes it, and a file may be compiled several times with
-other macros.  One Rust function replaces all copies, which is right only if they are the same and share their state.
+A static function in a header is compiled in each unit that includes it, and a file may be compiled several times with
+different macros.  One Rust function replaces all copies, which is correct only if they are equal and share their state.
 """
 
 from collections import defaultdict
@@ -11,19 +11,19 @@ from jarvis_workers.source.clang.c_types import CDefinition, UnitDefinitions
 from jarvis_workers.source.clang.syntax_tree import walk
 
 VARIANTS = "compiled in several variants, which differ by macros"
-STATE = "a static function of a header with static variables, of which each file has its own"
-CALLER = "uses {}, of which each file has its own copy"
+STATE = "a static function in a header; each file has its own copy of its static variables"
+CALLER = "uses {}; each file has its own copy of it"
 Copy = tuple[CDefinition, UnitDefinitions]
 
 
 def is_unit_variable(definition: CDefinition, unit: UnitDefinitions) -> bool:
-    """Return whether a definition is a static variable of a header that can change: each unit has its own."""
+    """Return whether a definition is a mutable static variable in a header, of which each unit has a copy."""
     is_static = definition.internal and definition.type.kind != "function"
     return is_static and not definition.constant and definition.extent.file != unit.file
 
 
 def copy_refusals(units: Sequence[UnitDefinitions]) -> dict[str, str]:
-    """Return by key the functions for which one Rust function does not do, with the reasons."""
+    """Return the functions that a single Rust function cannot replace, by key, with the reasons."""
     copies: defaultdict[str, list[Copy]] = defaultdict(list)
     for unit in units:
         for one in unit.definitions:
@@ -39,7 +39,7 @@ def copy_refusals(units: Sequence[UnitDefinitions]) -> dict[str, str]:
 
 
 def _callers(copies: Mapping[str, Sequence[Copy]], several: Collection[str], unread: set[str]) -> dict[str, str]:
-    """Return the functions that use one of `unread`, also through others of which there are several."""
+    """Return the functions that use one of `unread`, directly or through other functions with several copies."""
     callers: dict[str, str] = {}
     users = defaultdict[str, list[str]](list)
     for key, some in copies.items() if unread else ():
@@ -56,7 +56,7 @@ def _callers(copies: Mapping[str, Sequence[Copy]], several: Collection[str], unr
 
 
 def _own_symbols(units: Sequence[UnitDefinitions]) -> dict[int, frozenset[tuple[str, bytes]]]:
-    """Return the external symbols of each unit with their files, by its id; those of headers may be inline."""
+    """Return the external symbols of each unit, with their files, by unit id; symbols in headers may be inline."""
     files = {unit.file for unit in units}
     return {
         id(unit): frozenset(
@@ -67,12 +67,12 @@ def _own_symbols(units: Sequence[UnitDefinitions]) -> dict[int, frozenset[tuple[
 
 
 def _are_in_one_program(copies: Sequence[Copy], own: Mapping[int, frozenset[tuple[str, bytes]]]) -> bool:
-    """Return whether the copies may be linked together: units that all define one symbol of one file cannot."""
+    """Return whether the copies can be linked into one program: units that define a symbol of the same file cannot."""
     return len(copies) > 1 and not frozenset.intersection(*(own[id(unit)] for _, unit in copies))
 
 
 def _differ(copies: Sequence[Copy]) -> bool:
-    """Return whether copies of a function of one file have other places, trees or types."""
+    """Return whether the copies of a function of one file differ in place, tree or type."""
     (first, unit), *others = copies
     return any(
         one.extent != first.extent or one.type != first.type or _meaning(one, own) != _meaning(first, unit)
@@ -82,7 +82,7 @@ def _differ(copies: Sequence[Copy]) -> bool:
 
 
 def _meaning(definition: CDefinition, unit: UnitDefinitions) -> list[object]:
-    """Return what the translation of a function depends on, flat: trees can be deeper than recursion allows."""
+    """Return everything that a translation depends on, as a flat list, since trees may exceed the recursion limit."""
     nodes = list(walk(definition.tree))
     types = sorted({node.type for node in nodes})
     unit_types = [unit.types.get(name) for name in types]

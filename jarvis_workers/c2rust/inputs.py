@@ -62,7 +62,7 @@ def plan_calls(
     """
     definition = item.definition
     if definition.name == "main":
-        return CallPlan(item.slot, reason="it is the program itself")
+        return CallPlan(item.slot, reason="it is the entry point of a program")
     offered = sources or InputSources(item.unit.records)
     literals = offered.literals.get(item.unit.file, ())
     function = SetupFunction(item.slot, definition.key, definition.type, tuple(mappings))

@@ -13,7 +13,7 @@ from jarvis_workers.c2rust.slots import MAIN, unit_name
 from jarvis_workers.paths import as_text
 from jarvis_workers.source.clang.c_types import CDeclaration, CDefinition, UnitDefinitions
 
-SEVERAL_PROGRAMS = "defined in several files, of which a program links one"
+SEVERAL_PROGRAMS = "defined in several files, only one of which is linked into a program"
 # Modules of the crate itself, and words that cannot name a module.
 RESERVED_MODULES = frozenset(
     ("c", "types", "lib", "main", "mod", "core", "std", "crate", "self", "super", "test", "golden_tests")
@@ -21,10 +21,10 @@ RESERVED_MODULES = frozenset(
 
 
 class ProjectItem(NamedTuple):
-    """A function or global that the project defines.
+    """A function or global defined in the project.
 
-    `slot` is its name among the slots of the programs, `rust_name` its unique name in the crate, `module` the module of
-    its file.  If it is not `translatable`, `refusal` is the reason.
+    `slot` is its slot name in the programs, `rust_name` its unique name in the crate, `module` the module of its file.
+    If it is not `translatable`, `refusal` is the reason.
     """
 
     definition: CDefinition
@@ -68,10 +68,10 @@ class Project:
 
 
 def read_project(units: Iterable[UnitDefinitions]) -> Project:
-    """Return the project of some units, whose order has no influence.
+    """Return the project of some units; the order of the units does not matter.
 
-    A definition that several units contain, as of a header, is taken from the first of them by file name; a static
-    variable that can change is an item for each unit.
+    A definition in several units, such as one in a header, is taken from the first unit by file name; a mutable static
+    variable is a separate item in each unit.
     """
     ordered = tuple(sorted(units, key=lambda unit: unit.file))
     found: dict[tuple[str, bytes, bytes], tuple[CDefinition, UnitDefinitions]] = {}
@@ -106,7 +106,7 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
 
 
 def is_main(definition: CDefinition) -> bool:
-    """Return whether a definition is where a program begins."""
+    """Return whether a definition is the entry point of a program."""
     return definition.name == MAIN and not definition.internal and definition.type.kind == "function"
 
 
@@ -115,9 +115,9 @@ def _has_own_name(definition: CDefinition, unit: UnitDefinitions) -> bool:
 
 
 def slot_name(definition: CDefinition, unit: UnitDefinitions) -> str:
-    """Return the name of a function's slot, and of a global in the programs: see `c2rust/slots.py`.
+    """Return the name of a function's slot, or of a global in the programs: see `c2rust/slots.py`.
 
-    Compilers do not say where a variable is defined, so that a static one of a header has the name of its unit.
+    Compilers do not record where a variable is defined, so a static variable of a header is named after its unit.
     """
     if not definition.internal and not is_main(definition):
         return definition.name
@@ -126,7 +126,7 @@ def slot_name(definition: CDefinition, unit: UnitDefinitions) -> str:
 
 
 def module_names(files: Iterable[str]) -> dict[str, str]:
-    """Return the module of each file: its base name in snake case, or its path where that is not unique."""
+    """Return the module of each file: its base name in snake case, or its path if the base name is not unique."""
     ordered = sorted(set(files))
     short = {file: _module(PurePosixPath(file).stem) for file in ordered}
     count = Counter(short.values())
@@ -148,7 +148,7 @@ def _module(name: str) -> str:
 def _unique_names(
     definitions: Sequence[tuple[CDefinition, UnitDefinitions]], declared: Iterable[CDeclaration]
 ) -> dict[str, str]:
-    """Return the name of each function and global by key: the C name, or that of its slot if several have it."""
+    """Return the name of each function and global by key: the C name if it is unique, else the name of the slot."""
     by_key = {one.key: one.name for one in declared} | {one.key: one.name for one, _ in definitions}
     count = Counter(by_key.values())
     internal = {one.key: slot_name(one, unit) for one, unit in definitions if one.internal and count[one.name] > 1}

@@ -138,7 +138,7 @@ class PoolSupervisor:
     def _look_after(self, pool: PoolChild) -> None:
         how = pool.child.ended() if pool.child else None
         if how and pool.child:
-            self.context.tell(f"pool {pool.config.queue} {how}; starting it again")
+            self.context.tell(f"pool {pool.config.queue} {how}; restarting it")
             settled = self.context.clock() - pool.started >= SETTLED_SECONDS
             pool.child, pool.deaths = None, 1 if settled else pool.deaths + 1
             if pool.deaths > DEATHS_MAX:

@@ -24,5 +24,5 @@ def test_lines_that_tests_run_are_counted() -> None:
     facts = {"file": "a.c", "line": 1, "end_line": 9, "module": "a", "rust_name": "f", "state": "mechanical"}
     conversion = Conversion((FunctionResult("f", **facts, lines=9, lines_run=5), FunctionResult("g", **facts)))  # type: ignore[arg-type]
 
-    assert "the tests run 5 of 9 lines of the functions that are Rust" in "".join(conversion_text(conversion, {}))
+    assert "the tests run 5 of 9 lines of the functions in Rust" in "".join(conversion_text(conversion, {}))
     assert "| 5 of 9 |" in "".join(conversion_markdown(conversion, {}))

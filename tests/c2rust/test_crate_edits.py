@@ -57,7 +57,7 @@ def test_static_variables_belong_to_their_function() -> None:
         ("a: i32", "a: u32", "signature", 'it should be `pub unsafe extern "C" fn add(mut a: i32, b: *mut u8) -> i32`'),
         ("*mut u8", "*const u8", "signature", None),
         ('pub unsafe extern "C" fn add', "pub fn add", "signature", None),
-        ("fn add", "fn added", "form", "it is missing in its file"),
+        ("fn add", "fn added", "form", "it is missing from its file"),
     ],
 )
 def test_form_and_signature_refuse(old: str, new: str, gate: str, detail: str | None) -> None:
@@ -83,8 +83,8 @@ def test_form_and_signature_accept(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("pub static table", "fn helper() {}\npub static table", "`fn helper`: not of the conversion; put it inside"),
-        ("use crate::c::*;", "use crate::c::*;\nuse std::mem::*;", "`use std`: not of the conversion"),
+        ("pub static table", "fn helper() {}\npub static table", "`fn helper`: not from the conversion; put it inside"),
+        ("use crate::c::*;", "use crate::c::*;\nuse std::mem::*;", "`use std`: not from the conversion"),
         ("[1, 2]", "[1, 3]", "src/a.rs:15: form: `static table`: changed; only functions"),
         ("pub static table: [u8; 2] = [1, 2];", "", "src/a.rs: form: `static table` is missing"),
         ("pub static table", 'pub unsafe extern "C" fn add() {}\npub static table', "`fn add` is defined twice"),

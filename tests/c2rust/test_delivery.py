@@ -81,9 +81,9 @@ def test_a_static_function_of_a_header_with_state_stays_c_and_so_do_its_callers(
     files = {"s.h": STATE, "a.c": '#include "s.h"\nint a(void) { return indirect(); }\n', "b.c": '#include "s.h"\n'}
 
     assert refusals(translated(tmp_path, files)) == {
-        "s__bump": "a static function of a header with static variables, of which each file has its own",
-        "s__indirect": "uses bump, of which each file has its own copy",
-        "a": "uses indirect, of which each file has its own copy",
+        "s__bump": "a static function in a header; each file has its own copy of its static variables",
+        "s__indirect": "uses bump; each file has its own copy of it",
+        "a": "uses indirect; each file has its own copy of it",
     }
     files.pop("b.c")
     assert refusals(translated(tmp_path / "alone", files)) == {}
@@ -114,10 +114,10 @@ def test_a_template_that_is_compiled_for_several_types_stays_c_where_its_copies_
     found = refusals(translated(tmp_path, {"a.c": text}, commands))
     assert found == {
         "a__half": "compiled in several variants, which differ by macros",
-        "count_int": "uses n, of which each file has its own copy",
-        "count_short": "uses n, of which each file has its own copy",
-        "sum_int": "uses half, of which each file has its own copy",
-        "sum_short": "uses half, of which each file has its own copy",
+        "count_int": "uses n; each file has its own copy of it",
+        "count_short": "uses n; each file has its own copy of it",
+        "sum_int": "uses half; each file has its own copy of it",
+        "sum_short": "uses half; each file has its own copy of it",
     }
 
 

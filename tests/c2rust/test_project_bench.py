@@ -28,7 +28,7 @@ from tests.servers import missing
 
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
 # The program that loops may reach its CPU time first, which make reports as an error.
-TIMEOUTS = ["ended by its limit of wall time", "exit code 2"]
+TIMEOUTS = ["stopped at its limit of wall time", "exit code 2"]
 LIMITS = BenchLimits(build_seconds=300, test_seconds=60, memory_mb=2048, disk_mb=1024)
 
 
@@ -191,7 +191,7 @@ def test_a_build_without_coverage_is_explained(benches: Path, project: ProjectBu
         ("std::process::abort()", ["exit code 2"]),
         (
             "let mut all = Vec::new(); loop { all.push(vec![1u8; 1 << 24]); }",
-            ["exit code 2", "ended by its limit of memory"],
+            ["exit code 2", "stopped at its limit of memory"],
         ),
     ],
 )

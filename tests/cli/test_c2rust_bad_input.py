@@ -64,7 +64,7 @@ def test_calls_are_not_compared_in_tests_that_differ_from_run_to_run(jarvis: Jar
 
 
 @pytest.mark.parametrize(
-    ("test", "failure"), [("./check", "exit code 1"), ("sleep 100", "ended by its limit of wall time")]
+    ("test", "failure"), [("./check", "exit code 1"), ("sleep 100", "stopped at its limit of wall time")]
 )
 def test_tests_that_fail_or_hang_in_c_end_the_run(jarvis: Jarvis, hard: Path, test: str, failure: str) -> None:
     ended = convert(jarvis, hard, test, JARVIS_C2RUST__TEST_SECONDS="1")
@@ -81,7 +81,7 @@ def test_programs_for_another_machine_cannot_prove_functions(jarvis: Jarvis, har
     ended = convert(jarvis, hard, f"{QEMU} ./check constructs", build="make CC=aarch64-linux-gnu-gcc")
 
     assert ended.code == 3, ended.err
-    assert "duff: the programs cannot load Rust built for " in ended.out
+    assert "duff: the programs cannot load a Rust library built for " in ended.out
     assert states(hard)["duff"] == ("forwarded", "built", "duff")
 
 

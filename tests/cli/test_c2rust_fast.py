@@ -97,7 +97,7 @@ def test_a_library_becomes_a_crate(jarvis: Jarvis, library: Path) -> None:
     assert ended.code == 3, ended.err
     assert "is incomplete: 8 of 11 functions in Rust" in ended.err
     assert "8 of 11 functions in Rust" in ended.out
-    assert "the tests run 20 of 21 lines of the functions that are Rust" in ended.out
+    assert "the tests run 20 of 21 lines of the functions in Rust" in ended.out
     lines = (library / ".jarvis" / "c2rust" / "symbol_map.jsonl").read_text().splitlines()
     states = {one["c_name"]: (one["state"], one["proof"]) for one in map(json.loads, lines)}
     assert states == {
@@ -115,7 +115,7 @@ def test_a_library_becomes_a_crate(jarvis: Jarvis, library: Path) -> None:
     }
     report = json.loads(jarvis("runs", "report", "last", "--format", "json").out)
     assert (report["run"]["state"], report["conversion"]["failures"]) == ("incomplete", [])
-    assert "1 function stays in C unproven" in jarvis("runs", "show", "last").out
+    assert "1 function is unproven and stays in C" in jarvis("runs", "show", "last").out
     crate = library.with_name("small_rs")
     subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
     built = crate / "target" / "debug" / "libsmall_rs.a"
@@ -123,7 +123,7 @@ def test_a_library_becomes_a_crate(jarvis: Jarvis, library: Path) -> None:
     assert all(f" T {name}\n" in symbols for name in ("add", "sum", "name_of", "variadic", "never_called"))
     assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0
     assert "C interface: 8 symbols" in ended.out
-    assert "tests with the crate: make test: 1 of 1 programs are of the crate" in ended.out
+    assert "tests with the crate: make test: 1 of 1 programs come from the crate" in ended.out
     assert "NOT CHECKED: 1 translation units could not be read" in ended.out
     assert (crate / "c" / "nested.c").read_bytes() == (library / "nested.c").read_bytes()
     golden = subprocess.run(
@@ -229,7 +229,7 @@ def test_programs_that_link_different_files_of_one_symbol_are_left_out_by_name(j
     for name in ("p1", "p2"):
         assert f"warning: the crate has no program {name}: linking with" in ended.out
     assert re.search(r"undefined (reference to|symbol:) .?name", ended.out)
-    assert "tests with the crate: make test: 1 of 3 programs are of the crate" in ended.out
+    assert "tests with the crate: make test: 1 of 3 programs come from the crate" in ended.out
     subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=library.with_name("small_rs"), check=True)
 
 

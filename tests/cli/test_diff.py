@@ -118,7 +118,7 @@ def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis,
     assert jarvis("runs", "diff", first, same, "--fail-on", "low").code == 0
     assert jarvis("runs", "diff", first, partial).code == 0
     unsure = jarvis("runs", "diff", first, partial, "--fail-on", "low")
-    says = "exit 3: the later run is incomplete: it may lack findings"
+    says = "exit 3: the later run is incomplete: findings may be missing"
     assert (unsure.code, unsure.line) == (3, f"jarvis: {says}")
 
 

@@ -101,7 +101,7 @@ def test_a_pool_that_dies_is_started_again_and_its_jobs_are_given_back_with_blam
     (job,) = job_rows(stage.store, run)
     assert (job.state, job.crashes, job.reason) == ("pending", 1, "crashed: killed by SIGKILL")
     assert event_names(stage.store, run).count("crashed") == 1
-    assert stage.said == ["pool control killed by SIGKILL; starting it again"]
+    assert stage.said == ["pool control killed by SIGKILL; restarting it"]
 
 
 def test_only_a_pool_that_keeps_dying_soon_after_its_start_is_given_up(stage: Stage) -> None:

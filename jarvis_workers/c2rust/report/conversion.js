@@ -24,7 +24,7 @@ function tone(one) {
   return stateClass(one) || shade(users[one]);
 }
 
-/* The row of a function: name, state, where it is and why it stays C, lines, and how many of them the tests run. */
+/* The row of a function: name, state, where it is and why it stays in C, lines, and how many of them the tests run. */
 function conversionRow(one) {
   const found = conversion.functions[one];
   const where = `${place(one)}: ${found.reason || found.proof}`;

@@ -10,13 +10,13 @@ from jarvis_workers.paths import plain
 
 CAUSES = {
     "refused": "in C, not supported by the translation",
-    "not_checked": "in C, NOT CHECKED: without proof",
-    "different": "in C, different behaviour in Rust",
+    "not_checked": "in C, NOT CHECKED: unproven",
+    "different": "in C, because Rust behaves differently",
 }
 
 
 def summary(conversion: Conversion) -> str:
-    """Return the last line of the command: how many functions are Rust, and how many are not, and why."""
+    """Return the last line of output: the number of functions in Rust, and of the others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
     parts = [f"{counts['mechanical']:,} of {total:,} functions in Rust"]
     parts += [f"{counts[cause]:,} {text}" for cause, text in CAUSES.items() if counts[cause]]
@@ -24,7 +24,7 @@ def summary(conversion: Conversion) -> str:
 
 
 def advice(conversion: Conversion) -> str:
-    """Return how to convert functions that stay in C because they are not proven, "" if there are none."""
+    """Return advice on how to convert unproven functions, or "" if there are none."""
     if not state_counts(conversion.functions)["not_checked"]:
         return ""
     return (
@@ -57,11 +57,11 @@ def _lines(conversion: Conversion) -> Iterator[str]:
 
 
 def _lines_run(conversion: Conversion) -> Iterator[str]:
-    """Yield how much of the C code the tests run, if this was counted."""
+    """Yield the line coverage of the tests in C, if it was measured."""
     rust = [one for one in conversion.functions if one.state == "mechanical"]
     if lines := sum(one.lines for one in rust):
         run = sum(one.lines_run for one in rust)
-        yield f"the tests run {run:,} of {lines:,} lines of the functions that are Rust"
+        yield f"the tests run {run:,} of {lines:,} lines of the functions in Rust"
 
 
 def suite_text(passed: bool) -> str:
@@ -69,7 +69,7 @@ def suite_text(passed: bool) -> str:
 
 
 def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the pieces of the report in Markdown; `run` is what the other reports show of a run."""
+    """Yield the pieces of the report in Markdown; `run` is the `run` part of other reports."""
     yield f"# From C to Rust: {_cell(str(run.get('root', '')))}\n\n{summary(conversion)}.\n"
     for line in failures(conversion):
         yield f"\n**{_cell(line)}**\n"

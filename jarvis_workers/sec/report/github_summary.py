@@ -44,7 +44,7 @@ def _findings(body: ReportBody) -> Iterator[str]:
         yield _row(issue, rules[issue.pattern].title)
     more = body.summary.total - FINDINGS_MAX
     if more > 0:
-        yield f"\n{more:,} more findings of lower rank are in the report.\n"
+        yield f"\nThe report has {more:,} more findings with lower scores.\n"
 
 
 def _row(issue: Issue, title: str) -> str:

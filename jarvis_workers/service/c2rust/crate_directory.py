@@ -22,7 +22,7 @@ SOURCES, MOST_FILES = "src", 100_000
 def check_target(crate: Path) -> None:
     """Raise UsageError if a path cannot hold a crate.
 
-    It must be a new or empty directory, or one that a conversion has written and that was not edited since.
+    It must be a new or empty directory, or one that a conversion has written and that has not been edited since.
     """
     if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
         raise UsageError(f"{crate}: not a directory; choose another with -o")
@@ -40,7 +40,7 @@ def check_target(crate: Path) -> None:
 
 
 def read_crate(crate: Path) -> tuple[str, dict[str, bytes]]:
-    """Return the run that wrote a crate, and its files as they are now: those that it wrote, and further ones in src.
+    """Return the run that wrote a crate, and the current contents of its files and of other files in src.
 
     Raises UsageError if no conversion wrote the directory, or if a file cannot be read.
     """
@@ -90,11 +90,11 @@ def write_files(crate: Path, files: Mapping[str, bytes], run: str = "") -> list[
 
 
 def _place(crate: Path, name: str) -> Path:
-    """Return the path of a file; raise UsageError if it is outside the crate, also through a symbolic link."""
+    """Return the path of a file; raise UsageError if it is outside the crate, even through a symbolic link."""
     path = Path(os.path.normpath(crate / name))
     real = Path(os.path.realpath(path.parent))
     if not path.is_relative_to(os.path.normpath(crate)) or not real.is_relative_to(os.path.realpath(crate)):
-        raise UsageError(f"{path}: outside of the crate")
+        raise UsageError(f"{path}: outside the crate")
     return path
 
 

@@ -1,4 +1,4 @@
-"""Measure the stages of a project's roadmap by its last runs."""
+"""Measure the stages of a project's roadmap from its last runs."""
 
 import os
 import re
@@ -43,7 +43,7 @@ class SecurityTotals(BaseModel):
 def measure_roadmap(
     settings: "Settings", project: Path, before: str | None, after: str | None
 ) -> tuple[list[RoadmapStage], list[tuple[str, int, int]]]:
-    """Return the stages for a project, and the findings of each category before and after.
+    """Return the stages of a project, and the number of findings of each category before and after.
 
     `before` and `after` are security reports, each a run or a file; by default the first and the last of the project.
     Raises UsageError for a report that cannot be read.
@@ -85,5 +85,5 @@ def _risk_of_file(named: str) -> RiskSummary:
     try:
         found = SecurityTotals.model_validate(load_report(named, where).get("summary"))
     except ValidationError as error:
-        raise UsageError(f"{where}: no JSON report of jarvis sec: it has no totals") from error
+        raise UsageError(f"{where}: not a JSON report of jarvis sec: it has no totals") from error
     return RiskSummary(found.score_sum, found.by_severity.get("high", 0), found.by_category)

@@ -66,6 +66,6 @@ def _result(run: Run, fail_on: str, number: int, findings: list[Issue], before: 
         noun = "finding" if number == 1 else "findings"
         return GateResult("failed", f"{number:,} {new}{noun} at or above {fail_on}", number, findings, before)
     if run.state != "done":
-        reason = f"the run is {run.state}: it may lack findings"
+        reason = f"the run is {run.state}: findings may be missing"
         return GateResult("incomplete", reason, 0, [], before)
     return GateResult("passed", f"no {new}finding at or above {fail_on}", 0, [], before)

@@ -145,7 +145,7 @@ def _not_checked(notes: list[Part], prefix: str) -> Iterator[dict[str, str]]:
     for note in notes:
         if note["descriptor"]["id"] == "not-checked" and note.get("locations"):
             file = _file(note["locations"][0]["physicalLocation"], prefix)
-            yield {"file": file, "reason": "not checked, as its report says"}
+            yield {"file": file, "reason": "not checked, according to its report"}
 
 
 def _number(note: Part) -> int:

@@ -1,4 +1,4 @@
-"""Make the user's crate, build it, and run the project's tests with the programs of the crate."""
+"""Create the user's crate, build it, and run the project's tests with the programs of the crate."""
 
 import re
 from collections import defaultdict
@@ -28,7 +28,7 @@ from jarvis_workers.toolchain.cargo import CargoMessage
 # Attributes on which the linker and the loader act: without the C file they have no effect.
 LINKED = frozenset(("alias", "constructor", "destructor", "ifunc", "section", "weak"))
 ATTRIBUTE = "the linker or the loader acts on its attribute: {}"
-UNCUT = "its text cannot be cut out of its C file, which stays"
+UNCUT = "it cannot be removed from its C file, so the file is kept"
 MOST_CRATES, MOST_PROGRAMS, MOST_NAMES = 4, 200, 5
 # The gates.
 INTERFACE, TESTS = "C interface", "tests with the crate"
@@ -65,13 +65,13 @@ class CrateSources(NamedTuple):
         return cls(read_project(read.values()), commands, files, includes, attributes, options.crate)
 
     def linked(self) -> dict[str, str]:
-        """Return the attributes that make functions and variables stay in C, by slot."""
+        """Return the attributes because of which functions and variables stay in C, by slot."""
         items = ((item.slot, self.attributes.get(item.definition.key, "")) for item in self.project.items)
         return {slot: attribute for slot, attribute in items if attribute}
 
 
 class FinalCrate(NamedTuple):
-    """The functions with their final states, the crate, what its gates say, and what it lacks, a line each."""
+    """The functions with their final states, the crate, its gate results, and one line about each missing part."""
 
     functions: list[FunctionResult]
     delivery: Delivery
@@ -86,7 +86,7 @@ def settle(
     bench: ProjectBench,
     tests: Sequence[str],
 ) -> FinalCrate:
-    """Return the crate that builds, as far as one does; what cannot be cut out of C stays C."""
+    """Return a crate that builds, if there is one; functions that cannot be removed from the C files stay in C."""
     before = exported_symbols(bench)
     linked = sources.linked()
     functions = [take_back(one, linked, "refused", ATTRIBUTE.format(linked.get(one.slot))) for one in functions]
@@ -142,7 +142,7 @@ def _delivery(
 
 
 def _mains(bench: ProjectBench, exported: Collection[tuple[str, str]]) -> dict[str, str]:
-    """Return the slot of the `main` of each program in the project, by its path."""
+    """Return the slot of the `main` of each program in the project, by the path of the program."""
     originals = ((path, symbol) for path, symbol in exported if symbol.startswith(ORIGINAL))
     rows = ((path, symbol.removeprefix(ORIGINAL)) for path, symbol in originals if symbol.endswith(f"__{MAIN}"))
     return {path: slot for path, slot in sorted(rows) if is_program(bench, path)}
@@ -177,19 +177,19 @@ def _interface(bench: ProjectBench, sources: CrateSources, before: Collection[tu
 def _tested(
     bench: ProjectBench, delivery: Delivery, tests: Sequence[str], mains: Mapping[str, str]
 ) -> list[GateOutcome]:
-    """Run the tests of the project over the programs of the crate, in the place of those of the build."""
+    """Run the tests of the project with the programs of the crate instead of those of the build."""
     programs = {one.symbol: one.name for one in delivery.programs}
     places = {path: programs[slot] for path, slot in mains.items() if slot in programs}
     gates = []
     for command in tests:
         done, used = run_with_programs(bench, command, places)
         last = done.output.decode(errors="backslashreplace").strip().rpartition("\n")[2]
-        detail = f"{done.failure}: {last}" if done.failure else f"{used} of {len(mains)} programs are of the crate"
+        detail = f"{done.failure}: {last}" if done.failure else f"{used} of {len(mains)} programs come from the crate"
         gates.append(GateOutcome(TESTS, not done.failure, f"{command}: {detail}", done.seconds))
     return gates
 
 
 def first_error(messages: Iterable[CargoMessage]) -> str:
-    """Return the first error of cargo in one line, "" without one."""
+    """Return the first error of cargo on one line, or "" if there is none."""
     errors = (one for one in messages if one.level == "error")
     return next((re.sub(r"^:0: ", "", f"{one.file}:{one.line}: {one.text}") for one in errors), "")

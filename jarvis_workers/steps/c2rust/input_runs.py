@@ -15,7 +15,7 @@ from jarvis_workers.sandbox.confine import WORK
 
 VARIABLE = "JARVIS_C2RUST_"
 PLAN = "inputs.plan"
-NOT_LINKED = "no program of the build has it"
+NOT_LINKED = "no program of the build contains it"
 # Slot, number of the input, registers of the result, objects.
 RECORDED = re.compile(
     rb"^recorded\t[^\t]*\t\d+\t([\w.$]{1,512})\t(\d{1,4})\t([0-9a-f]{1,16})\t([0-9a-f]{1,16})\t((?:(?:[0-9a-f]{2})*,?)*)$",

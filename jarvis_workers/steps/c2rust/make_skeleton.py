@@ -138,7 +138,7 @@ def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastO
 
 def _with_lines(skeleton: Skeleton, coverage: LineCoverage, reason: str) -> Skeleton:
     counted = ((one, count_lines(coverage, one.file, one.name)) for one in skeleton.functions)
-    warnings = (f"the lines that the tests run are not counted: {reason}",) if reason else ()
+    warnings = (f"the line coverage of the tests is not measured: {reason}",) if reason else ()
     return replace(
         skeleton,
         functions=tuple(replace(one, lines=lines.total, lines_run=lines.run) for one, lines in counted),
@@ -212,5 +212,5 @@ def _result(one: Translated, checks: Checks) -> FunctionResult:
         slot=item.slot,
     )
     if error := checks.errors.get(item.slot):
-        return replace(result, cause="refused", reason=f"its Rust does not compile: {error.code} {error.text}")
+        return replace(result, cause="refused", reason=f"its Rust code does not compile: {error.code} {error.text}")
     return result if one.body else replace(result, cause="refused", reason=one.refusal)

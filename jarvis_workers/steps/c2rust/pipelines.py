@@ -6,7 +6,7 @@ STEPS = "jarvis_workers.steps.c2rust"
 SCAN, FAST = "c2rust.scan", "c2rust.fast"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
-UNPROVEN = "function stays in C unproven", "functions stay in C unproven"
+UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
 READING = (
     Stage(

@@ -109,7 +109,7 @@ class BenchSuites:
     def load_failure(self) -> str:
         """Return why the programs of the tests cannot load the library, "" if they can; all functions are in C."""
         failure = self.run([NO_FUNCTION]).failure
-        return failure and f"the programs cannot load Rust built for {platform.machine()} ({failure})"
+        return failure and f"the programs cannot load a Rust library built for {platform.machine()} ({failure})"
 
 
 def _differences(log: bytes) -> str:

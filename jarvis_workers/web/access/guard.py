@@ -132,7 +132,7 @@ def _check_change(csrf: CSRFProtect, identity: Identity) -> None:
         _check_origin()
         csrf.protect()
     if not identity.may_edit:
-        abort(403, "Your role is viewer, which may not change anything.")
+        abort(403, "The viewer role cannot change anything.")
 
 
 def _check_origin() -> None:

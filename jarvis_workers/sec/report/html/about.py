@@ -29,7 +29,7 @@ def about_rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
             remedy=say("What to do:"),
             suggestion=issue.suggestion,
             examples=list(_examples(pattern, say)),
-            suppress=say("To suppress a finding, with a reason, in its line or above it:"),
+            suppress=say("To suppress a finding, give the reason in a comment on its line or the line above:"),
             reason=say("reason"),
         )
 
