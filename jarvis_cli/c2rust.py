@@ -32,9 +32,9 @@ def scan(ctx: typer.Context, options: ProjectScan) -> int:
 
 
 def fast(ctx: typer.Context, options: FastConversion) -> int:
-    """Convert a C library to a Rust crate without a model; each function is proven against C, or stays C by name.
+    """Convert a C library to a Rust crate without a model; each function is proven against C, or stays in C by name.
 
-    The project's own build and tests run in the sandbox. Exit 3: functions stay C because nothing proves them.
+    The project's own build and tests run in the sandbox. Exit 3: functions stay in C because nothing proves them.
     """
     from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
 

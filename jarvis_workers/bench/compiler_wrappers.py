@@ -1,10 +1,10 @@
-"""C compilers in the PATH of a bench, by the kind of its programs.
+"""Wrappers of the C compilers in the PATH of a bench, one set per kind of program.
 
 | kind | programs |
 |---|---|
 | slots | have a slot for each function |
-| checked | have slots, and end at undefined behaviour |
-| coverage | count for gcov which lines they run |
+| checked | have slots, and stop at undefined behaviour |
+| coverage | count the lines that they execute, for gcov |
 """
 
 import os

@@ -17,9 +17,9 @@ EXPORTED = re.compile(r"(.*?)(?:\[[^\]]*\])?: (\S+) [TDBRC]\b.*")
 
 
 def exported_symbols(bench: ProjectBench, library: str = "") -> list[tuple[str, str]]:
-    """Return file and name of each symbol that the files of the project export, or a static library of the crate.
+    """Return file and name of each symbol exported by the files of the project, or by a static library of the crate.
 
-    Paths are relative to the project, those of members of archives are the archive's.
+    Paths are relative to the project; the path of an archive member is that of the archive.
     """
     place = f"{BUILT}/lib{library}.a" if library else PROJECT
     lines = bench.in_work(LIST, [place]).decode(errors="surrogateescape").splitlines()
@@ -33,9 +33,9 @@ def is_program(bench: ProjectBench, path: str) -> bool:
 
 
 def run_with_programs(bench: ProjectBench, command: str, programs: Mapping[str, str]) -> tuple[CommandResult, int]:
-    """Run a test command with programs of the crate, by their paths in the project, in the place of the build's.
+    """Run a test command with programs of the crate instead of those of the build, given by their paths in the project.
 
-    Return with the result how many of them the command did not build again.
+    Also return how many of them the command did not rebuild.
     """
     bench.restore()
     pairs = [word for path, name in programs.items() for word in (f"{BUILT}/{name}", f"{PROJECT}/{path}")]

@@ -18,7 +18,7 @@ MOST = 64
 
 @contextmanager
 def leased_directory(directory: Path, state: str) -> Iterator[Path]:
-    """Yield a directory that no other process uses, one whose `state` file is `state` if there is one."""
+    """Yield a directory that no other process uses, preferably one whose `state` file contains `state`."""
     base = Path(os.path.realpath(directory), BENCHES)
     base.mkdir(parents=True, exist_ok=True)
     numbers = sorted(range(MOST), key=lambda number: (_state(base / str(number)) != state, number))

@@ -1,4 +1,4 @@
-"""The programs with slots that a build has made."""
+"""Find the programs with slots that a build has created."""
 
 import os
 import struct
@@ -23,7 +23,10 @@ class Programs(NamedTuple):
 
 
 def find_programs(project: Path) -> Programs:
-    """Return the programs and libraries below a directory, whose content is not trusted, in the order of paths."""
+    """Return the programs and libraries below a directory, sorted by path.
+
+    The content of the directory is not trusted.
+    """
     programs, libraries = list[str](), set[str]()
     for path in _files(project):
         kind = _kind(path)

@@ -92,7 +92,7 @@ class _Builder:
             assembly.unlink(missing_ok=True)
 
     def _assembly(self, one: SourceInput) -> Path:
-        """Return the path for the assembly; coverage data is named after it, and so is written next to the object."""
+        """Return the path for the assembly. Coverage files are named after it, so it is next to the object."""
         beside = Path(one.object or Path(one.source).name).with_suffix(".s")
         return beside if self._build.measures_coverage and not beside.exists() else self._directory / "unit.s"
 

@@ -19,7 +19,7 @@ cd pristine || exit
 
 
 class EntryState(NamedTuple):
-    """The attributes that change with the content of a file (times in nanoseconds); of directories only the mode."""
+    """The attributes that change with the content of a file (times in nanoseconds); for a directory, only the mode."""
 
     mode: int
     size: int = 0

@@ -1,7 +1,7 @@
 """Parse a compiler's assembly: the functions and variables that it defines, their linkage and their source location.
 
-Only gcc's and clang's output for ELF is supported: one directive or label per line. Inline assembly at file scope keeps
-its definitions; both compilers mark it in their output, and it is skipped here.
+Only gcc's and clang's output for ELF is supported: one directive or label per line. Both compilers mark inline assembly
+at file scope in their output; it is skipped here, so its definitions do not change.
 """
 
 import re
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 class Survey:
     """The definitions in an assembly text.
 
-    `resolvers` are functions that the dynamic linker calls to choose another.
+    `resolvers` are functions that the dynamic linker calls to choose an implementation (ifunc).
     """
 
     functions: dict[str, Place] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Survey:
 
 
 def compiled_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield index and text of the directives and labels that the compiler wrote, without those of inline assembly."""
+    """Yield index and text of the directives and labels from the compiler, without those in inline assembly."""
     inline = False
     for index, line in enumerate(lines):
         if line.startswith("\t") and line[1:2].isalnum():
@@ -114,7 +114,7 @@ class _AssemblyReader:
             self._read_location(operands)
 
     def _read_file(self, operands: str) -> None:
-        """Read `number "file"` or `number "directory" "file"`; the entry 0 names the directory of the compilation."""
+        """Parse `number "file"` or `number "directory" "file"`; entry 0 is the directory of the compilation."""
         entry = FILE_ENTRY.match(operands)
         if not entry:
             return

@@ -1,13 +1,13 @@
-"""Bisection: find the functions to remove from a set so that it passes, by runs over subsets in a fixed order."""
+"""Bisection: find the functions to remove from a set so that the rest passes, by testing subsets in a fixed order."""
 
 from collections.abc import Callable, Sequence
 
 
 def find_culprits(names: Sequence[str], passes: Callable[[Sequence[str]], bool]) -> list[str]:
-    """Return the names to leave out of `names` so that the others pass, in the order in which they were found.
+    """Return the names to remove from `names` so that the others pass, in the order in which they were found.
 
-    `passes` says whether a subset passes, and must be deterministic.  A culprit is the last of the shortest prefix that
-    fails: about log2(n) runs each.  In the worst case every name is a culprit.
+    `passes` returns whether a subset passes, and must be deterministic.  A culprit is the last name of the shortest
+    prefix that fails; finding each takes about log2(n) runs.  In the worst case every name is a culprit.
     """
     remaining, culprits = list(names), list[str]()
     while remaining and not passes(remaining):

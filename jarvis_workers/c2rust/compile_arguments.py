@@ -1,6 +1,7 @@
 """The arguments of a compiler call that affect parsing, and the sources that it compiles.
 
-An allow-list: clang rejects arguments that only gcc has (`-fno-ipa-cp`), and some of its own load code (`-fplugin`).
+An allow-list, because clang rejects arguments that only gcc supports (`-fno-ipa-cp`), and some arguments load code
+(`-fplugin`).
 """
 
 import re
@@ -58,10 +59,7 @@ CODE_GENERATION = re.compile(r"-O.*|-f(no-)?(PIC|pic|PIE|pie|strict-aliasing|mat
 
 
 class CompiledSource(NamedTuple):
-    """A source as named in a command, and its language by `-x` or the compiler;
-
-    None means the language of its suffix.
-    """
+    """A source as named in a command, and its language by `-x` or the compiler; None if the suffix decides."""
 
     name: str
     language: str | None
@@ -80,7 +78,8 @@ class CompilerCall:
 def read_call(words: Sequence[str], place: Place, exists: Callable[[str], bool]) -> CompilerCall:
     """Read the words of a compile command; launchers before the compiler, such as ccache or libtool, are dropped.
 
-    `place` is applied to all directories; to a file of `-include` only if it `exists` there, else it is searched for.
+    `place` maps all directories; it maps a file of `-include` only if it `exists` there, otherwise the file is searched
+    for.
     """
     first = next((place for place, word in enumerate(words) if COMPILER.fullmatch(word.rpartition("/")[2])), 0)
     default = "c++" if words and re.search(r"(\+\+|CC|cxx|icpc|icpx)(-[\d.]+)?$", words[first]) else None

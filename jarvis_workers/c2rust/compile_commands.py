@@ -1,7 +1,7 @@
 """Read compile_commands.json (clang's JSON compilation database) and other lists of compiler calls.
 
-A source compiled with different macros or directories is another unit, as `#ifdef` may select other code. Compilations
-that differ only in code generation, such as libtool's with and without -fPIC, are the same unit.
+A source compiled with different macros or directories is a separate unit, because `#ifdef` may select different code.
+Compilations that differ only in code generation, such as libtool's with and without -fPIC, are one unit.
 """
 
 import json
@@ -41,7 +41,7 @@ class CompileCommands(NamedTuple):
 
 
 def read_database(content: bytes, name: str, directory: str, tree: ProjectTree) -> CompileCommands:
-    """Read a compile_commands.json with the given display `name`, found in the absolute path `directory`.
+    """Read a compile_commands.json in the absolute path `directory`; `name` identifies it in messages.
 
     Raises UsageError, one line, for a broken file or a source that is not in the tree.
     """
@@ -62,7 +62,7 @@ def collect_commands(
 
 
 def is_test_program(path: str) -> bool:
-    """Return whether configure, cmake or meson compiled the source as a test of the machine."""
+    """Return whether the source is a configuration test of configure, cmake or meson."""
     return TEST_PROGRAM.search(path) is not None
 
 
@@ -115,7 +115,7 @@ def _words(entry: dict[str, Any], place: str) -> list[str]:
 
 
 def _checked(words: list[str], place: str) -> list[str]:
-    """Return the words; raises UsageError for words that cannot be arguments of a program."""
+    """Return the words. Raises UsageError for words that cannot be program arguments."""
     if not _is_encodable("".join(words)):
         raise UsageError(f"{place}: an argument contains NUL or an unpaired surrogate")
     return words
@@ -165,7 +165,7 @@ class _Collector:
         return language_of(source) is not None or source.name.endswith((".S", ".s"))
 
     def _is_file(self, path: str) -> bool:
-        """Return whether a file exists at a path of a command, on this machine or mapped into the tree."""
+        """Return whether a file exists at a path in a command, on this machine or after mapping into the tree."""
         mapped = self._paths.directory(path)
         return self._tree.exists(path) or (mapped != "." and self._tree.exists(f"{self._tree.root}/{mapped}"))
 

@@ -29,9 +29,9 @@ class GateOutcome(NamedTuple):
 class FunctionResult:
     """A function of the project.
 
-    `file` is in display form; lines count from 1.  A forwarded function has the `reason`, and its `cause`: the
-    translator refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different").
-    The tests run `lines_run` of its executable `lines` in C; both are 0 where they could not be counted.
+    `file` is in display form; lines count from 1.  A forwarded function has a `reason` and a `cause`: the translator
+    refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different"). The tests
+    execute `lines_run` of its `lines` of C code; both are 0 if coverage is unknown.
     """
 
     name: str
@@ -54,7 +54,7 @@ class FunctionResult:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """A test command of the project: how it ended with all functions in C, and with all accepted ones in Rust."""
+    """A test command of the project: its outcome with all functions in C, and with all accepted ones in Rust."""
 
     command: str
     c_seconds: float = 0.0
@@ -67,8 +67,8 @@ class SuiteResult:
 class Conversion:
     """The body of the report: functions in the order of files and lines.
 
-    `wanted` is the weakest proof that is accepted; `crate` says how the user's crate was checked, `remainder` names the
-    C files that it still compiles.
+    `wanted` is the weakest proof that is accepted. `crate` has the checks of the user's crate, `remainder` the C files
+    that it still compiles.
     """
 
     functions: tuple[FunctionResult, ...] = ()
@@ -89,7 +89,7 @@ def encode_conversion(conversion: Conversion) -> bytes:
 
 
 def decode_conversion(text: bytes) -> Conversion:
-    """Return the conversion that `encode_conversion` encoded. Raises ValueError for other text."""
+    """Return the conversion that `encode_conversion` encoded. Raises ValueError for any other text."""
     return _ADAPTER.validate_json(text)
 
 
@@ -99,7 +99,7 @@ def is_unproven(function: FunctionResult) -> bool:
 
 
 def failures(conversion: Conversion) -> list[str]:
-    """Return the failures to report first: a crate that does not build, tests that fail; one line each."""
+    """Return the most important failures, one line each: a crate that does not build, and failing tests."""
     failed = [(gate.gate, gate.detail) for gate in conversion.crate if not gate.passed]
     lines = [f"the crate DOES NOT BUILD: {text}" if gate == BUILD else f"{gate} FAILS: {text}" for gate, text in failed]
     return lines + [f"{suite.command}: FAILS with Rust" for suite in conversion.suites if not suite.passed]
@@ -121,5 +121,5 @@ def suffices(proof: Proof, required: Proof) -> bool:
 
 
 def state_counts(functions: Iterable[FunctionResult]) -> Counter[str]:
-    """Count functions: "mechanical", and the forwarded ones by cause."""
+    """Return the number of functions that are "mechanical", and of forwarded functions by cause."""
     return Counter(one.state if one.state == "mechanical" else one.cause for one in functions)

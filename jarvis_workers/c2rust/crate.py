@@ -1,8 +1,8 @@
 """Assemble crates from the bodies of functions: for the gates, and for the user.
 
-Both depend only on their arguments.  In the crate for the gates each function has a file of its own, and calls
-everything else through the slots of the C programs, also what is Rust; in the user's crate a module holds the functions
-of a C file, in its order, and calls of Rust functions are direct.
+Both depend only on their arguments.  In the crate for the gates, each function has its own file and calls all other
+functions, including those in Rust, through the slots of the C programs.  In the user's crate, each module contains the
+functions of one C file in their original order, and Rust functions are called directly.
 """
 
 import re
@@ -38,8 +38,8 @@ ROOT_MODULE, TESTS = "src/lib.rs", "golden_tests"
 class CrateItem(NamedTuple):
     """A function or global in Rust.
 
-    `name` is its Rust name, `slot` its name in C programs, `text` its items; `exported` is the symbol that C code finds
-    it by, "" if none does.
+    `name` is its Rust name, `slot` its name in C programs, `text` its items. `exported` is the symbol under which C
+    code links to it, "" if none does.
     """
 
     name: str
@@ -52,7 +52,7 @@ class CrateItem(NamedTuple):
 class Program(NamedTuple):
     """A program of the crate: its name, its C file, and the symbol of the `main` of that file.
 
-    `definitions` are the symbols that several programs define, each with the one that this program links.
+    `definitions` maps the symbols that several programs define to the definition that this program links.
     """
 
     name: str
@@ -68,10 +68,10 @@ def bench_crate(
     symbols: Iterable[str] = (),
     shapes: str = "",
 ) -> Files:
-    """Return the files of the crate whose library replaces functions of C programs when they start.
+    """Return the files of the crate whose library replaces functions of C programs at startup.
 
-    `declarations` are those of all functions and globals of the project and of the libraries that it uses; `symbols`
-    are what the project defines, of which a program may have a part.  `shapes` is the text of `shapes_text`.
+    `declarations` are those of all functions and globals of the project and its libraries. `symbols` are the symbols
+    that the project defines; a program may contain only some of them.  `shapes` is the text of `shapes_text`.
     """
     files = {
         "Cargo.lock": LOCK.format(name="bench"),
@@ -91,10 +91,10 @@ def bench_crate(
 
 
 def _fallback(symbols: Iterable[str], bodies: Collection[str]) -> str:
-    """Return C that defines each symbol: addresses are bound when the library is loaded, unlike calls.
+    """Return C code that defines each symbol: addresses are bound when the library is loaded, unlike calls.
 
-    One with a body in Rust jumps to it, since compilers write no code for functions that they must inline
-    (`always_inline`); all others are traps.
+    A function with a body in Rust jumps to it, since compilers emit no code for functions that they must inline
+    (`always_inline`). All other functions trap.
     """
     names = sorted({symbol for symbol in symbols if re.fullmatch(r"[A-Za-z_][\w.$]*", symbol, re.ASCII)})
     lines = [f'{"JUMP" if name in bodies else "TRAP"}("{name}")\n' for name in names]
@@ -102,7 +102,7 @@ def _fallback(symbols: Iterable[str], bodies: Collection[str]) -> str:
 
 
 def function_of(file: str) -> str | None:
-    """Return the function that a file of the crate for the gates holds, None for the others."""
+    """Return the function in a file of the crate for the gates, or None if the file has none."""
     match = re.fullmatch(r"src/f_(\w+)\.rs", file)
     return match[1] if match else None
 
@@ -116,10 +116,10 @@ def user_crate(
     programs: Iterable[Program] = (),
     tests: str = "",
 ) -> Files:
-    """Return the files of the crate for a user, without its remainder in C.
+    """Return the files of the user's crate, without the remaining C code.
 
-    `declarations` are those of what is not in Rust; `documents` are the introductory lines of modules, by module.
-    `tests` is the text of the module with tests, if there are any.
+    `declarations` are those of symbols that are not in Rust. `documents` has the introductory lines of each module.
+    `tests` is the text of the test module, if there are any tests.
     """
     modules = defaultdict[str, list[CrateItem]](list)
     for item in items:
@@ -146,7 +146,7 @@ def user_crate(
 
 
 def export(item: CrateItem) -> str:
-    """Return the text of an item with the attribute that exports it."""
+    """Return the text of an item, with the attribute that exports it."""
     if not item.exported:
         return item.text
     name = re.escape(item.name)

@@ -1,4 +1,4 @@
-"""The crate for the user: accepted functions in Rust, and the C that remains."""
+"""The crate for the user: accepted functions in Rust, and the remaining C code."""
 
 import re
 from collections import Counter, defaultdict
@@ -37,7 +37,7 @@ class CrateText(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """The files of a crate, the C files among them that are compiled, and functions that could not be cut out of C."""
+    """The files of a crate, the C files among them that it compiles, and functions that could not be removed from C."""
 
     files: dict[str, bytes]
     programs: tuple[Program, ...]
@@ -57,8 +57,8 @@ def deliver(
 ) -> Delivery:
     """Return the crate whose Rust functions are `bodies`, by slot.
 
-    `commands` are those of `units_of`.  `read` returns a source of the project; `includes` are the project's files that
-    a unit includes; `without` are names of programs to leave out, `built` those of `programs_of`.
+    `commands` is the result of `units_of`.  `read` returns a source file of the project. `includes` are the project's
+    files that units include. `without` has the names of programs to omit; `built` is as in `programs_of`.
     """
     programs = tuple(one for one in programs_of(project, built) if one.name not in without)
     c_files = remaining_files(project, bodies, crate.globals)
@@ -87,7 +87,7 @@ def deliver(
 
 
 def c_interface(project: Project) -> list[str]:
-    """Return the symbols with external linkage that the crate has as the C library has them."""
+    """Return the symbols with external linkage that the crate exports like the C library."""
     items = (one for one in project.items if not one.definition.internal and one.refusal != SEVERAL_PROGRAMS)
     return [one.slot for one in items if not is_main(one.definition)]
 
@@ -95,7 +95,7 @@ def c_interface(project: Project) -> list[str]:
 def programs_of(project: Project, built: Mapping[str, Collection[str]] = NO_NAMES) -> Iterator[Program]:
     """Yield the programs of a project, one for each file with a `main`.
 
-    `built` are the names that the build gave them, by slot; the shortest one is chosen.
+    `built` has their file names in the build, by slot; the shortest is chosen.
     """
     mains = {unit_of(item): item for item in project.functions if is_main(item.definition)}
     names = {file: _program_name(file, built.get(item.slot, ())) for file, item in mains.items()}
@@ -114,7 +114,7 @@ def _program_name(file: str, built: Collection[str]) -> str:
 
 
 def _own_names(project: Project, file: str) -> dict[str, str]:
-    """Return the symbols of a unit that other programs define, too, each with its own name in the crate."""
+    """Return the symbols of a unit that other programs define too, each with its own name in the crate."""
     shared = (one for one in project.items if one.refusal == SEVERAL_PROGRAMS and unit_of(one) == file)
     return {one.slot: f"{unit_name(file)}__{one.slot}" for one in shared}
 
@@ -124,7 +124,7 @@ def unit_of(item: ProjectItem) -> str:
 
 
 def remaining_files(project: Project, bodies: Collection[str], variables: Collection[str]) -> frozenset[str]:
-    """Return the units with a function that stays C, or with a global that has no Rust translation."""
+    """Return the units with a function that stays in C, or with a global that has no Rust translation."""
     functions = (unit_of(item) for item in project.functions if item.slot not in bodies)
     return frozenset(functions) | {unit_of(item) for item in project.globals if item.slot not in variables}
 
@@ -132,7 +132,7 @@ def remaining_files(project: Project, bodies: Collection[str], variables: Collec
 def _exported(item: CrateItem, of: ProjectItem, c_files: Collection[str]) -> CrateItem:
     """Return an item with its exported name set if C code must be able to link to it.
 
-    That is any symbol with external linkage, and a static of a file that keeps C code.
+    These are symbols with external linkage, and statics of a file that keeps C code.
     """
     is_seen = unit_of(of) in c_files or not of.definition.internal
     return item._replace(exported=of.slot if is_seen else "")
@@ -149,9 +149,9 @@ def _apart(command: CompileCommand, project: Project) -> CompileCommand:
 
 
 def units_of(commands: Sequence[CompileCommand], read: Mapping[int, UnitDefinitions]) -> list[CompileCommand]:
-    """Return the compile commands of the crate by file: one of those that define the same symbols.
+    """Return the compile commands of the crate by file: one for each set of units with the same symbols.
 
-    `read` are the units by the index of their command.  C files of which no unit was read are there, too.
+    `read` are the units by the index of their command.  C files without a readable unit are included.
     """
     files = {commands[index].file for index in read}
     first: dict[tuple[bytes, frozenset[str]], CompileCommand] = {}
@@ -165,7 +165,10 @@ def units_of(commands: Sequence[CompileCommand], read: Mapping[int, UnitDefiniti
 
 
 def included_files(file: bytes, names: Collection[bytes], read: Callable[[bytes], bytes]) -> set[bytes]:
-    """Return the files among `names` that a C file may include, by the ends of their paths, also through others."""
+    """Return the files among `names` that a C file may include, directly or indirectly.
+
+    The ends of paths are compared.
+    """
     by_base = defaultdict[bytes, list[bytes]](list)
     for name in names:
         by_base[name.rpartition(b"/")[2]].append(name)
@@ -186,7 +189,7 @@ def _sources(
     read: Callable[[bytes], bytes],
     includes: Mapping[bytes, Collection[bytes]],
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Return the C files by name, without the functions that are Rust, and the functions that cannot be cut out."""
+    """Return the C files by name, without the functions in Rust, and the functions that cannot be removed."""
     files = {unit.file for unit in units} | {file for unit in units for file in includes.get(unit.file, ())}
     sources, uncut = dict[str, bytes](), list[str]()
     for file in sorted(files):
@@ -204,5 +207,5 @@ def _sources(
 
 
 def _is_cut(item: ProjectItem) -> bool:
-    """Return whether a function must be removed from C; static ones of headers stay, as each unit has its own."""
+    """Return whether a function must be removed from C; static functions in headers stay: each unit has its own."""
     return not item.definition.internal or from_text(item.file) == item.unit.file

@@ -1,7 +1,7 @@
 """Call graphs in DOT, the language of graphviz.
 
-Names and paths come from the scanned tree: whatever they contain, they cannot end a label, name an attribute, or be
-read as one of graphviz's escapes or entities.
+Names and paths come from the scanned tree and are escaped: they cannot end a label, add an attribute, or act as an
+escape or entity of graphviz.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ def dot_lines(
 ) -> Iterator[str]:
     """Yield the graph of the symbols in these categories; if `clustered`, the symbols of a file are in a box.
 
-    Dashed edges are addresses taken, dashed nodes are symbols that are not complete.
+    Dashed edges are taken addresses; dashed nodes are incomplete symbols.
     """
     symbols = [symbol for symbol in graph.symbols if symbol.category in categories]
     ids = {symbol.id for symbol in symbols}
@@ -34,7 +34,7 @@ def dot_lines(
 
 
 def subgraphs(graph: SymbolGraph, roots: Iterable[int]) -> Iterator[SymbolGraph]:
-    """Yield the functions that each root reaches by calls and addresses taken, itself included, and their edges."""
+    """Yield the functions that each root reaches by calls and taken addresses, including itself, and their edges."""
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if edge.kind in ("call", "address") and graph.by_id[edge.callee].category == "function":

@@ -1,6 +1,6 @@
 """Write unit tests from recorded calls of the C code: arguments, results, and the buffers after the call.
 
-Only functions whose result depends on their arguments alone are tested, with plain numbers and buffers of numbers.
+Only functions whose result depends solely on their arguments are tested, with plain numbers and buffers of numbers.
 """
 
 import math
@@ -48,7 +48,7 @@ class _Unsupported(Exception):
 
 
 def golden_tests(project: Project, calls: Mapping[str, Sequence[RecordedCall]]) -> dict[str, str]:
-    """Return the tests of functions by slot, from calls by slot; a function that cannot be tested has none."""
+    """Return the tests of functions by slot, given their calls by slot; functions that cannot be tested are omitted."""
     pure = pure_functions(project)
     found = dict[str, str]()
     for item in project.functions:
@@ -58,13 +58,13 @@ def golden_tests(project: Project, calls: Mapping[str, Sequence[RecordedCall]]) 
 
 
 def module_of(tests: Iterable[str]) -> str:
-    """Return the text of the module with some tests, "" without any."""
+    """Return the text of the test module, or "" if there are no tests."""
     text = "".join(tests)
     return text and HEADER + text
 
 
 def pure_functions(project: Project) -> frozenset[str]:
-    """Return the keys of the functions that use no variables but their own, and call such functions alone."""
+    """Return the keys of the functions that use only their own variables, and call only such functions."""
     functions = {item.definition.key: item for item in project.functions}
     constants = {item.definition.key for item in project.globals if item.definition.constant}
     uses = {key: _uses(item.definition.tree) for key, item in functions.items()}
@@ -76,7 +76,7 @@ def pure_functions(project: Project) -> frozenset[str]:
 
 
 def _uses(tree: SyntaxNode) -> tuple[SyntaxNode, ...] | None:
-    """Return the names that a function refers to, None if it may depend on more."""
+    """Return the names that a function refers to, or None if it may depend on other state."""
     nodes = tuple(walk(tree))
     for node in nodes:
         callee = node.children[0] if node.kind == "call" else None
@@ -94,7 +94,7 @@ def _is_pure(name: SyntaxNode, allowed: set[str]) -> bool:
 
 
 def _tests(item: ProjectItem, calls: Sequence[RecordedCall]) -> Iterator[str]:
-    """Yield the tests of a function: first calls with different results."""
+    """Yield the tests of a function, those with different results first."""
     chosen = {(call.general, call.vector, call.objects): call for call in reversed(calls)}
     for number, call in enumerate(list(reversed(chosen.values()))[:MOST_TESTS], 1):
         try:

@@ -24,7 +24,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def link_units(units: Iterable[Unit]) -> SymbolGraph:
-    """Return the symbols that the units define and the edges between them; the order of the units has no influence.
+    """Return the symbols that the units define and the edges between them, independent of the order of the units.
 
     A function or variable that no unit defines is not a symbol, but remains a name in `calls`; a type that no unit
     defines is a symbol that is not `complete`.  If a key has several definitions, the keys of their symbols begin with
@@ -131,7 +131,7 @@ class _Linker:
         }
 
     def _edges(self, ids: Mapping[_DefinitionPlace, int], linked: Mapping[str, _DefinitionPlace]) -> tuple[Edge, ...]:
-        """Return the edges; a function that is called from the same symbol needs no edge for its address."""
+        """Return the edges; if a symbol calls a function, there is no further edge for the function's address."""
         edges = set()
         for (source, kind), targets in self._uses.items():
             for target in targets:

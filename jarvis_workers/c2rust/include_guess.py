@@ -34,8 +34,8 @@ def guess_commands(
 ) -> tuple[CompileCommand, ...]:
     """Return a command for each C or C++ source, with the include directories that all files together need.
 
-    `files` are the includes of sources and headers by relative path; `is_system` returns whether `<name>` is a system
-    header, which a file of the same name in the tree must not hide.  Near directories are searched first.
+    `files` maps relative paths of sources and headers to their includes. `is_system` returns whether `<name>` is a
+    system header, which a file of the same name in the tree must not hide.  Nearby directories are searched first.
     """
     directories = _directories(files, is_system)
     sources = sorted(name for name in files if language_of(CompiledSource(name, None)))

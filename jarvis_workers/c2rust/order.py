@@ -1,7 +1,8 @@
 """The order in which symbols are translated: types before functions, callees before their callers.
 
 A step is a strongly connected component of the call graph, so a cycle of calls is one step.  Among the steps whose
-callees are done, the first by file and line is next; delayed entry points, such as `main`, and their callers come last.
+callees are done, the first by file and line comes next; delayed entry points, such as `main`, and their callers come
+last.
 """
 
 import heapq
@@ -17,7 +18,7 @@ ENTRY = "main"
 
 
 class _StepRank(NamedTuple):
-    """The rank of a step; the step with the lowest rank is next."""
+    """The rank of a step; the step with the lowest rank comes next."""
 
     late: bool
     depth: int
@@ -28,7 +29,7 @@ class _StepRank(NamedTuple):
 
 
 def translation_order(graph: SymbolGraph, delayed: Collection[str] = ()) -> list[OrderStep]:
-    """Return the steps for all types and functions; `delayed` are the names of entry points other than `main`."""
+    """Return the steps for all types and functions; `delayed` are names of entry points in addition to `main`."""
     types, functions = _of(graph, "type"), _of(graph, "function")
     ranks = {number: _rank(symbol, {ENTRY, *delayed}) for number, symbol in (types | functions).items()}
     return [
@@ -38,9 +39,9 @@ def translation_order(graph: SymbolGraph, delayed: Collection[str] = ()) -> list
 
 
 def order_by_depth(graph: SymbolGraph, delayed: Collection[str] = ()) -> list[OrderStep]:
-    """Return the order of a graph whose edges are missing: by the depth of calls by name, then by file and line.
+    """Return the order of a graph without edges: by the depth of calls, then by file and line.
 
-    If the names of calls are missing as well, this is the order of the files.
+    Calls are matched by name. Without names of calls, this is the order of the files.
     """
     functions, types = _of(graph, "function"), _of(graph, "type")
     depths = _depths(functions, _callees_by_name(functions))
@@ -67,7 +68,10 @@ def _callees(graph: SymbolGraph, symbols: Mapping[int, Symbol], kind: ReferenceK
 def _topological(
     nodes: Mapping[int, Symbol], callees: Mapping[int, Sequence[int]], ranks: Mapping[int, _StepRank]
 ) -> list[OrderStep]:
-    """Return the components, callees first, by Kahn's algorithm; of the ready ones, the lowest rank is first."""
+    """Return the components, callees first, by Kahn's algorithm.
+
+    Among those that are ready, the lowest rank comes first.
+    """
     components = strong_components(nodes, callees)
     component_of = {number: place for place, ids in enumerate(components) for number in ids}
     needs = [{component_of[callee] for number in ids for callee in callees[number]} for ids in components]
@@ -90,7 +94,7 @@ def _topological(
 
 
 def _step_rank(ids: tuple[int, ...], ranks: Mapping[int, _StepRank]) -> _StepRank:
-    """Return the rank of a step; one that contains a delayed entry point comes late."""
+    """Return the rank of a step; a step that contains a delayed entry point comes late."""
     return min(ranks[number] for number in ids)._replace(late=any(ranks[number].late for number in ids))
 
 

@@ -33,7 +33,7 @@ class OrderLine(BaseModel):
 
 
 def read_order(lines: Iterable[str] | None, symbols: SymbolFile, delayed: Collection[str] = ()) -> TranslationOrder:
-    """Return the order of a file, or a new one if the file is missing (None), empty, invalid or does not match."""
+    """Return the order in a file, or a new order if the file is missing (None), empty or invalid, or does not match."""
     steps, reason = _parse(lines) if lines is not None else ((), "is missing")
     if reason := reason or _misfit(steps, symbols.graph):
         return TranslationOrder(compute_order(symbols, delayed), reason)
@@ -41,7 +41,7 @@ def read_order(lines: Iterable[str] | None, symbols: SymbolFile, delayed: Collec
 
 
 def compute_order(symbols: SymbolFile, delayed: Collection[str] = ()) -> tuple[OrderStep, ...]:
-    """Return the order of symbols, by the depth of their calls if the file has no references."""
+    """Compute the order of symbols, by the depth of their calls if the file has no references."""
     compute = translation_order if symbols.has_references else order_by_depth
     return tuple(compute(symbols.graph, delayed))
 

@@ -1,4 +1,4 @@
-"""Map the paths of compile commands to the tree: from another machine, through symbolic links, or with `..`.
+"""Map paths in compile commands to the tree, including paths of another machine, symbolic links and `..`.
 
 A file of another machine is found by the longest suffix of its path that exists in the tree; the remaining prefix is
 the project root on that machine, and is applied to directories as well.
@@ -26,8 +26,9 @@ class ProjectTree(Protocol):
         ...
 
     def read(self, path: str) -> str | None:
-        """Return the text of a response file of the tree, None if it does not exist; raises ValueError if it is
-        rejected.
+        """Return the text of a response file in the tree, None if it is missing.
+
+        Raises ValueError if it is rejected.
         """
         ...
 
@@ -37,13 +38,13 @@ class MissingSource(Exception):
 
 
 class SourcePlace(NamedTuple):
-    """The path of a source relative to the root, or None if it exists outside the root."""
+    """The path of a source relative to the root, None if it is outside the root."""
 
     relative: str | None
 
 
 class PathMap:
-    """Paths of one compile_commands.json, and the roots that the project has in it."""
+    """The paths in a compile_commands.json, and the roots of the project according to it."""
 
     def __init__(self, tree: ProjectTree) -> None:
         self._tree = tree
@@ -63,7 +64,7 @@ class PathMap:
         return SourcePlace(self._by_suffix(path))
 
     def argument(self, path: str) -> str:
-        """Return an absolute path for an argument: relative to `ROOT` where it is below a root."""
+        """Convert an absolute path in an argument: relative to `ROOT` if it is below a root."""
         for root in self._roots:
             inside = below(path, root)
             if inside is not None:
@@ -71,7 +72,7 @@ class PathMap:
         return path
 
     def directory(self, path: str) -> str:
-        """Return a directory relative to the root; "." for one outside of it."""
+        """Return a directory relative to the root, or "." if it is outside the root."""
         return self.argument(path).removeprefix(ROOT).strip("/") or "." if self.argument(path).startswith(ROOT) else "."
 
     def _exists(self, inside: str) -> bool:
@@ -87,7 +88,10 @@ class PathMap:
         raise MissingSource(path)
 
     def _add_root(self, path: str, inside: str) -> None:
-        """Record the path before `inside` as a root; longer roots are tried first, as they may be below another one."""
+        """Record the path before `inside` as a root.
+
+        Longer roots are tried first, as they may be inside shorter ones.
+        """
         root = path.removesuffix(inside).rstrip("/")
         if root and root not in self._roots and path.endswith(f"/{inside}"):
             self._roots = sorted((*self._roots, root), key=len, reverse=True)
@@ -107,5 +111,5 @@ def absolute(path: str, directory: str) -> str:
 
 
 def placing(paths: PathMap, directory: str) -> Callable[[str], str]:
-    """Return the function that places the paths in the arguments of a command that ran in `directory`."""
+    """Return a function that maps paths in the arguments of a command that ran in `directory`."""
     return lambda path: paths.argument(absolute(path, directory))

@@ -16,7 +16,7 @@ _KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
 
 @dataclass(frozen=True, slots=True)
 class SymbolFilter:
-    """Conditions on symbols; `name` and `file` are globs, and an empty one matches all."""
+    """Conditions on symbols; `name` and `file` are globs, and an empty glob matches everything."""
 
     category: Category | None = None
     name: str = ""

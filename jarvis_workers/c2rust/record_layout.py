@@ -1,7 +1,7 @@
-"""How a record of C is laid out in Rust: fields, padding, and bytes that hold bit-fields.
+"""The layout of a C record in Rust: fields, padding, and bytes that contain bit-fields.
 
-`repr(C)` places fields like C does; where attributes move a field, padding is written out.  What Rust cannot place (a
-record both packed and aligned) has bytes only, and its members are refused.
+`repr(C)` places fields as C does; if attributes move a field, padding is added explicitly.  A record that Rust cannot
+lay out (both packed and aligned) is an array of bytes, and access to its members is refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ MAX_BITS = 64
 
 
 class RustField(NamedTuple):
-    """A field of the Rust type; `offset` and `size` are bytes. It has a type of C, or is an array of `element`."""
+    """A field of the Rust type; `offset` and `size` are in bytes. It has a C type, or is an array of `element`."""
 
     name: str
     offset: int
@@ -27,7 +27,7 @@ class RustField(NamedTuple):
 
 
 class BitField(NamedTuple):
-    """A bit-field: the bits from `first` of the bytes that the field `blob` holds."""
+    """A bit-field: the bits from `first` on in the bytes of the field `blob`."""
 
     name: str
     blob: str
@@ -37,10 +37,10 @@ class BitField(NamedTuple):
 
 @dataclass(slots=True)
 class RecordLayout:
-    """The fields in Rust, and the name of each field of C by number, "" for padding or if it cannot be reached.
+    """The fields in Rust, and the name of each C field by index, "" for padding and inaccessible fields.
 
-    A bit-field `b` has methods: `b()` and `set_b(value)`.  `union`: a Rust union; one without
-    fields is a struct.  `packed` and `align` are bytes, 0 if not needed.
+    A bit-field `b` has the methods `b()` and `set_b(value)`.  `union` means a Rust union; a union without fields is a
+    struct.  `packed` and `align` are in bytes, 0 if not needed.
     """
 
     names: tuple[str, ...]
@@ -85,7 +85,7 @@ def _fresh(name: str, taken: set[str]) -> str:
 
 
 class _Filling:
-    """Fields one after the other; `place` fails where Rust would place a field elsewhere."""
+    """Appends fields; `place` fails if Rust would place a field at another offset."""
 
     def __init__(self, record: Record, layout: RecordLayout) -> None:
         self.layout = layout
@@ -141,7 +141,7 @@ def _fill_struct(record: Record, layout: RecordLayout) -> bool:
 
 
 def _runs(fields: Sequence[Field]) -> Iterator[list[tuple[int, Field]]]:
-    """Yield each field, and bit-fields that follow each other together."""
+    """Yield fields one by one, but consecutive bit-fields together."""
     run: list[tuple[int, Field]] = []
     for number, one in enumerate(fields):
         if one.bit_field:

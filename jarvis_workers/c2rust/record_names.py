@@ -23,9 +23,9 @@ RecordId = tuple[str, int]
 
 
 def record_names(records: Mapping[RecordId, Record]) -> dict[RecordId, str]:
-    """Return a unique name for each record: that of C, with its file if several have it.
+    """Return a unique name for each record: the C name, with the file if the C name is not unique.
 
-    One without a name is named by the first field of that type, else by its file and line.
+    An unnamed record is named after the first field of its type, else after its file and line.
     """
     names: dict[RecordId, str] = {}
     taken = set(RESERVED)
@@ -51,7 +51,7 @@ def _free(candidates: list[str], taken: set[str]) -> str:
 
 
 def _naming_fields(records: Mapping[RecordId, Record]) -> dict[str, tuple[RecordId, str]]:
-    """Return the first record with a field of each record without a name, and the name of the field."""
+    """Return, for each unnamed record, the first record with a field of its type, and the name of that field."""
     fields: dict[str, tuple[RecordId, str]] = {}
     for one in sorted(records):
         for field, name in zip(records[one].fields, field_names(records[one]), strict=True):

@@ -1,8 +1,9 @@
 """Determine which records of the units of a project are the same type.
 
-A record has the same key in all units, but not always the same definition: macros change it, files have their own ones
-of one name, and most units may know it as incomplete.  Two are the same variant if their layouts are equal and their
-fields refer to the same variants (partition refinement).  An incomplete one is the first complete one.
+A record has the same key in all units, but not always the same definition: macros may change it, files may define
+different records of one name, and it may be incomplete in some units.  Two definitions are the same variant if their
+layouts are equal and their fields refer to the same variants (partition refinement).  An incomplete record is treated
+as the first complete variant.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ def record_variants(units: Sequence[UnitDefinitions]) -> tuple[list[Variants], d
 def _refine(
     units: Sequence[UnitDefinitions], numbers: Sequence[Variants]
 ) -> tuple[list[dict[str, int]], dict[tuple[str, int], Record]]:
-    """Return the variants that differ if those of `numbers` do, and the record of each."""
+    """Refine the variants in `numbers`; return the new variants, and the record of each."""
     refined: list[dict[str, int]] = []
     records: dict[tuple[str, int], Record] = {}
     signatures: dict[str, list[object]] = {}
@@ -60,7 +61,7 @@ def _fields(record: Record, variants: Variants) -> Iterator[tuple[object, ...]]:
 
 
 def _shape(type_: CType, variants: Variants) -> tuple[object, ...]:
-    """Return the identity of a type: of a record its variant, whether or not this unit knows its size."""
+    """Return the identity of a type: for a record its variant, even if the record is incomplete in this unit."""
     if type_.kind == "record":
         return type_.key, variants.get(type_.key, 0)
     target = None if type_.target is None else _shape(type_.target, variants)

@@ -1,8 +1,8 @@
-"""The C code that remains next to a crate: sources without the functions that are Rust, and the build script.
+"""The C code that remains beside a crate: sources without the functions in Rust, and the build script.
 
-A function is cut by its extent.  One with external linkage becomes a prototype; a static one forwards to its Rust
-function under the name of its slot, so that its callers and its address stay as they are.  A static function or
-variable that Rust uses gets the name of its slot as a weak alias.
+The body of a function is removed by its extent.  A function with external linkage becomes a prototype; a static
+function forwards to its Rust function under the name of its slot, so that its callers and its address remain valid.  A
+static function or variable that Rust uses gets the name of its slot as a weak alias.
 """
 
 import re
@@ -21,14 +21,14 @@ DIRECTORY = "c"
 
 
 class CutFile(NamedTuple):
-    """A C file without some functions; `uncut` are those whose text could not be cut out, by slot."""
+    """A C file without some functions; `uncut` are the functions, by slot, that could not be removed from the text."""
 
     content: bytes
     uncut: tuple[str, ...]
 
 
 def cut_functions(content: bytes, functions: Iterable[ProjectItem]) -> CutFile:
-    """Return a C file without the bodies of its functions that are Rust."""
+    """Return a C file without the bodies of its functions in Rust."""
     masked, starts = mask(content, "c").text, _line_starts(content)
     cuts, uncut = [], []
     for item in functions:
@@ -46,7 +46,7 @@ def cut_functions(content: bytes, functions: Iterable[ProjectItem]) -> CutFile:
 
 
 def aliases(items: Iterable[ProjectItem]) -> bytes:
-    """Return the lines that give static functions and variables of a unit the names that Rust uses."""
+    """Return the lines that define the names by which Rust uses static functions and variables of a unit."""
     return b"".join(
         f'\nextern __typeof__({one.definition.name}) {one.slot} __attribute__((weak, alias("{one.definition.name}")));'
         .encode()
@@ -62,7 +62,7 @@ def build_script(
     unread: Sequence[CompileCommand] = (),
     files: Iterable[str] = (),
 ) -> str:
-    """Return build.rs for the units that remain, made from `files`; `libraries` are linked as `-l` names them."""
+    """Return build.rs for the remaining units, which are compiled from `files`; `libraries` are linked with `-l`."""
     lines = [", ".join(map(_quoted, (one.name, *pair))) for one in programs for pair in one.definitions]
     return rust_template(
         "build.rs",
@@ -98,7 +98,7 @@ def _offsets(extent: Extent, starts: Sequence[int]) -> tuple[int, int]:
 
 
 def _body_start(masked: bytes, start: int, end: int) -> int | None:
-    """Return the offset of the brace that opens the body, None for a definition that a macro generates."""
+    """Return the offset of the brace that opens the body, or None if a macro generates the definition."""
     if masked[end - 1 : end] != b"}":
         return None
     depth = 0

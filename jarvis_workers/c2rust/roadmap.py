@@ -1,4 +1,4 @@
-"""The stages that move a C project to Rust: each with its input, gate, fall-back, and what the last runs measured."""
+"""The stages that move a C project to Rust, each with its input, gate, fallback, and measurements of the last runs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ class RiskSummary(NamedTuple):
 
 
 class RoadmapGates(NamedTuple):
-    """The thresholds of gates: those of stage 1, 4, 5 and 7."""
+    """The thresholds of the gates of stages 1, 4, 5 and 7."""
 
     score_fall_percent: float = 15
     high_findings: int = 0
@@ -27,7 +27,7 @@ class RoadmapGates(NamedTuple):
 
 
 class Measurements(NamedTuple):
-    """What the last runs measured; None for what has not been run."""
+    """Measurements of the last runs; None for anything that has not been run."""
 
     before: RiskSummary | None = None
     after: RiskSummary | None = None
@@ -35,7 +35,7 @@ class Measurements(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A measured value, and whether it passes the gate; None if this cannot be decided."""
+    """A measured value, and whether it passes the gate (None if undecided)."""
 
     value: str
     passed: bool | None = None
@@ -57,7 +57,7 @@ Measure = Callable[[Measurements, RoadmapGates], Outcome]
 
 
 def roadmap(found: Measurements, gates: RoadmapGates) -> list[RoadmapStage]:
-    """Return all stages in their order."""
+    """Return all stages in order."""
     texts = json.loads(files(__package__).joinpath("roadmap.json").read_text("utf-8"))
     stages = [RoadmapStage(number, **text) for number, text in enumerate(texts)]
     outcomes = [measure(found, gates) for measure in MEASURES]

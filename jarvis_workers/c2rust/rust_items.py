@@ -1,6 +1,6 @@
 """The items at the top level of a Rust file, read without a parser: their kinds, names and texts.
 
-Comments and attributes belong to the item that follows.  Text that no item ends, such as that after an unclosed brace,
+Comments and attributes belong to the item that follows.  Text without a complete item, such as after an unclosed brace,
 is an item of the kind "text".
 """
 
@@ -23,7 +23,7 @@ INNER_DOCUMENT = re.compile(r"(?:\s*(?://![^\n]*\n|#!\[[^\]]*\]))+")
 
 
 class RustItem(NamedTuple):
-    """An item; `line` is that of its first word that is no comment or attribute, from 1."""
+    """An item; `line` is the line, from 1, of its first word after comments and attributes."""
 
     kind: str
     name: str
@@ -37,12 +37,12 @@ class RustItem(NamedTuple):
 
 
 def masked(text: str) -> str:
-    """Return Rust as long as the text, with comments and contents of literals blank."""
+    """Return the text with comments and the contents of literals blanked; its length does not change."""
     return mask(_ascii(text), "rust").text.decode()
 
 
 def read_items(text: str) -> Iterator[RustItem]:
-    """Yield the items of a file in their order."""
+    """Yield the items of a file in order."""
     code, start = masked(text), _after_document(text)
     while start < len(code):
         head, end = _extent(code, start)
@@ -60,7 +60,7 @@ def _lead(code: str) -> int:
 
 
 def _ascii(text: str) -> bytes:
-    """Return one byte per character, so that offsets are the same."""
+    """Return one byte per character, so that offsets do not change."""
     return text.encode("ascii", "replace")
 
 

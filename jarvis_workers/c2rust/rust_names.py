@@ -1,4 +1,4 @@
-"""Names of C as identifiers of Rust."""
+"""C names as Rust identifiers."""
 
 import re
 
@@ -17,7 +17,7 @@ NOT_ASCII = re.compile(r"[^A-Za-z0-9_]")
 
 
 def identifier(name: str) -> str:
-    """Return a name as an identifier: `r#type` for a keyword, hexadecimal codes for characters that Rust may refuse."""
+    """Return a name as an identifier: `r#type` for a keyword, hexadecimal codes for characters that Rust may reject."""
     plain = NOT_ASCII.sub(lambda match: f"_u{ord(match[0]):x}_", name)
     if plain in NEVER_RAW or plain == "_":
         return f"{plain}_"

@@ -1,7 +1,7 @@
 """The types of a project in Rust: names, spellings, and the text of types.rs.
 
-Each record gets one name over all units, and its size, alignment and offsets are asserted when the crate is compiled.
-Bit-fields live in arrays of bytes, with methods: `b()` and `set_b(value)`.  Enums are their integer types.
+Each record has one name in all units, and its size, alignment and offsets are asserted when the crate is compiled.
+Bit-fields are stored in arrays of bytes, with the methods `b()` and `set_b(value)`.  Enums become their integer types.
 """
 
 import re
@@ -33,19 +33,19 @@ class TypeNames:
         return self.names[key, self.variants.get(key, 0)]
 
     def rust_type(self, type_: CType) -> str:
-        """Return a type as Rust; see `rust_type`."""
+        """Return a type in Rust; see the function `rust_type`."""
         return rust_type(type_, self)
 
     def field_name(self, key: str, index: int) -> str:
         """Return the name of a field, or the name of the accessors of a bit-field: `b()` and `set_b(value)`.
 
-        It is "" for what Rust cannot reach: padding, and fields of a record that is both packed and aligned.
+        It is "" for anything inaccessible from Rust: padding, and fields of a record that is both packed and aligned.
         """
         layout = self.layouts.get((key, self.variants.get(key, 0)))
         return layout.names[index] if layout else ""
 
     def bit_field(self, key: str, index: int) -> BitField | None:
-        """Return the position of a bit-field, None for padding and other fields."""
+        """Return the position of a bit-field, or None for padding and other fields."""
         layout = self.layouts.get((key, self.variants.get(key, 0)))
         found = [one for one in layout.bit_fields if one.name == layout.names[index]] if layout else []
         return found[0] if found else None
@@ -58,7 +58,10 @@ class TypeNames:
 
 @dataclass(frozen=True, slots=True)
 class ProjectTypes:
-    """The records of all units, by key and variant, with their names; the names that each unit sees, by its file."""
+    """The records of all units, by key and variant, with their names.
+
+    And the names visible in each unit, by its file.
+    """
 
     records: Mapping[tuple[str, int], Record]
     units: Mapping[bytes, TypeNames]
@@ -66,12 +69,15 @@ class ProjectTypes:
     owners: Mapping[tuple[str, int], TypeNames] = field(repr=False)
 
     def of(self, unit: UnitDefinitions) -> TypeNames:
-        """Return the names that a unit sees."""
+        """Return the names that are visible in a unit."""
         return self.units[unit.file]
 
 
 def project_types(units: Sequence[UnitDefinitions]) -> ProjectTypes:
-    """Return the types of the units of a project, named independently of the order of units of different files."""
+    """Return the types of the units of a project.
+
+    Their names do not depend on the order of units of different files.
+    """
     ordered = sorted(units, key=lambda unit: unit.file)
     variants, records = record_variants(ordered)
     names = record_names(records)
@@ -88,17 +94,14 @@ def project_types(units: Sequence[UnitDefinitions]) -> ProjectTypes:
 
 
 def is_translatable(type_: CType) -> bool:
-    """Return whether Rust has the type: no `long double`, vectors, complex numbers, atomics, or variable arrays."""
+    """Return whether Rust supports the type: no `long double`, vector, complex number, atomic or variable array."""
     parts = (type_.target, *type_.parameters)
     own = type_.kind not in ("other", "variable_array")
     return own and all(is_translatable(part) for part in parts if part is not None)
 
 
 def rust_type(type_: CType, names: TypeNames) -> str:
-    """Return a type as Rust.
-
-    One that is not translatable gets a name for its size and alignment, which only types.rs declares.
-    """
+    """Return a type in Rust. An unsupported type is named after its size and alignment; only types.rs declares it."""
     return SPELLINGS[type_.kind](type_, names)
 
 
@@ -146,13 +149,13 @@ def _parameters(type_: CType, names: TypeNames) -> str:
 
 
 def result(type_: CType, names: TypeNames) -> str:
-    """Return the result of a function type as Rust, with its arrow: "" for void."""
+    """Return the result of a function type in Rust, including the arrow, or "" for void."""
     target = type_.target
     return "" if target is None or target.kind == "void" else f" -> {rust_type(target, names)}"
 
 
 def type_definitions(types: ProjectTypes) -> str:
-    """Return the text of types.rs: all records in the order of their names, with assertions of their layout."""
+    """Return the text of types.rs: all records sorted by name, with assertions on their layout."""
     ordered = sorted(types.records, key=lambda one: types.names.names[one])
     text = "".join(f"\n{_definition(types, one)}" for one in ordered)
     foreign = "".join(_foreign(int(size), int(align)) for size, align in sorted(set(FOREIGN.findall(text))))
@@ -182,7 +185,7 @@ def _definition(types: ProjectTypes, one: tuple[str, int]) -> str:
 
 
 def _origin(record: Record) -> str:
-    """Return the C name, and the file without what differs between machines."""
+    """Return the C name, and the file without parts that differ between machines."""
     path = PurePosixPath(shown(record.file))
     file = path.name if path.is_absolute() else str(path)
     words = f"{record.kind} {record.name}".rstrip()

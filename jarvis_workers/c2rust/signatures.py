@@ -1,7 +1,7 @@
 """Propose how the parameters of functions pass between C and Rust: references, slices, strings, or raw pointers.
 
-Facts decide, not names.  A reference claims that the pointer is valid for one element, that it does not outlive the
-call, and, if mutable, that nothing else reaches what it points to.  What is not sure is `raw`.
+The proposal is based on facts, not on names.  A reference claims that the pointer is valid for one element, that it
+does not outlive the call, and, if mutable, that nothing else accesses its target.  Uncertain cases are `raw`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ POINTEES = ("bool", "integer", "floating", "enum", "record", "pointer", "array")
 class ParameterMapping(NamedTuple):
     """How a parameter is passed.
 
-    `inner` is what an `option` holds; `length` is the index of the parameter that holds the element count of a slice.
+    `inner` is the mapping inside an `option`; `length` is the index of the parameter with the element count of a slice.
     """
 
     parameter: str
@@ -28,7 +28,7 @@ class ParameterMapping(NamedTuple):
 
 
 def propose_mappings(units: Sequence[UnitDefinitions]) -> dict[str, tuple[ParameterMapping, ...]]:
-    """Return the mappings of the parameters of all functions that the units define, by key."""
+    """Return the mappings of the parameters of all functions that the units define, by function key."""
     analysis = PointerAnalysis(units)
     aliases = AliasAnalysis(units, analysis)
     return {key: tuple(_mappings(key, analysis, aliases)) for key in analysis.functions}

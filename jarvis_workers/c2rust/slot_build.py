@@ -2,7 +2,7 @@
 
 C sources are compiled to assembly, slots are inserted, and the result is assembled. A call that links also links the
 runtime, and exports the functions of the program to the library that replaces some of them. All other calls are
-unchanged: preprocessing, dependencies, queries to the compiler, precompiled headers, machines without slots.
+unchanged: preprocessing, dependencies, compiler queries, precompiled headers, and unsupported machines.
 """
 
 import re
@@ -65,8 +65,8 @@ class SourceInput(NamedTuple):
 class SlotBuild:
     """The steps that replace a call of the compiler.
 
-    `flags` go to each compilation, `dependencies` to each one too (see `dependency_flags`).  `link` is the command line
-    of the linking call, None for `-c`: words, and numbers that refer to the object of that input.
+    `flags` and `dependencies` (see `dependency_flags`) are passed to each compilation.  `link` is the command line of
+    the linking call, None for `-c`: words, and numbers that refer to the objects of the inputs.
     """
 
     inputs: tuple[SourceInput, ...]
@@ -83,7 +83,7 @@ class SlotBuild:
 
     @property
     def assembler_flags(self) -> tuple[str, ...]:
-        """Return the flags that matter to the assembler: its own, and those that choose the machine."""
+        """Return the flags for the assembler: its own, and those that select the machine."""
         return tuple(flag for flag in self.flags if re.fullmatch(r"-Wa,.*|-m.*|--?target=.*|--sysroot=.*|-B.*", flag))
 
     @property
@@ -92,7 +92,7 @@ class SlotBuild:
         return bool({"--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs"} & set(self.flags))
 
     def dependency_flags(self, one: SourceInput) -> tuple[str, ...]:
-        """Return the flags that write the make dependency rule of the original call, though the output is assembly."""
+        """Return the flags that write the make dependency rule of the original call although the output is assembly."""
         if not {"-MD", "-MMD"} & set(self.dependencies):
             return ()
         target = one.object or object_name(one.source)
@@ -104,7 +104,7 @@ class SlotBuild:
 
 
 def plan_build(words: Sequence[str]) -> SlotBuild | None:
-    """Return the build with slots for these arguments of a C compiler, or None if the call is to remain unchanged.
+    """Return the build with slots for the arguments of a C compiler, or None if the call must not be changed.
 
     Response files must already be expanded.
     """
@@ -131,7 +131,7 @@ def object_name(source: str) -> str:
 
 
 def link_flags(build: SlotBuild) -> tuple[str, ...]:
-    """Return the flags of the linking call that make functions of the program visible to a loaded library."""
+    """Return the linker flags that make functions of the program visible to a loaded library."""
     assert build.link is not None
     static = {"-static", "-static-pie"} & set(build.link)
     return () if static else ("-rdynamic", "-ldl")
@@ -140,7 +140,7 @@ def link_flags(build: SlotBuild) -> tuple[str, ...]:
 def without_version_scripts(words: Sequence[str]) -> list[str]:
     """Return linker arguments without version scripts, which hide functions from a library that replaces some of them.
 
-    Versioned symbols need their script: if linking fails without it, it must be repeated with it.
+    Versioned symbols need their script: if linking fails without the script, repeat it with the script.
     """
     linked = (_visible(word) if word.startswith("-Wl,") else word for word in words)
     return [word for word in linked if word != "-Wl"]
@@ -159,7 +159,10 @@ def _visible(word: str) -> str:
 
 
 def slot_flags(family: str, version: int) -> tuple[str, ...]:
-    """Return the flags for `-S` that keep functions apart; `family` is "gcc" or "clang", `version` the major one."""
+    """Return the flags for `-S` that keep functions separate.
+
+    `family` is "gcc" or "clang", `version` the major version.
+    """
     if family == "clang":
         return CLANG_FLAGS
     return GCC_FLAGS + (GCC_11_FLAGS if version >= 11 else ())

@@ -2,7 +2,7 @@
 
 A trampoline is the public symbol of a function and jumps to the address in the cell of its slot. The monitored entry
 passes the address of the row to the runtime before it jumps; the runtime stores the monitored entry in the cell of a
-function to trap, trace or shadow.  Both use only registers that a linker's veneers may change (r11; x16 and x17).
+function to trap, trace or shadow.  Both change only registers that linker veneers may change too (r11; x16 and x17).
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Machine:
     landing_pads: tuple[str, ...]
 
     def landing_pad(self, text: str) -> str:
-        """Return the instruction that must open each jump target, or "" if `text` was compiled without."""
+        """Return the instruction with which each jump target must start, or "" if `text` was compiled without it."""
         return next((pad for pad in self.landing_pads if f"\t{pad}" in text), "")
 
 

@@ -4,9 +4,9 @@ The definition of a function `f` is renamed to `jvc_f`, and `f` becomes a trampo
 address of `jvc_f`.  Calls, tables of function pointers and aliases mention `f` as before: only labels, `.type` and
 `.size` of definitions change, never operands or strings.
 
-A library refers to a function or static variable by the name of its symbol, or by `unit__name` if it is local to its
-unit (`unit_name`), or `main`, which each program has.  The latter are weak aliases, since two objects may hold the same
-static function of a header; within its object, a slot always refers to the code of that object.
+A library refers to a function or static variable by its symbol name, or by `unit__name` (`unit_name`) if it is local to
+its unit or is `main`, which every program has.  The latter names are weak aliases, since two objects may contain the
+same static function of a header; within its object, a slot always refers to the code of that object.
 """
 
 import re
@@ -26,7 +26,7 @@ class Slot(NamedTuple):
     """A function that can be replaced.
 
     `name` is unique among the units of a library, `symbol` is its name in the object.  `file` is the source file of the
-    definition, relative to the root if it is below, and `line` counts from 1; 0 if the text has no line table.
+    definition, relative to the root if it is below the root. `line` counts from 1, and is 0 without a line table.
     """
 
     name: str
@@ -44,7 +44,10 @@ class Unslotted(NamedTuple):
 
 
 class SlottedText(NamedTuple):
-    """Assembly with slots. `slots` and `unslotted` name all functions that the compiler wrote, in their order."""
+    """Assembly with slots.
+
+    `slots` and `unslotted` together contain all functions that the compiler emitted, in order.
+    """
 
     text: str
     slots: tuple[Slot, ...]
@@ -138,7 +141,8 @@ def _trampolines(slots: Sequence[Slot], machine: Machine, text: str) -> list[str
 def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine) -> list[str]:
     """Return aliases for the local symbols of the unit.
 
-    The line table does not contain variables: a variable gets a name for each file that contributes code to the unit.
+    The line table does not contain variables, so a variable gets a name for each file that contributes code to the
+    unit.
     """
     functions = [(slot.name, slot.symbol, "function") for slot in slots if slot.name != slot.symbol]
     files = sorted({source, *(slot.file for slot in slots)})

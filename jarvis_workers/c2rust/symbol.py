@@ -12,8 +12,9 @@ class Symbol(SymbolDefinition):
     """A symbol of the project.
 
     Ids count from 1 in the order of file, line, column and key.  `calls` are the names of all functions that it calls,
-    also of those outside the project.  A symbol is not `complete` if a unit that it was read from had errors, or if no
-    unit defines it.  `arguments_hash` is that of the unit it was read from, the first by path if there are several.
+    including those outside the project.  A symbol is not `complete` if the unit that it was read from had errors, or if
+    no unit defines it.  `arguments_hash` belongs to the unit that it was read from, the first by path if there are
+    several.
     """
 
     id: int

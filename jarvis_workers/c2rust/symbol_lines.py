@@ -69,5 +69,5 @@ def reference_ids(graph: SymbolGraph) -> defaultdict[int, list[int]]:
 
 
 def _line(fields: dict[str, object]) -> str:
-    """Return a line of valid UTF-8: a lone surrogate becomes an escape of JSON."""
+    """Return a line of valid UTF-8: a lone surrogate becomes a JSON escape."""
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "backslashreplace").decode() + "\n"

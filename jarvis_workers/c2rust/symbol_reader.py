@@ -73,7 +73,7 @@ class SymbolLine(BaseModel):
 
 
 def read_symbols(lines: Iterable[str], file: str, root: bytes = b"") -> SymbolFile:
-    """Return the symbols of a file, which is named in messages; absolute paths below `root` become relative.
+    """Return the symbols in a file; absolute paths below `root` become relative.
 
     Raises UsageError with the file and the number of an invalid line.
     """
@@ -163,7 +163,7 @@ class _Names:
 
 
 def _kind(target: Symbol, line: SymbolLine) -> ReferenceKind:
-    """Return the kind of a reference: the address is taken of a function that is not in `calls`."""
+    """Return the kind of a reference: "address" for a function that is not in `calls`."""
     if target.category != "function":
         return _KINDS[target.category]
     return "call" if line.calls is None or {target.name, target.qualified_name} & {*line.calls} else "address"

@@ -27,7 +27,7 @@ class Translated(NamedTuple):
     refusal: str = ""
 
     def crate_item(self, exported: str = "") -> CrateItem:
-        """Return the item of the crate for a body."""
+        """Return the crate item for a body."""
         assert self.body is not None
         return CrateItem(self.item.rust_name, self.item.slot, self.item.module, self.body.text, exported)
 
@@ -39,7 +39,7 @@ class Translated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TranslatedProject:
-    """All definitions with their Rust, the text of types.rs, and the names that each unit sees, by its file."""
+    """All definitions with their Rust code, the text of types.rs, and the names visible in each unit, by its file."""
 
     project: Project
     items: tuple[Translated, ...]
@@ -63,7 +63,7 @@ class TranslatedProject:
         return dict(sorted(found.items()))
 
     def shapes(self, slots: Collection[str], machine: str) -> str:
-        """Return how some functions return their results on a machine, for comparing calls."""
+        """Return how some functions return their results on a machine, for the comparison of calls."""
         chosen = [one.item for one in self.functions if one.item.slot in slots]
         records = {key: record for item in chosen for key, record in item.unit.records.items()}
         mentions = {
@@ -83,7 +83,7 @@ class TranslatedProject:
 
 
 def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedProject:
-    """Return the translation of a project; `only` are names of functions with wildcards, all if it is empty."""
+    """Return the translation of a project; `only` are function names with wildcards, empty for all functions."""
     types = project_types(project.units)
     signatures = {key: one.type for key, one in project.declared.items()}
     signatures |= {item.definition.key: item.definition.type for item in project.functions}

@@ -1,1 +1,1 @@
-"""Mechanical translation: the syntax tree of a C definition becomes Rust of the same meaning."""
+"""Mechanical translation of the syntax tree of a C definition to Rust code with the same meaning."""

@@ -1,4 +1,4 @@
-"""Arithmetic that wraps around, as on the machines that C runs on."""
+"""Arithmetic that wraps around on overflow, as in compiled C."""
 
 from jarvis_workers.c2rust.mechanical.code import ATOM, Code, infix
 from jarvis_workers.c2rust.mechanical.numbers import is_floating, is_signed
@@ -9,7 +9,7 @@ SHIFTS = {"<<": "wrapping_shl", ">>": "wrapping_shr"}
 
 
 def arithmetic(operator: str, left: Code, right: Code, type_: CType) -> Code:
-    """Return an operation on two operands of the same type; the right one of a shift is an integer of any type."""
+    """Return an operation on two operands of the same type; the right operand of a shift is an integer of any type."""
     if operator in SHIFTS:
         return _shift(operator, left, right, type_)
     if is_floating(type_) or operator in ("&", "|", "^"):
@@ -39,7 +39,7 @@ def offset(pointer: Code, number: Code, type_: CType, *, minus: bool = False) ->
 
 
 def incremented(old: Code, type_: CType, *, minus: bool) -> Code:
-    """Return a value plus or minus one."""
+    """Return a value incremented or decremented by one."""
     if type_.kind == "bool":
         return Code(f"!{old.at(ATOM)}", effects=old.effects) if minus else Code("true", value=1)
     if is_floating(type_):

@@ -46,7 +46,7 @@ def _chained(ctx: BodyContext, node: SyntaxNode) -> tuple[list[str], Code]:
 
 
 def assigned_value(ctx: BodyContext, node: SyntaxNode) -> Code:
-    """Return the value of an assignment: that of its left side afterwards."""
+    """Return the value of an assignment, which is the new value of its left side."""
     if node.operator != "=":
         statements, found = _update(ctx, node)
         return block(statements, found.read())

@@ -45,7 +45,7 @@ def _simple(method: str, value: int) -> Builtin:
 
 
 def _updated(operation: str, value: int) -> Builtin:
-    """`__sync_add_and_fetch` and the like: the value afterwards."""
+    """`__sync_add_and_fetch` and similar builtins, which return the new value."""
 
     def translate(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
         cell, type_ = _cell(ctx, arguments[0])
@@ -59,7 +59,7 @@ def _updated(operation: str, value: int) -> Builtin:
 
 
 def _swapped(result: str) -> Builtin:
-    """`__sync_bool_compare_and_swap(pointer, old, new)`, or `val`."""
+    """`__sync_bool_compare_and_swap(pointer, old, new)` and `__sync_val_compare_and_swap`."""
 
     def translate(ctx: BodyContext, _node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
         cell, type_ = _cell(ctx, arguments[0])

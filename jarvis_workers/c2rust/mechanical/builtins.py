@@ -1,4 +1,4 @@
-"""Builtins of gcc and clang: as expressions of Rust, or as the equivalent functions of the C library."""
+"""Builtins of gcc and clang, translated to Rust expressions or to the equivalent functions of the C library."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def _same(name: str) -> Builtin:
 
 
 def _bits(template: str) -> Builtin:
-    """A builtin as a template of Rust, in which `x` is the operand."""
+    """A builtin as a Rust template, in which `x` is the operand."""
 
     def translate(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> Code:
         name = ctx.temporary()

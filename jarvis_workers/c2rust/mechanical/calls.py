@@ -71,13 +71,13 @@ def _callee(ctx: BodyContext, node: SyntaxNode, named: SyntaxNode, type_: CType,
 
 
 def _declared_pointer(ctx: BodyContext, node: SyntaxNode, type_: CType) -> str:
-    """Return the type of a pointer to a function as the crate declares it: with the records of its own unit."""
+    """Return the type of a pointer to a function as declared in the crate, with the records of its own unit."""
     text, owner = ctx.rust(decay(type_), node), ctx.names.owners.get(node.target)
     return owner.rust_type(decay(type_)) if owner else text
 
 
 def mention(ctx: BodyContext, node: SyntaxNode, type_: CType) -> str:
-    """Note the use of a function, and return its name in Rust."""
+    """Record the use of a function, and return its Rust name."""
     name, key = node.name, node.target
     if name.startswith("__builtin_"):
         name = library_name(name) or refuse("builtin", node)
@@ -88,12 +88,12 @@ def mention(ctx: BodyContext, node: SyntaxNode, type_: CType) -> str:
 
 
 def function_text(pointer: str) -> str:
-    """Return the type of a function, given that of an optional pointer to it."""
+    """Return the type of a function, given the type of an optional pointer to it."""
     return pointer.removeprefix("Option<").removesuffix(">")
 
 
 def _given_type(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode]) -> str:
-    """Return the type of a pointer to a function without prototype, as it is called here."""
+    """Return the type of a pointer to a function without a prototype, according to the arguments of this call."""
     parameters = tuple(ctx.type_of(one) for one in arguments)
     return ctx.rust(decay(CType("function", "", target=ctx.type_of(node), parameters=parameters)), node)
 

@@ -22,9 +22,9 @@ LINE_WIDTH = 110
 class Code:
     """A Rust expression.
 
-    `bare` is a literal without its type, for where the context gives it, and `value` is its value.  `pointer` is the
-    pointer that a cast between pointers casts, and `negation` the opposite of a condition.  `effects`: evaluating it
-    twice is not the same as once.
+    `bare` is a literal without its type, for contexts that determine the type; `value` is its value.  `pointer` is the
+    operand of a cast between pointers, `negation` the negation of a condition.  With `effects`, it must not be
+    evaluated twice.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Code:
         return self.bare or self.text
 
     def at(self, level: int) -> str:
-        """The text as an operand of an operator of this precedence."""
+        """The text as an operand of an operator with this precedence."""
         return self.text if self.level >= level else f"({self.text})"
 
     def short_at(self, level: int) -> str:
@@ -59,7 +59,7 @@ class Code:
 
 
 def infix(left: Code, operator: str, right: Code) -> Code:
-    """Return `left operator right`; at least one of them carries its type."""
+    """Return `left operator right`; at least one operand states its type."""
     level = LEVELS[operator]
     first = left.at(level + (level == COMPARE))
     if operator.startswith("<") and ENDS_WITH_TYPE.search(first):
@@ -71,7 +71,7 @@ def infix(left: Code, operator: str, right: Code) -> Code:
 
 
 def block(statements: Iterable[str], value: Code) -> Code:
-    """Return a block with a value; its statements are on one line unless one of them spans several."""
+    """Return a block with a value, on one line unless one of its statements spans several lines."""
     parts = list(statements)
     if not parts:
         return value
@@ -104,7 +104,7 @@ def wrapped(items: Iterable[str]) -> str:
 
 
 def indented(text: str) -> str:
-    """Return lines indented by the braces around them."""
+    """Return lines with the indentation that their enclosing braces require."""
     depth, lines = 0, []
     for line in text.split("\n"):
         words = line.strip()

@@ -33,7 +33,7 @@ OTHER_TYPES = (
 
 @dataclass(frozen=True)
 class Parts:
-    """Translators of the parts of a definition; each module has some, and calls those of other modules here."""
+    """Translators of the parts of a definition; modules provide some, and call those of other modules through this."""
 
     value: Callable[["BodyContext", SyntaxNode], Code]
     effect: Callable[["BodyContext", SyntaxNode], list[str]]
@@ -44,8 +44,8 @@ class Parts:
 class JumpTarget:
     """A loop or labelled block around the current statement, innermost last.
 
-    `breaks` and `continues`: it is the target of `break` or `continue` of C.  `code` is the statement that jumps there,
-    if not Rust's `break`.
+    `breaks` and `continues` mean that C's `break` or `continue` jumps here.  `code` is the statement that jumps here,
+    if it is not Rust's `break`.
     """
 
     label: str
@@ -68,7 +68,7 @@ class Unstructured(Exception):
 
 @dataclass
 class BodyContext:
-    """`static`: the value of an item is translated, which must be constant."""
+    """With `static`, the value of an item is translated, which must be constant."""
 
     unit: UnitDefinitions
     names: Names
@@ -90,7 +90,7 @@ class BodyContext:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def value(self, node: SyntaxNode) -> Code:
-        """Return an expression, of the type that `type_of` returns for the node."""
+        """Return an expression that has the type `type_of(node)`."""
         return self.parts.value(self, node)
 
     def effect(self, node: SyntaxNode) -> list[str]:
@@ -113,7 +113,7 @@ class BodyContext:
         return decay(type_) if decayed else type_
 
     def rust(self, type_: CType, node: SyntaxNode | None = None) -> str:
-        """Return a type as Rust."""
+        """Return a type in Rust."""
         check_type(type_, node)
         for record in _records_in(self.unit, type_):
             self.use(SymbolUse("record", record.key, record.name, CType("record", record.name, key=record.key)))
@@ -125,7 +125,7 @@ class BodyContext:
         return {one.key: one.type for one in self.unit.declared} | defined
 
     def signature(self, key: str) -> CType | None:
-        """Return the type of a function as the crate declares it, if that is known."""
+        """Return the type of a function as declared in the crate, if known."""
         return self.names.signatures.get(key) or self._signatures.get(key)
 
     def record(self, type_: CType) -> Record:
@@ -154,7 +154,7 @@ class BodyContext:
         return name
 
     def declare(self, node: SyntaxNode, *, hoist: bool) -> str:
-        """Name a local variable: for its scope, or for the whole body."""
+        """Choose the name of a local variable, valid in its scope or in the whole body."""
         name = self.fresh(node.name or "unnamed")
         (self.taken if hoist else self.scopes[-1]).add(name)
         self.locals[node.local] = name
@@ -182,7 +182,7 @@ def _records_in(unit: UnitDefinitions, type_: CType) -> Iterator[Record]:
 
 
 def check_type(type_: CType, node: SyntaxNode | None = None) -> None:
-    """Refuse a type that has no counterpart in Rust."""
+    """Reject a type that has no counterpart in Rust."""
     if type_.kind == "other":
         refuse(next((reason for word, reason in OTHER_TYPES if word in type_.spelling), "type"), node)
     if type_.kind == "variable_array":

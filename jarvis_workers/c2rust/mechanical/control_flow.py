@@ -66,14 +66,14 @@ def body_of(node: SyntaxNode) -> SyntaxNode:
 
 
 def is_endless(node: SyntaxNode) -> bool:
-    """Whether a loop has no condition, or a constant one that is true."""
+    """Whether a loop has no condition, or a condition that is constant and true."""
     if node.kind == "for":
         return node.children[1] is None or constant_truth(operand(node, 1)) is True
     return node.kind in LOOPS and constant_truth(operand(node, 1 if node.kind == "do" else 0)) is True
 
 
 def constant_truth(node: SyntaxNode) -> bool | None:
-    """Return whether a literal is true, also 0 or 1 with a cast; None for other expressions."""
+    """Return whether a literal, possibly with a cast, is true; None for other expressions."""
     literal = uncast(node)
     if literal.kind not in ("integer", "character") or literal.value is None:
         return None

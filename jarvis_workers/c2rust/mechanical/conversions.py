@@ -1,4 +1,4 @@
-"""Conversions between C types, made visible in Rust."""
+"""Conversions between C types, made explicit in Rust."""
 
 from jarvis_workers.c2rust.mechanical.code import ATOM, BLOCK, CAST, COMPARE, UNARY, Code, infix
 from jarvis_workers.c2rust.mechanical.context import BodyContext, is_function_pointer
@@ -101,7 +101,7 @@ def truth(code: Code, type_: CType) -> Code:
 
 
 def negated(condition: Code) -> Code:
-    """Return `!condition`, shorter where it is already negated."""
+    """Return `!condition`, without the negation if the condition is negated already."""
     if condition.value is not None:
         return Code("false" if condition.value else "true", value=int(not condition.value))
     if condition.level == UNARY and condition.text.startswith("!"):

@@ -1,7 +1,7 @@
 """Jumps within a sequence of statements as labelled blocks (forward) and labelled loops (backward).
 
-A label is the end of a block that begins at the first statement that jumps forward to it, and the begin of a loop that
-ends after the last one that jumps back.  Blocks may begin earlier and loops may end later, so that they nest.
+A label ends a block that starts at the first statement that jumps forward to it, and starts a loop that ends after the
+last statement that jumps back to it.  Blocks may start earlier and loops may end later, so that they nest.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ MOST_INTERVALS = 200
 
 @dataclass(slots=True)
 class Interval:
-    """Statements `start` to `end`, exclusive, in a block or loop with the label of C."""
+    """The statements from `start` to `end` (exclusive), in a block or loop with the C label."""
 
     label: str
     start: int
@@ -24,12 +24,12 @@ class Interval:
     loop: bool
 
     def crosses(self, other: "Interval") -> bool:
-        """Whether the other one begins in the midst of this one and ends after it."""
+        """Whether the other interval starts inside this one and ends after it."""
         return self.start < other.start < self.end < other.end
 
 
 def goto_counts(nodes: Iterable[SyntaxNode | None]) -> dict[str, int]:
-    """Return how many `goto` name each label."""
+    """Return the number of `goto` statements per label."""
     counts: dict[str, int] = {}
     for node in nodes:
         for one in walk(node) if node is not None else ():
@@ -41,9 +41,10 @@ def goto_counts(nodes: Iterable[SyntaxNode | None]) -> dict[str, int]:
 def intervals(
     labels: Sequence[Sequence[str]], statements: Sequence[SyntaxNode], total: dict[str, int]
 ) -> list[Interval]:
-    """Return the blocks and loops of a sequence; `labels` are those of each statement, `total` all `goto` of the body.
+    """Return the blocks and loops of a sequence.
 
-    Raises Unstructured if there are other jumps to the labels.
+    Raises Unstructured if there are other jumps to the labels. `labels` are those of each statement, `total` counts all
+    `goto` statements of the body.
     """
     counts = [goto_counts([one]) for one in statements]
     found: list[Interval] = []
@@ -64,7 +65,7 @@ def intervals(
 
 
 def _nest(first: Interval, second: Interval) -> bool:
-    """Make two intervals nest; return whether that changed one."""
+    """Extend two intervals so that they nest; return whether one of them changed."""
     if not first.crosses(second):
         return False
     if not second.loop:

@@ -32,7 +32,7 @@ ZERO = Code("core::mem::zeroed()")
 
 @dataclass
 class Aggregate:
-    """The values of an initialiser list for the members of a record or the elements of an array, by index."""
+    """The values of an initialiser list for members of a record or elements of an array, by index."""
 
     type: CType
     items: "dict[int, Aggregate | SyntaxNode]" = field(default_factory=dict)
@@ -43,7 +43,7 @@ Path = Sequence[tuple[int, int]]
 
 
 def initial_value(ctx: BodyContext, type_: CType, node: SyntaxNode) -> Code:
-    """Return the value that an initialiser gives to an object of this type."""
+    """Return the initial value of an object of this type."""
     return _code(ctx, _whole(ctx, type_, node), type_, node)
 
 
@@ -77,7 +77,7 @@ def _is_string_for(type_: CType, node: SyntaxNode) -> bool:
 
 @dataclass
 class _InitializerReader:
-    """Distributes initialisers among members, also without the braces of inner aggregates."""
+    """Assigns initialisers to members, including members of inner aggregates without braces."""
 
     ctx: BodyContext
     remaining: deque[SyntaxNode]
@@ -145,7 +145,7 @@ class _InitializerReader:
         return given.kind == "record" and given.key == type_.key
 
     def _designators(self, type_: CType, node: SyntaxNode) -> list[tuple[int, int]]:
-        """Return the numbers of the members that a designator names, from the outermost."""
+        """Return the indices of the members that a designator names, outermost first."""
         indices = iter(node.children)
         path: list[tuple[int, int]] = []
         for word in DESIGNATOR.findall(node.name):
@@ -160,7 +160,7 @@ class _InitializerReader:
         return path
 
     def _field_path(self, type_: CType, name: str) -> list[tuple[int, int]]:
-        """Return the numbers from a record to a field, through anonymous members."""
+        """Return the member indices that lead from a record to a field, including anonymous members."""
         if type_.kind != "record":
             return []
         for number, one in enumerate(self.ctx.record(type_).fields):
@@ -264,7 +264,7 @@ def _record(ctx: BodyContext, item: Aggregate, node: SyntaxNode) -> Code:
 
 
 def _constant_bits(ctx: BodyContext, owner: Lvalue, values: dict[int, Code], node: SyntaxNode) -> list[str]:
-    """Return assignments to the bytes of bit-fields: their accessors cannot be called for a constant."""
+    """Return assignments to the bytes of bit-fields, since a constant cannot call their accessors."""
     blobs: dict[str, int] = {}
     for number, code in values.items():
         where = ctx.names.types.bit_field(owner.type.key, number)

@@ -34,7 +34,7 @@ def _encoded(character: str, size: int) -> list[int]:
 
 
 def string_pointer(text: str, element: CType) -> Code:
-    """Return a pointer to the first element of a string literal; its Rust type is not that of C."""
+    """Return a pointer to the first element of a string literal; its Rust type differs from the C type."""
     units = code_units(text, element)
     if element.size > 1:
         first, *others = [literal(unit, element) for unit in (*units, 0)]

@@ -1,7 +1,7 @@
 """State machines for jumps that blocks and loops cannot express: `loop { match state { … } }`.
 
-Only statements that hold a label or a case of an outer switch are split into states; all others stay as they are.
-State 0 is the begin of the body; addresses of labels are the numbers of their states.
+Only statements that contain a label, or a case of an outer switch, are split into states. State 0 is the start of the
+body; the address of a label is the number of its state.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 
 @dataclass
 class StateMachine:
-    """The states of a body, each with its lines; the lines after those of a state that jumps are not reached."""
+    """The states of a body, each with its lines; lines after a jump are unreachable and dropped."""
 
     states: dict[int, list[str]] = field(default_factory=lambda: {0: []})
     labels: dict[str, int] = field(default_factory=dict)
@@ -34,13 +34,13 @@ class StateMachine:
         return self.number
 
     def state_of(self, label: str) -> int:
-        """Return the state that a label begins."""
+        """Return the state that starts at a label."""
         if label not in self.labels:
             self.labels[label] = self.new()
         return self.labels[label]
 
     def begin(self, state: int, *, falls: bool = True) -> None:
-        """Begin a state; the previous state continues with it unless it jumps elsewhere."""
+        """Start a state; the previous state falls through to it unless it jumps elsewhere."""
         if falls:
             self.states[self.current].append(f"state = {state};")
         self.current = state
@@ -71,7 +71,7 @@ def machine_lines(ctx: BodyContext, body: SyntaxNode) -> list[str]:
 
 
 def _reached(lines: list[str]) -> list[str]:
-    """Return lines up to the first that leaves the state."""
+    """Return the lines up to the first one that leaves the state."""
     for number, line in enumerate(lines):
         if line.startswith(("return", "state = ", "break", "continue")):
             return lines[: number + 1]
@@ -158,7 +158,7 @@ def _loop(ctx: BodyContext, machine: StateMachine, node: SyntaxNode) -> None:
 
 
 def _parts(node: SyntaxNode) -> Sequence[SyntaxNode | None]:
-    """Return initialisation, condition, increment and body of a loop."""
+    """Return the initialisation, condition, increment and body of a loop."""
     if node.kind == "for":
         return node.children
     first, second = operand(node), operand(node, 1)

@@ -11,7 +11,7 @@ from jarvis_workers.source.clang.c_types import CType
 
 
 class RecordNames(Protocol):
-    """Types as Rust text; fields by the key of their record and their number there."""
+    """Rust types as text; fields by the key of their record and their index in it."""
 
     def rust_type(self, type_: CType) -> str: ...
 
@@ -21,17 +21,17 @@ class RecordNames(Protocol):
     def bit_field(self, key: str, index: int) -> BitField | None: ...
 
     def is_padded(self, key: str) -> bool:
-        """Return whether the Rust type has more fields than C's."""
+        """Return whether the Rust type has more fields than the C type."""
 
 
 @dataclass(frozen=True)
 class Names:
     """Project-wide names.
 
-    `symbols` are the Rust names of functions and globals by key; one that is missing has its C name.  `signatures` are
-    the types of functions by key that the crate declares; a unit that declares another type calls through a cast.
-    `owners` are the type names of the units that define functions, by key of the function.
-    `reserved` are names that no local variable can have: those of statics and constants that a glob imports.
+    `symbols` maps keys of functions and globals to Rust names; those not listed have their C names.  `signatures` maps
+    keys of functions to their declared types in the crate; a unit that declares a different type calls through a cast.
+    `owners` maps keys of functions to the type names of the unit that defines them. `reserved` are names that local
+    variables must not have, because globs import statics and constants with these names.
     """
 
     types: RecordNames
@@ -45,7 +45,7 @@ class Names:
 
 
 class SymbolUse(NamedTuple):
-    """A function, global or record that a body mentions; `name` is that of C, `type` what the unit declares."""
+    """A function, global or record that a body mentions; `name` is the C name, `type` as declared in the unit."""
 
     kind: Literal["function", "global", "record"]
     key: str
@@ -64,6 +64,6 @@ GENERATED_LABEL = re.compile(r"(?:loop|once|next|switch|case)_\d+|machine")
 
 
 def rust_label(name: str) -> str:
-    """Return a C label as a Rust label that differs from all generated labels."""
+    """Return the Rust label for a C label, different from all generated labels."""
     plain = identifier(name).removeprefix("r#")
     return f"'{plain}_" if plain in KEYWORDS or GENERATED_LABEL.fullmatch(plain) else f"'{plain}"

@@ -13,7 +13,7 @@ FLOATS = {4: "f32", 8: "f64"}
 
 
 def scalar(type_: CType) -> str:
-    """Return the Rust name of an arithmetic type, "" for all others."""
+    """Return the Rust name of an arithmetic type, or "" for any other type."""
     if type_.kind == "enum":
         return scalar(type_.target) if type_.target else "u32"
     if type_.kind == "integer":

@@ -1,7 +1,7 @@
-"""Lvalues: where they are, how they are read and written, and how their address is taken.
+"""Lvalues: how to locate, read and write them, and how to take their address.
 
-A place is a variable, or a pointer that is dereferenced, followed by fields and constant indices.  So an lvalue can be
-evaluated once and used twice: its pointer goes into a temporary.
+A place is a variable or a dereferenced pointer, followed by fields and constant indices.  An lvalue can be evaluated
+once and used twice, since its pointer is stored in a temporary.
 """
 
 from collections.abc import Callable
@@ -26,8 +26,8 @@ COPY = "packed_record"
 class Lvalue:
     """An lvalue of type `type`.
 
-    `bits` is the name of the accessors if it is a bit-field of the record that `path` leads to; `packed`: that record
-    may be misaligned.  `temporary` is the type of `base` if that is a value, which has no address.
+    `bits` is the name of the accessors of a bit-field, whose record is at `path`; `packed` means that this record may
+    be misaligned.  `temporary` is the type of `base` if `base` is a value, which has no address.
     """
 
     base: Code
@@ -50,7 +50,7 @@ class Lvalue:
 
     @property
     def twice(self) -> bool:
-        """Whether it may be evaluated twice."""
+        """Whether the lvalue may be evaluated twice."""
         return not self.base.effects and len(self.base.text) <= LONGEST_TWICE
 
     def read(self) -> Code:
@@ -78,7 +78,10 @@ class Lvalue:
         return f"{record}.set_{self.bits}({value.short});"
 
     def address(self, *, constant: bool = False) -> Code:
-        """Return a pointer to it; `constant`: a `*const`, which is what an item can take of a static."""
+        """Return a pointer to the lvalue.
+
+        If `constant`, a `*const`, as items may only contain such pointers to statics.
+        """
         if self.dereferenced and not self.path:
             return self.base
         macro = "addr_of" if constant else "addr_of_mut"
@@ -89,7 +92,7 @@ class Lvalue:
 
 
 def place(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
-    """Return the place of an lvalue, or of a value whose members are read."""
+    """Return the place of an lvalue, or of a value whose member is read."""
     node = plain(node)
     if node.kind == "unary" and node.operator == "*":
         return Lvalue(ctx.value(operand(node)), ctx.type_of(node), dereferenced=True)
@@ -100,7 +103,7 @@ def place(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
 
 
 def _stored(ctx: BodyContext, found: Lvalue, type_: CType, stem: str = "value") -> Lvalue:
-    """Return the place in a variable of the function, to which the base is assigned: a value has no address."""
+    """Return the place in a local variable to which the base is assigned, since a value has no address."""
     name = ctx.temporary(stem)
     ctx.hoisted.append(f"let mut {name}: {ctx.rust(type_)} = core::mem::zeroed();")
     pointer = block([f"{name} = {found.base.short};"], Code(f"core::ptr::addr_of_mut!({name})"))
@@ -151,7 +154,7 @@ def field_of(ctx: BodyContext, key: str, index: int) -> Field:
 
 
 def bit_width(ctx: BodyContext, node: SyntaxNode) -> int:
-    """Return the width of a bit-field, 0 for all other expressions."""
+    """Return the width of a bit-field, or 0 for any other expression."""
     inner = plain(node)
     return field_of(ctx, inner.target, int(inner.value or 0)).width if inner.kind == "member" else 0
 

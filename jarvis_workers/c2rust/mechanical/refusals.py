@@ -1,4 +1,4 @@
-"""The constructs that the mechanical translation refuses; a definition with one of them stays in C."""
+"""The constructs that the mechanical translation does not support; a definition that contains one stays in C."""
 
 import json
 from importlib.resources import files
@@ -8,7 +8,7 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 
 
 class Refusal(NamedTuple):
-    """Why a definition is not translated: a key of REFUSALS, and the line of C."""
+    """The reason why a definition is not translated: a key of REFUSALS, and the C line."""
 
     reason: str
     line: int

@@ -1,4 +1,4 @@
-"""Statements: structured ones one to one, `goto` and fall-through by labelled blocks and loops."""
+"""Statements: structured statements one to one, `goto` and fall-through as labelled blocks and loops."""
 
 from collections.abc import Callable, Sequence
 
@@ -32,7 +32,7 @@ def body(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def sequence(ctx: BodyContext, nodes: Sequence[SyntaxNode], *, hoist: bool = False) -> list[str]:
-    """Return the lines of consecutive statements; `hoist`: their variables are visible elsewhere."""
+    """Return the lines of consecutive statements; with `hoist`, their variables are visible elsewhere."""
     labels: list[list[str]] = []
     statements: list[SyntaxNode] = []
     for node in nodes:
@@ -130,7 +130,7 @@ def _do(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def _continued(ctx: BodyContext, target: JumpTarget, node: SyntaxNode) -> list[str]:
-    """Return the lines of a loop body, at whose end `continue` resumes."""
+    """Return the lines of a loop body; `continue` jumps to their end."""
     if not has_continue(node):
         with ctx.target(target):
             return body(ctx, node)

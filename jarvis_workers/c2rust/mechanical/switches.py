@@ -1,4 +1,4 @@
-"""Switches as `match`: an arm per group of cases, labelled blocks within an arm where groups fall through."""
+"""Switches as `match`, with one arm per group of cases; groups that fall through become labelled blocks in one arm."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class StatementSequence(Protocol):
 
 @dataclass
 class SwitchGroup:
-    """Consecutive labels, and the statements up to the next ones."""
+    """Consecutive labels, and the statements up to the next label."""
 
     patterns: list[str]
     default: bool
@@ -93,7 +93,7 @@ def case_value(ctx: BodyContext, node: SyntaxNode, type_: CType) -> Code:
 
 
 def _runs(groups: Sequence[SwitchGroup]) -> list[list[SwitchGroup]]:
-    """Return runs of groups in which each falls through to the next."""
+    """Return sequences of groups in which each group falls through to the next."""
     runs: list[list[SwitchGroup]] = []
     open_ = False
     for group in groups:
@@ -128,7 +128,7 @@ def _arm(ctx: BodyContext, run: Sequence[SwitchGroup], name: str, sequence: Stat
 
 
 def _is_covered(entry: str, entries: Sequence[str]) -> bool:
-    """Whether the last entry, for all other values, does the same."""
+    """Whether the last entry, which is for all other values, has the same effect."""
     return entry is not entries[-1] and entry.partition(" => ")[2] == entries[-1].partition(" => ")[2]
 
 
@@ -139,7 +139,7 @@ def _case_numbers(ctx: BodyContext, count: int) -> range:
 
 
 def without_break(statements: Sequence[SyntaxNode]) -> list[SyntaxNode]:
-    """Return the statements of a case without the `break` at their end."""
+    """Return the statements of a case without the final `break`."""
     if not statements:
         return []
     *others, last = statements

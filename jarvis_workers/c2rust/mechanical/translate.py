@@ -20,19 +20,19 @@ PARTS = Parts(value, effect, statement)
 
 
 def translate_function(definition: CDefinition, unit: UnitDefinitions, names: Names) -> RustBody | Refusal:
-    """Return the Rust function of a C function, with the statics that it needs, or why there is none."""
+    """Return the Rust function for a C function and the statics that it needs, or the reason why there is none."""
     return _refusable(lambda: _function(definition, unit, names), definition)
 
 
 def translate_global(definition: CDefinition, unit: UnitDefinitions, names: Names) -> RustBody | Refusal:
-    """Return the Rust static of a C global with its initial value, or why there is none."""
+    """Return the Rust static for a C global with its initial value, or the reason why there is none."""
     return _refusable(lambda: _global(definition, unit, names), definition)
 
 
 def declaration(name: str, type_: CType, names: Names) -> str:
     """Return an item of an `extern "C"` block for a function or global.
 
-    Raises ValueError for a type that Rust does not have.
+    Raises ValueError for a type without a counterpart in Rust.
     """
     try:
         check_type(type_)
@@ -48,7 +48,7 @@ def declaration(name: str, type_: CType, names: Names) -> str:
 
 
 def spelled(type_: CType, names: Names) -> str:
-    """Return a type as Rust, as bodies spell it."""
+    """Return the Rust spelling of a type in bodies."""
     return scalar(type_) or names.types.rust_type(type_)
 
 
@@ -80,7 +80,7 @@ def _context(definition: CDefinition, unit: UnitDefinitions, names: Names) -> Bo
 
 
 def _mentioned(tree: SyntaxNode) -> set[tuple[str, str]]:
-    """Return key and name of the functions and globals that a tree mentions."""
+    """Return the keys and names of the functions and globals that a tree mentions."""
     remaining, found = [tree], set()
     while remaining:
         node = remaining.pop()

@@ -1,4 +1,4 @@
-"""Local variables: declared where C declares them, hoisted where jumps pass the declaration, items if static."""
+"""Local variables: declared in place, hoisted if a jump passes the declaration, and items if static."""
 
 import re
 from dataclasses import replace
@@ -50,7 +50,7 @@ def _mentions(node: SyntaxNode, local: int) -> bool:
 
 
 def static_item(ctx: BodyContext, name: str, type_: CType, node: SyntaxNode, *, public: bool) -> str:
-    """Return the item of a variable with static storage, after those that its initialiser needs."""
+    """Return the items of a variable with static storage: first those that its initialiser needs."""
     initializer = node.children[0] if node.children else None
     static, ctx.static = ctx.static, True
     value = zero(ctx, type_) if initializer is None else initial_value(ctx, type_, initializer)
@@ -64,7 +64,7 @@ def static_item(ctx: BodyContext, name: str, type_: CType, node: SyntaxNode, *, 
 
 
 def parameter(ctx: BodyContext, node: SyntaxNode, number: int, function: CType) -> tuple[str, list[str]]:
-    """Return a parameter, and the statements that convert it: callers of a K&R function pass promoted values."""
+    """Return a parameter, and the statements that convert it, since callers of a K&R function pass promoted values."""
     written = decay(ctx.type_of(node))
     passed = written
     if function.prototyped and number < len(function.parameters):

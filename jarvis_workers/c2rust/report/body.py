@@ -19,7 +19,7 @@ TOP = 20
 
 @dataclass(frozen=True, slots=True)
 class UncheckedUnit:
-    """A translation unit whose symbols and edges are missing from the graph, or another file that was not read."""
+    """A translation unit whose symbols and edges are missing from the graph, or another unread file."""
 
     file: str
     reason: str
@@ -41,10 +41,10 @@ class SymbolEntry:
 class ScanBody:
     """The content of a report on a graph.
 
-    `symbols` counts by category, `edges` by kind, `facts` the functions with each fact.  `lines` is the sum of the
-    lengths of functions.  A cycle is a step of the translation order with more than one symbol; `recursive` counts
-    functions that call themselves.  `incomplete` counts symbols that no unit defines without errors.
-    `files_not_read` could not be included by any unit; the warnings name them as well.
+    `symbols` counts symbols by category, `edges` edges by kind, `facts` functions by fact.  `lines` is the total length
+    of functions.  A cycle is a step of the translation order with more than one symbol; `recursive` counts functions
+    that call themselves.  `incomplete` counts symbols that no unit defines without errors. No unit could include the
+    files in `files_not_read`; the warnings name these files too.
     """
 
     units: int = 0
@@ -121,7 +121,7 @@ def lines_of(symbol: Symbol) -> int:
 
 
 def _users(edges: Iterable[Edge]) -> Counter[int]:
-    """Return by symbol how many others use it."""
+    """Return the number of users of each symbol."""
     return Counter(callee for caller, callee in {edge[:2] for edge in edges} if caller != callee)
 
 

@@ -1,4 +1,4 @@
-"""The conversion of a project as JSON for the page that shows its graph."""
+"""The conversion of a project as JSON, for the page that shows its graph."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ TEXT_MAX = 20_000
 def conversion_data(
     graph: SymbolGraph, conversion: Conversion, c_texts: Mapping[str, str], rust_texts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the states of the functions by the number of their symbol, and the tests; the texts are by slot."""
+    """Return the states of functions by symbol number, the tests, and the texts of functions by slot."""
     numbers = {
         (shown(symbol.extent.file), symbol.extent.line, symbol.name): place
         for place, symbol in enumerate(graph.symbols)

@@ -1,4 +1,4 @@
-"""Render the report on a conversion to Rust as JSON: what a repetition gives again, apart from what was measured."""
+"""Render the report on a conversion to Rust as JSON: the reproducible results, and separately the measurements."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from jarvis_workers.c2rust.conversion import Conversion, encode_conversion, fail
 
 
 def conversion_json(conversion: Conversion, run: dict[str, Any]) -> str:
-    """Return the report; `run` is what reports show of a run, and gets seconds of CPU time and numbers of calls."""
+    """Return the report; `run` is the `run` part of reports, to which CPU seconds and numbers of calls are added."""
     body = json.loads(encode_conversion(conversion))
     measured = {
         "suites": [[suite.pop("c_seconds"), suite.pop("rust_seconds")] for suite in body["suites"]],

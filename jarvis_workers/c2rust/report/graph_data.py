@@ -1,7 +1,7 @@
 """The graph as compact JSON for the page's script: columns instead of objects, edges in compressed sparse rows.
 
-Symbols are numbered from 0 in the order of the graph.  All text is made visible first (see escape.py), since the script
-shows it unchanged.  30,000 symbols with 50,000 edges take about 3 MB.
+Symbols are numbered from 0 in the order of the graph.  Invisible characters are escaped first (see escape.py), since
+the script shows text unchanged.  30,000 symbols with 50,000 edges take about 3 MB.
 """
 
 from collections import defaultdict
@@ -81,7 +81,7 @@ def _text(text: str) -> str:
 
 
 def _sparse(index: Mapping[int, int], symbols: Iterable[Symbol], value: Any) -> dict[int, Any]:
-    """Return the values that are not empty, by the number of the symbol."""
+    """Return the non-empty values by symbol number."""
     return {index[symbol.id]: found for symbol in symbols if (found := value(symbol))}
 
 

@@ -1,8 +1,8 @@
 """Render a symbol graph as one HTML file: search, neighbourhood of a symbol, files, cycles, roots, translation order.
 
-The page loads nothing and works without a server.  Its own style and script are allowed by their hashes, so that a
-browser runs nothing else, whatever the names in the graph contain.  A notice at the top lists units that were not
-checked.
+The page loads nothing and works without a server.  Its content security policy allows its style and script by hash, so
+that a browser runs nothing else, whatever the names in the graph contain.  A notice at the top lists units that were
+not checked.
 """
 
 from collections import Counter
@@ -31,8 +31,8 @@ STATES = (("In Rust", "mechanical"), ("Refused", "refused"), ("Not checked", "no
 class PageFacts:
     """The text of a page besides the graph: the project's name, short facts, and what is missing from the graph.
 
-    `details` are texts such as the path of the project and the time of the scan.  `units` counts all translation
-    units, including those not checked.  `failures` are lines that must not be overlooked.
+    `details` are texts such as the path of the project and the time of the scan.  `units` counts all translation units,
+    including those not checked.  `failures` are lines shown prominently.
     """
 
     title: str
@@ -50,7 +50,7 @@ def render_page(
     facts: PageFacts,
     conversion: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return the page as UTF-8; the same arguments give the same bytes.
+    """Return the page as UTF-8; equal arguments produce equal bytes.
 
     With a `conversion`, as `conversion_data` returns it, the page shows the state of each function.
     """

@@ -29,7 +29,7 @@ def summary_line(body: ScanBody) -> str:
 
 
 def not_checked_line(body: ScanBody) -> str:
-    """Return a line with the number of units that are missing from the graph, and the effect."""
+    """Return a line with the number of units that are missing from the graph, and the consequence."""
     return (
         f"NOT CHECKED: {len(body.not_checked):,} of {body.units:,} translation units could not be read; "
         "their symbols and edges are missing from this graph"

@@ -1,4 +1,4 @@
-"""Rust and C that crates contain, in files beside this module; `$name` stands for what differs."""
+"""Rust and C code for crates, as template files beside this module; `$name` is a placeholder."""
 
 from functools import cache
 from importlib.resources import files
@@ -12,5 +12,5 @@ def rust_text(name: str) -> str:
 
 
 def rust_template(name: str, **values: str) -> str:
-    """Return the text of a file of this package with values for all its names."""
+    """Return the text of a template of this package with all its placeholders filled in."""
     return Template(rust_text(name)).substitute(values)

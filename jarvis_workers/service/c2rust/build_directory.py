@@ -53,7 +53,7 @@ def open_build_directory(tree: Path, data: Path) -> BuildDirectory:
 
 
 def _lock(place: Path) -> IO[bytes] | None:
-    """Lock a build directory by a file beside it, or return None if another process has locked it."""
+    """Lock a build directory with a lock file beside it, or return None if another process has locked it."""
     path = place.with_name(f"{place.name}.lock")
     file = path.open("ab")
     try:

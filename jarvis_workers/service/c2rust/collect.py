@@ -42,7 +42,7 @@ def collect_names(
     """Return the functions that the headers among the files declare; a header that cannot be parsed causes a warning.
 
     A header is parsed with the arguments of a nearby source below `root`.  `clang_headers` is the setting.  Raises
-    UsageError if no file is a header, or none can be parsed.
+    UsageError if no file is a header, or no header can be parsed.
     """
     chosen = list(files)
     skipped = [file for file in chosen if file.suffix not in HEADER_SUFFIXES]

@@ -1,7 +1,7 @@
 """Determine the compile commands of the sources of a C project.
 
-In this order: a build that is recorded (`--configure`, `--build`), the compile_commands.json that the user names or
-that lies at the root or in `build*/`, the setting `c2rust.args`, guessed include directories.
+In this order: a recorded build (`--configure`, `--build`), the compile_commands.json that the user names or that is in
+the root or `build*/`, the setting `c2rust.args`, guessed include directories.
 """
 
 import os
@@ -94,7 +94,7 @@ class CompilePlan:
 def compile_commands_of(
     tree: Path, options: CompileOptions, on_command: Callable[[str], None] | None = None
 ) -> CompilePlan:
-    """Return the units of the project in a directory; `on_command` is called with each command before it runs.
+    """Return the units of the project in a directory; `on_command` is called with each build command before it runs.
 
     Raises UsageError, one line, if there are none, and CommandFailed for a build that fails.
     """

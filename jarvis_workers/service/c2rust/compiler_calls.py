@@ -1,7 +1,7 @@
 """Record the compiler calls of a build that the user runs: `CC="jarvis c2rust cc" make`.
 
 compile_commands.json is valid JSON after each call: an entry replaces the closing bracket, under a lock, so that
-parallel builds lose nothing and a call costs the same in a file of any size.
+parallel builds lose nothing and the cost of a call does not depend on the size of the file.
 """
 
 import fcntl

@@ -1,6 +1,6 @@
-"""The crate of a conversion as a branch of a git repository: first its types and C, then a commit for each function.
+"""The crate of a conversion as a branch of a git repository: types and C code first, then one commit per function.
 
-Only the last commit builds; the working tree and the index of the repository stay as they are.
+Only the last commit builds; the working tree and the index of the repository are not changed.
 """
 
 import os
@@ -32,7 +32,7 @@ def check_crate_branch(crate: Path, branch: str) -> None:
 
 
 def write_branch(crate: Path, branch: str, files: Mapping[str, bytes]) -> str:
-    """Commit a crate to a branch, a function at a time, and return where it is. Raises UsageError."""
+    """Commit a crate to a branch, one function at a time, and return its location. Raises UsageError."""
     check_crate_branch(crate, branch)
     repository = find_repository(crate, os.environ) or create_repository(crate, os.environ)
     now = int(datetime.now(UTC).timestamp())
@@ -46,7 +46,7 @@ def _shown(repository: Repository, branch: str, commit: str) -> str:
 
 
 def crate_commits(files: Mapping[str, bytes]) -> Iterator[NewCommit]:
-    """Yield the commits that build a crate up: all but its functions, then each of them; the last has all files."""
+    """Yield the commits of a crate: everything but its functions, then each function; the last commit has all files."""
     modules = {name: text for name, text in sorted(files.items()) if name.startswith("src/") and name.count("/") == 1}
     stages = {name: stage for name, text in modules.items() if len(stage := list(_stages(text.decode()))) > 1}
     start = {name: stage[0][1].encode() for name, stage in stages.items()}

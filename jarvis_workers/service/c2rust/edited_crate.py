@@ -46,7 +46,7 @@ class CheckedCrate:
         return not self.edits.unchecked and all(one.state == "mechanical" for one in self.functions)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the result: a line per edited function, then the rest."""
+        """Yield the lines of the result: one per edited function, then the rest."""
         for one in self.functions:
             place = f"{one.file}:{one.line}: {one.name}"
             if one.cause == "different":
@@ -65,7 +65,7 @@ class CheckedCrate:
 
 
 def find_crate(crate: Path | None, project: Path) -> Path:
-    """Return the directory of a crate: the given one, the current one if it is a crate, or `<project>_rs`."""
+    """Return the directory of a crate: the given one, the current directory if it is a crate, or `<project>_rs`."""
     beside = project.resolve().with_name(f"{project.resolve().name}_rs")
     return crate or next((place for place in (project, beside) if (place / MANIFEST).is_file()), beside)
 

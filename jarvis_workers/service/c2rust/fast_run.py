@@ -59,7 +59,7 @@ class FastInput(ParseInput):
 
 
 def require_tools(settings: "Settings") -> None:
-    """Raise UsageError if this machine has to build and test crates, but has no cargo or no sandbox."""
+    """Raise UsageError if this machine must build and test crates but lacks cargo or a sandbox."""
     if settings.place == "local":
         find_rust()
         if why := refusal(best_tier()):
@@ -99,6 +99,6 @@ def fast_request(
 
 
 def crate_name(root: Path) -> str:
-    """Return the name of the crate in a directory: that of the directory, as cargo accepts it."""
+    """Return the name of the crate in a directory: the name of the directory, converted to a valid crate name."""
     name = re.sub(r"[^a-z0-9_]+", "_", root.resolve().name.lower()).strip("_") or "library"
     return name if name[0].isalpha() else f"lib{name}"

@@ -1,7 +1,7 @@
 """The files of a C project: those that compile commands name, and those that its units may read.
 
-A unit may include a file of any name, so files are found by their suffix or because some file includes their name.
-A symbolic link stands for its target in the tree; a link that leaves the tree is no file of the project.
+A unit may include a file of any name, so files are found by their suffix or because some file includes their name. A
+symbolic link stands for its target in the tree; a link that leaves the tree does not belong to the project.
 """
 
 import os
@@ -83,7 +83,7 @@ def local_tree(tree: Path) -> LocalTree:
 
 
 def project_files(tree: LocalTree) -> ProjectFiles:
-    """Return all sources, headers and included files of a tree with their includes, also those in build directories."""
+    """Return all sources, headers and included files of a tree with their includes, even those in build directories."""
     by_name = defaultdict[str, list[str]](list)
     pending: list[str] = []
     links: dict[str, str] = {}
@@ -131,7 +131,7 @@ def _walk(root: str, unreadable: list[OSError]) -> Iterator[str]:
 
 
 def _content(path: str) -> bytes:
-    """Return the content of a file; one that is unreadable or not a regular file has no includes."""
+    """Return the content of a file; an unreadable, special or very large file counts as empty."""
     try:
         if not Path(path).is_file() or Path(path).stat().st_size > FILE_BYTES:
             return b""

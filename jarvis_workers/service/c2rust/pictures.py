@@ -1,8 +1,8 @@
 """Pictures of a call graph, drawn by graphviz and written next to its DOT files.
 
 Graphviz is optional: if it is missing or too slow, a remark is added and the DOT file remains.  A graph of more than
-NODES_MAX functions is too large for a picture: each file of the project gets one instead, with the direct neighbours of
-its functions.
+NODES_MAX functions is too large for a picture: instead, there is one picture for each file of the project, with the
+direct neighbours of its functions.
 """
 
 import time
@@ -43,7 +43,7 @@ class Pictures:
 
 @dataclass(frozen=True, slots=True)
 class DrawingLimits:
-    """Limits of one picture and of all, in seconds."""
+    """Time limits of one picture and of all pictures, in seconds."""
 
     seconds: float = SECONDS
     total_seconds: float = TOTAL_SECONDS
@@ -61,7 +61,7 @@ def dot_program() -> str | None:
 def draw_project(graph: SymbolGraph, dot: Path, program: str | None, limits: DrawingLimits = WITHIN) -> Pictures:
     """Draw the functions of a project, whose DOT is already in `dot`; `program` is the path of graphviz's `dot`.
 
-    Up to NODES_MAX functions are one PNG beside `dot`; more are a clustered SVG for each file, in the directory
+    Up to NODES_MAX functions are drawn as one PNG beside `dot`, more as a clustered SVG for each file in the directory
     `<stem>_files`.
     """
     functions = [symbol for symbol in graph.symbols if symbol.category == "function"]
@@ -132,7 +132,7 @@ def _incident_edges(graph: SymbolGraph) -> Mapping[int, list[Edge]]:
 
 
 def _surroundings(graph: SymbolGraph, functions: Sequence[Symbol], incident: Mapping[int, list[Edge]]) -> SymbolGraph:
-    """Return the functions with their callers and callees; without these, if there are more than NODES_MAX."""
+    """Return the functions with their callers and callees, or without these if there are more than NODES_MAX."""
     own = {symbol.id for symbol in functions}
     edges = sorted({edge for number in own for edge in incident.get(number, ())})
     ids = own | {one for edge in edges for one in edge[:2] if graph.by_id[one].category == "function"}

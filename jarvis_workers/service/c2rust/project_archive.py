@@ -1,7 +1,7 @@
 """Pack a C project with everything that its build and its tests may need, as a tar archive.
 
-Modes, times and symbolic links stay, since make compares times and builds run scripts.  The same tree gives the same
-bytes.
+Modes, times and symbolic links are preserved, since make compares times and builds run scripts.  The same tree produces
+the same bytes.
 """
 
 import gzip
@@ -24,7 +24,7 @@ def pack_project(root: Path, most_megabytes: float) -> bytes:
     """Return the archive of the regular files, directories and symbolic links below a directory.
 
     Version control and `.jarvis` at the root are left out, and so are sockets, pipes and devices.  Raises UsageError if
-    the files are larger in all than `most_megabytes`, or if one cannot be read.
+    the total size of the files exceeds `most_megabytes`, or if one cannot be read.
     """
     buffer = io.BytesIO()
     with (

@@ -34,9 +34,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ProjectSymbols:
-    """The symbols of a project with their order; `warnings` are lines about what the files contained.
+    """The symbols of a project with their order; `warnings` are lines about problems in the files.
 
-    `report` is that of the scan that wrote the symbols, if it exists.
+    `report` is the report of the scan that wrote the symbols, if it exists.
     """
 
     root: Path
@@ -63,7 +63,7 @@ def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectS
     """Return the contents of the files of a project; the order is recomputed if its file cannot be used.
 
     `delayed` are the entries to order last, by default those of the environment.  Raises UsageError if there are no
-    symbols, or one of their lines is invalid.
+    symbols, or if a line is invalid.
     """
     directory = directory_of(root)
     path = symbol_file_in(directory)

@@ -1,8 +1,8 @@
 """Run the build of a project in the sandbox, over a copy of its tree, and record its compiler calls.
 
-The copy is made by a command in the sandbox too: the limits apply to it, and the files that it writes belong to the
-user that the build runs as.  Compilers are found by name in PATH, where our wrappers come first; a build that names a
-compiler by an absolute path is not recorded.
+The tree is copied by a command in the sandbox as well: the limits apply to it, and its files belong to the user that
+runs the build.  Compilers are found by name in PATH, where our wrappers come first; a build that calls a compiler by an
+absolute path is not recorded.
 """
 
 import functools
@@ -63,7 +63,7 @@ class BuildCommands(NamedTuple):
 
 
 class BuildLimits(NamedTuple):
-    """Limits of each command: seconds, memory of all its processes, and files of the build in all.
+    """Limits of each command: seconds, total memory of its processes, and total size of the build's files.
 
     `tool_chains` are directories that it may read in addition to those of the system; their `bin` is in its PATH.
     """
@@ -112,7 +112,7 @@ def record_build(
     tier: Tier | None = None,
     on_command: Callable[[str], None] | None = None,
 ) -> RecordedBuild:
-    """Run the commands over a copy of a tree, in the strongest tier of the sandbox or the given one.
+    """Run the commands over a copy of a tree, in the strongest sandbox tier or the given one.
 
     Raises CommandFailed, and UsageError if nothing is compiled or no sandbox works.
     """

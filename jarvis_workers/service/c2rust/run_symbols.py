@@ -1,4 +1,4 @@
-"""The symbols of a run in the results store, in the form of the files of its project."""
+"""The symbols of a run in the results store, in the same form as those in the files of a project."""
 
 import os
 from pathlib import Path

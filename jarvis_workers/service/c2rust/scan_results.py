@@ -44,7 +44,7 @@ def is_symbol_scan(run: Run) -> bool:
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
-    """Return the body of the report: as written by the run or, before that, of the results so far."""
+    """Return the body of the report: as written by the run or, before that, built from the results so far."""
     content = read_artifact(store, blobs, run, REPORT) if run.ended else None
     if content is not None:
         return decode_body(content)
@@ -54,7 +54,7 @@ def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
 
 
 def check_form(form: str) -> None:
-    """Raise UsageError for a format that reports of symbols do not have."""
+    """Raise UsageError for a format that symbol reports do not support."""
     if form not in FORMATS:
         raise UsageError(f'--format: "{form}" is for findings; symbols are reported as {", ".join(FORMATS)}')
 
@@ -102,7 +102,7 @@ def _write(path: Path, lines: list[str]) -> Path:
 
 
 def read_artifact(store: Store, blobs: Blobs, run: Run, name: str) -> bytes | None:
-    """Return an artifact of a run, None if there is none of this name."""
+    """Return the artifact of a run with this name, or None if there is none."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, name)
     return blobs.read(blob) if blob else None

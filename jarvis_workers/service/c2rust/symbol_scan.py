@@ -82,7 +82,7 @@ def scan_request(
 
 
 def parse_options_of(settings: "Settings", plan: CompilePlan, kind: type[Options], **more: "Any") -> Options:
-    """Return the options of a run over a project, with `more` options of its kind."""
+    """Return the options of a run over a project; `more` are options of its kind."""
     return options_of(
         settings,
         kind,

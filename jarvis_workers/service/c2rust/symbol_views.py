@@ -27,12 +27,12 @@ class StepView(NamedTuple):
 
 
 def symbol_filter(category: str | None, name: str, file: str) -> SymbolFilter:
-    """Return the filter of these options; the category is one of those of a symbol."""
+    """Return the filter for these options; the category is a symbol category."""
     return SymbolFilter(cast(Category | None, category), name, file)
 
 
 def list_symbols(graph: SymbolGraph, symbol_filter: SymbolFilter, *, roots: bool = False) -> list[Symbol]:
-    """Return the symbols that match, with `roots` only those that no other function calls."""
+    """Return the matching symbols; with `roots`, only those that no other function calls."""
     inside = {*find_roots(graph)} if roots else graph.by_id.keys()
     return [symbol for symbol in select_symbols(graph, symbol_filter) if symbol.id in inside]
 

@@ -117,7 +117,7 @@ class CDeclaration(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitDefinitions:
-    """The data of a unit that a translation needs in addition to its symbols.
+    """The data of a unit that the translation needs in addition to the symbols.
 
     `types` maps `SyntaxNode.type` to the type, for all nodes of the trees.  `records` are the records named by these
     types, sorted by key; enumerators are values of their nodes.

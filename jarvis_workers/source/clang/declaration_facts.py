@@ -1,4 +1,4 @@
-"""Facts about a declaration that a translation to Rust needs: linkage, attributes, the form of types."""
+"""Facts about a declaration that the translation to Rust needs: linkage, attributes, properties of types."""
 
 import re
 from collections.abc import Iterator

@@ -115,7 +115,10 @@ class DeclarationKeys:
         return usr if file is None else f"{file}#{usr}"
 
     def _file(self, cursor: Cursor) -> str | None:
-        """Return the file of the definition or else of the first declaration; None if it is outside the project."""
+        """Return the file of the definition, or else of the first declaration.
+
+        None if the file is outside the project.
+        """
         found = self._lib.clang_getCursorDefinition(cursor)
         if not found.declaration:
             found = self._lib.clang_getCanonicalCursor(cursor)

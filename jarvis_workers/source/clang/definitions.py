@@ -14,9 +14,9 @@ from jarvis_workers.source.clang.unit import CompileCommand
 
 
 def read_definitions(root: Path, command: CompileCommand, headers: Path) -> UnitDefinitions:
-    """Return the definitions of a C unit below the root, also those of its headers, with the types that they use.
+    """Return the definitions of a C unit below the root, including those in headers, with the types that they use.
 
-    Arguments and errors are those of `read_unit`; the trees of a unit with errors are incomplete.
+    Arguments and errors are as in `read_unit`; the trees of a unit with errors are incomplete.
     """
     with parsed(root, command, headers) as unit:
         return _DefinitionReader(unit).read()

@@ -1,6 +1,6 @@
-"""The definitions of a unit as compact JSON, and back: words, types and keys once, trees as rows in pre-order.
+"""Conversion of the definitions of a unit to and from compact JSON: words, types and keys once, trees as rows.
 
-Rows instead of nested lists avoid the recursion limit of JSON for deep trees.
+The rows of a tree are in pre-order. Rows instead of nested lists avoid the recursion limit of JSON for deep trees.
 """
 
 import json
@@ -41,7 +41,7 @@ def _place(one: CDefinition) -> tuple[Any, ...]:
 
 
 class _Words:
-    """Numbers of words, in the order of their first use."""
+    """Numbers words in the order of their first use."""
 
     def __init__(self) -> None:
         self.rows: list[str] = [""]
@@ -55,7 +55,7 @@ class _Words:
 
 
 class _Types:
-    """Numbers of types; those that a type refers to come before it."""
+    """Numbers types; the types that a type refers to come before it."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
@@ -95,7 +95,7 @@ EMPTY: list[Any] = [0, 0, 0, 0, 0, 0, 0, 0, None]
 
 
 def decode_definitions(line: bytes) -> UnitDefinitions:
-    """Return the definitions of `encode_definitions`; raise ValueError if they are of another version."""
+    """Return the definitions that `encode_definitions` encoded; raise ValueError if another version encoded them."""
     version, *fields = json.loads(line)
     if version != VERSION:
         raise ValueError(f"unsupported version {version} of definitions, expected {VERSION}")
@@ -145,7 +145,7 @@ def _definition(row: Sequence[Any], types: Sequence[CType], words: Sequence[str]
 
 
 def _tree(rows: Sequence[list[Any]], words: Sequence[str]) -> SyntaxNode:
-    """Return the tree of rows, which are read backwards: then the children of a node are on top of the stack."""
+    """Build the tree from its rows; they are read backwards, so that the children of a node are on top of the stack."""
     stack: list[SyntaxNode | None] = []
     for row in reversed(rows):
         if not row:

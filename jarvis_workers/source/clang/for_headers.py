@@ -1,6 +1,6 @@
 """Determine which parts of a `for` are omitted: libclang shows only the parts present, so its semicolons are read.
 
-The header is read at the place of the keyword `for`: in the file, in a macro argument, or in the text of a macro.
+The header is read at the location of the keyword `for`: in the file, in a macro argument, or in the text of a macro.
 """
 
 import re

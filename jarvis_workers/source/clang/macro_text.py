@@ -31,7 +31,7 @@ class ExpansionText:
         return self._unit.contents(written.file)[written.offset : written.offset + length]
 
     def of_macros(self, cursor: Cursor) -> Iterator[bytes]:
-        """Yield the text of the macro with whose expansion a cursor begins, and of the macros that this macro uses."""
+        """Yield the text of the macro whose expansion a cursor starts with, and of the macros that this macro uses."""
         macro = IDENTIFIER.match(self.of(cursor))
         remaining = [macro.group()] if macro else []
         seen = set(remaining)

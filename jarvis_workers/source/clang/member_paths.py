@@ -48,7 +48,7 @@ class MemberPaths:
         return path[::-1]
 
     def _read_steps(self, record: Cursor) -> None:
-        """Record the fields of a record, and of the enclosing records, of which it may be an anonymous member."""
+        """Record the fields of a record, and those of the enclosing records if it is an anonymous member."""
         while record.kind in (CursorKind.STRUCT, CursorKind.UNION):
             key = self._keys.type_key(record)
             for index, field in enumerate(fields_of(self._lib.clang_getCursorType(record))):

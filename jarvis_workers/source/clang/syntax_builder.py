@@ -44,7 +44,7 @@ ATTRIBUTES = range(400, 500)
 
 
 class SyntaxBuilder:
-    """Builds the trees of a unit's functions and variables, with their types and the declarations in use."""
+    """Builds the trees of a unit's functions and variables, with their types and the declarations that they use."""
 
     def __init__(self, unit: TranslationUnit, keys: DeclarationKeys) -> None:
         self._unit = unit
@@ -175,7 +175,7 @@ def _storage(cursor: Cursor) -> str:
 
 
 def _has_cleanup(source: ExpansionText, node: CursorNode) -> bool:
-    """Whether a function is called at the end of the variable's scope."""
+    """Whether a cleanup function is called at the end of the variable's scope."""
     attributes = [child.cursor for child in node.children if child.cursor.kind in ATTRIBUTES]
     texts = (words for one in attributes for words in (source.of(one), *source.of_macros(one)))
     return any(b"cleanup" in words for words in texts)

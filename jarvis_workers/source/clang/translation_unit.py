@@ -64,12 +64,12 @@ class TranslationUnit:
         return os.path.normpath(path) if path else b""
 
     def _opened(self, file: int | None) -> bytes:
-        """Return the absolute path of a file as libclang has opened it, or b""."""
+        """Return the absolute path under which libclang opened a file, or b""."""
         name = raw(library().clang_getFileName(file)) if file else b""
         return os.path.join(self._directory, name) if name and not name.startswith(b"<") else b""
 
     def _relative(self, file: int | None) -> bytes | None:
-        """Return the path of a file below the root; one that symbolic links give several paths has the real one."""
+        """Return the path of a file relative to the root, with symbolic links resolved."""
         path = self._opened(file)
         for root, one in ((self._real_root, os.path.realpath(path)), (self.root, os.path.normpath(path))):
             if path and one.startswith(root.rstrip(b"/") + b"/"):

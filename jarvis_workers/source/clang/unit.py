@@ -48,7 +48,7 @@ class CParameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymbolDefinition:
-    """What a definition says of a function, type, global variable or macro below the root of the project.
+    """A definition of a function, type, global variable or macro below the root of the project.
 
     `key` identifies the symbol across all units: clang's USR, preceded by the relative path and "#" if the symbol is
     local to its file (internal linkage, macros).  `kind` refines the category: function, method, constructor, …;

@@ -43,7 +43,7 @@ def encode_unit(unit: Unit) -> bytes:
 
 
 def decode_unit(line: bytes) -> Unit:
-    """Return the unit in a line of `encode_unit`; raise ValueError if another version wrote the line."""
+    """Return the unit in a line from `encode_unit`; raise ValueError if another version wrote the line."""
     version, *fields = json.loads(line)
     if version != VERSION:
         raise ValueError(f"unsupported unit version {version}, expected {VERSION}")
@@ -61,7 +61,7 @@ def decode_unit(line: bytes) -> Unit:
 
 
 def decode_errors(line: bytes) -> tuple[Diagnostic, ...]:
-    """Return the errors of the unit in a line of `encode_unit`, without decoding the rest."""
+    """Return the errors of the unit in a line from `encode_unit`, without decoding the rest."""
     rows, _ = json.JSONDecoder().raw_decode(line.decode(), len(f"[{VERSION},"))
     return tuple(one for one in _diagnostics(rows) if one.severity != "warning")
 

@@ -1,7 +1,7 @@
-"""Type-based alias analysis (C's strict aliasing): may the target of a parameter be reached in another way in a call?
+"""Type-based alias analysis (C's strict aliasing): decide whether other pointers may reach the target of a parameter.
 
-A record overlaps those that it contains.  A number overlaps numbers of its type; whether it is a part of a record that
-another parameter points to is seen at the calls within the project.
+A record overlaps the records that it contains.  A number overlaps numbers of its type; calls within the project show
+whether it is part of a record that another parameter points to.
 """
 
 from collections import defaultdict
@@ -16,8 +16,10 @@ ARRAYS = ("array", "incomplete_array")
 
 
 class AliasAnalysis:
-    """`_loaded` is what each function, or what it calls, reaches by pointers that it was not given, and `_written` what
-    it writes: keys of records, and kinds of numbers."""
+    """`_loaded` is the memory that each function, or a callee, reaches through pointers that are not parameters.
+
+    `_written` is the memory that it writes. Both are sets of record keys and kinds of numbers.
+    """
 
     def __init__(self, units: Sequence[UnitDefinitions], analysis: PointerAnalysis) -> None:
         self._functions, self._uses = analysis.functions, analysis.uses
@@ -79,7 +81,7 @@ class AliasAnalysis:
         return inner
 
     def _shares_parts(self, one: ParameterId, const: bool) -> bool:
-        """Return whether a call passes a record for one parameter, and the address of a part of it for another."""
+        """Return whether a call passes a record for one parameter, and the address of a part of it for another one."""
         callee = self._functions[one.function]
         types = [callee.pointer(node) for node in callee.parameters]
         records = ["" if type_ is None or type_.target is None else _record_of(type_.target, ARRAYS) for type_ in types]
@@ -95,7 +97,7 @@ class AliasAnalysis:
         return False
 
     def _other_arguments(self, function: FunctionUses, one: ParameterId) -> Iterator[CType]:
-        """Yield the types of arguments that come from memory instead of from a parameter."""
+        """Yield the types of arguments that are loaded from memory rather than taken from a parameter."""
         own = {(id(use.node), use.argument) for use in self._uses[one] if use.kind == "argument"}
         for call in function.nodes:
             for number, argument in enumerate(call.children[1:] if call.kind == "call" else ()):
@@ -124,7 +126,7 @@ class AliasAnalysis:
                     yield type_
 
     def _passed_types(self, function: FunctionUses) -> Iterator[str]:
-        """Yield the types that calls of unknown functions may reach through their arguments."""
+        """Yield the types that unknown functions may reach through their arguments."""
         for call in function.nodes:
             if call.kind != "call" or _callee(call) in self._functions:
                 continue
@@ -135,7 +137,7 @@ class AliasAnalysis:
 
 
 def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) -> set[str]:
-    """Return a record, and the records that its fields are or refer to."""
+    """Return a record, and the records that its fields contain or point to."""
     closure, remaining = {key}, [key]
     while remaining:
         record = records.get(remaining.pop())
@@ -148,7 +150,7 @@ def _closure(key: str, records: Mapping[str, Record], through: Sequence[str]) ->
 
 
 def _record_of(type_: CType, through: Sequence[str]) -> str:
-    """Return the key of the record that a type is or refers to through other types; "" if there is none."""
+    """Return the key of the record that a type is, contains or points to; "" if there is none."""
     type_ = _element(type_, through)
     return type_.key if type_.kind == "record" else ""
 
@@ -166,7 +168,7 @@ def _element(type_: CType, through: Sequence[str] = ARRAYS) -> CType:
 
 
 def _followed(function: FunctionUses) -> Iterator[tuple[SyntaxNode, CType]]:
-    """Yield the expressions that dereference a pointer, with its type."""
+    """Yield the expressions that dereference a pointer, with the type of the pointer."""
     for node in function.nodes:
         follows = node.kind == "subscript" or node.operator == "->" or (node.kind == "unary" and node.operator == "*")
         if follows and (type_ := function.pointer(node.children[0])) is not None:
@@ -179,7 +181,7 @@ def _is_array(node: SyntaxNode, function: FunctionUses) -> bool:
 
 
 def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
-    """Return the records of which an argument is the address of a part."""
+    """Return the records that contain the object whose address an argument is."""
     place = stripped(argument)
     if place is not None and place.operator == "&":
         place = stripped(place.children[0])
@@ -196,7 +198,7 @@ def _parts(argument: SyntaxNode | None, function: FunctionUses) -> set[str]:
 
 
 def _record_pointers(argument: SyntaxNode | None, function: FunctionUses) -> Iterator[CType]:
-    """Yield the types of an argument before and after casts that point to records, unless it is a local variable."""
+    """Yield the types of an argument, before and after casts, that point to records, unless it is a local variable."""
     plain = stripped(argument)
     if plain is None or plain.local:
         return
@@ -214,7 +216,7 @@ def _callee(call: SyntaxNode) -> str:
 
 
 def _over_calls(own: Mapping[str, set[str]], calls: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return the set of each function united with the sets of all functions that it calls, also in cycles."""
+    """Return the union of each function's set with the sets of all functions that it calls, including cycles."""
     whole = {key: values - {""} for key, values in own.items()}
     changed = True
     while changed:

@@ -7,9 +7,9 @@ from jarvis_workers.source.pointers.pointer_uses import JUMPS, STEPS, FunctionUs
 
 
 def counted_length(function: FunctionUses, uses: Sequence[PointerUse], certain: set[int]) -> int | None:
-    """Return the number of the parameter that is the length of an array, None if that is uncertain.
+    """Return the number of the parameter that is the length of an array, or None if that is uncertain.
 
-    All elements are accessed in such loops, of which one runs in every call and accesses each element.
+    All accesses must be in such loops, one of which runs in every call and accesses each element.
     """
     lengths: set[int | None] = set()
     sure = False
@@ -23,7 +23,7 @@ def counted_length(function: FunctionUses, uses: Sequence[PointerUse], certain: 
 
 
 def _loop_around(access: SyntaxNode, function: FunctionUses) -> SyntaxNode | None:
-    """Return the loop whose variable is the index of an access."""
+    """Return the loop whose counter is the index of an access."""
     index = stripped(access.children[1]) if access.kind == "subscript" else None
     above = function.parent(access)
     while above is not None and index is not None:
@@ -35,7 +35,7 @@ def _loop_around(access: SyntaxNode, function: FunctionUses) -> SyntaxNode | Non
 
 
 def _counter(loop: SyntaxNode) -> int:
-    """Return the number of the variable that a loop counts up from 0; 0 if there is none."""
+    """Return the number of the variable that a loop increments from 0, or 0 if there is none."""
     start, _, step, _ = loop.children
     counted = (
         stripped(step.children[0]) if step is not None and step.kind == "unary" and step.operator in STEPS else None

@@ -1,4 +1,4 @@
-"""Facts of the pointer parameters of a project's functions, over calls: the greatest fixed point.
+"""Interprocedural facts about the pointer parameters of a project's functions: the greatest fixed point.
 
 All parameters start with the strongest facts; uses and callees remove facts until nothing changes.
 """
@@ -30,8 +30,8 @@ class PointerFacts:
     """Facts about the uses of a pointer parameter in a function.
 
     `escapes`: the pointer may outlive the call, or is used in a way that is not understood.  `indexed`: more than one
-    element is used; `length` is then the number of the parameter that says how many, if that is sure.  `not_null`: each
-    call dereferences it.  `string`: it is only read as a string.
+    element is used; `length` is then the number of the parameter with the element count, if that is certain.
+    `not_null`: every call dereferences it.  `string`: it is only read as a string.
     """
 
     escapes: bool = False
@@ -55,7 +55,7 @@ class ParameterId(NamedTuple):
 
 
 class PointerAnalysis:
-    """The facts of all pointer parameters of the functions that the units define; each function once."""
+    """The facts about all pointer parameters of the functions that the units define; each function is analysed once."""
 
     def __init__(self, units: Sequence[UnitDefinitions]) -> None:
         self.functions: dict[str, FunctionUses] = {}
@@ -146,7 +146,7 @@ EFFECTS = {
 
 
 def _runs_with_length(node: SyntaxNode, length: int | None, function: FunctionUses, certain: set[int]) -> bool:
-    """Return whether a call runs in every call of the function, or in those where the length is not 0."""
+    """Return whether a call is executed in every call of the function, or in every call with a nonzero length."""
     if id(node) in certain:
         return True
     above = function.parent(node)
@@ -164,7 +164,7 @@ def _parameter_at(arguments: Sequence[SyntaxNode | None], number: int | None, fu
 
 
 def _count(size: SyntaxNode | None, use: PointerUse, function: FunctionUses) -> tuple[bool, int | None]:
-    """Return whether a size in bytes is that of one element, else the number of the parameter that counts them."""
+    """Return whether a size in bytes is that of one element, else the number of the parameter that counts elements."""
     type_ = function.pointer(stripped(use.node.children[use.argument + 1]))
     width = type_.target.size if type_ is not None and type_.target is not None else -1
     if size is None or size.value is not None:

@@ -1,6 +1,6 @@
-"""Flow-insensitive analysis of the uses of a pointer in a function, also through local copies.
+"""Flow-insensitive analysis of the uses of a pointer in a function, including local copies.
 
-A use that is not understood is "escape": the pointer may be stored, freed, or become another type.
+A use that is not understood is "escape": the pointer may be stored, freed, or cast to another type.
 """
 
 from collections import defaultdict
@@ -27,8 +27,8 @@ CONDITIONS = {"if": 0, "while": 0, "do": 1, "for": 1}
 class PointerUse(NamedTuple):
     """A use of a pointer.
 
-    `whole`: it is the pointer itself, or a copy, not one to a part of what it points to; a `copy` may have another
-    value as well.  `node` is where it happens; for an argument, the call and the number of the parameter.
+    `whole`: the pointer itself or a copy is used, not a pointer to a part of its target; a `copy` may also have another
+    value.  `node` is the location of the use; for an argument, the call and the number of the parameter.
     """
 
     kind: UseKind
@@ -85,7 +85,7 @@ class FunctionUses:
         return uses
 
     def is_constant(self, local: int, within: SyntaxNode | None = None) -> bool:
-        """Return whether a variable is never changed, nor its address taken, in the function or in a part of it."""
+        """Return whether a variable is neither changed nor has its address taken in the function or in a part of it."""
         inside = None if within is None else {id(node) for node in walk(within)}
         for name in self._names[local]:
             above = self.parent(name)
@@ -113,7 +113,7 @@ class FunctionUses:
         return above[0].kind not in CONDITIONS or CONDITIONS[above[0].kind] == above[1]
 
     def changes(self, place: SyntaxNode) -> bool:
-        """Return whether an lvalue may be modified there, or through a pointer derived from it."""
+        """Return whether an lvalue may be modified at a node, or through a pointer derived from it."""
         return any(use.kind not in ("read", "dereference", "index", "test") for use in self._place(place))
 
     def _value(self, node: SyntaxNode, whole: bool) -> Iterator[PointerUse]:
@@ -201,7 +201,7 @@ class FunctionUses:
             return
 
     def _keeps_type(self, node: SyntaxNode, cast: SyntaxNode) -> bool:
-        """Return whether a cast keeps the target type of a pointer, apart from const, or hides it from a call."""
+        """Return whether a cast keeps the target type of a pointer, except for adding const, or casts to `void *`."""
         before, after = self.type_of(node), self.pointer(cast)
         if after is None or after.target is None or before is None or before.target is None:
             return False
@@ -222,7 +222,7 @@ def _assigns(parent: SyntaxNode, number: int) -> bool:
 
 
 def same_type(one: CType, other: CType) -> bool:
-    """Return whether two types are the same apart from qualifiers, and integers that differ in their sign only."""
+    """Return whether two types are the same apart from qualifiers and the signedness of integers."""
     if one.kind != other.kind or one.size != other.size or one.key != other.key or one.length != other.length:
         return False
     if one.target is None or other.target is None:
@@ -238,7 +238,7 @@ def stripped(node: SyntaxNode | None) -> SyntaxNode | None:
 
 
 def certain_nodes(statement: SyntaxNode | None) -> set[int]:
-    """Return the ids of the nodes that are executed whenever a statement is."""
+    """Return the ids of the nodes that are executed whenever a statement is executed."""
     certain: set[int] = set()
     if statement is not None:
         _run(statement, certain)

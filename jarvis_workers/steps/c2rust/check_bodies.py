@@ -1,4 +1,4 @@
-"""Run the gates of a batch of functions on a bench."""
+"""Run the gates on a batch of functions, using a bench."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
 
 
 def batch_size(suite_seconds: float) -> int:
-    """Return how many functions a job has, whose gates run the tests three times each."""
+    """Return the number of functions per job; the gates run the tests three times for each function."""
     return max(1, min(BATCH_FUNCTIONS, int(BATCH_SECONDS / (3 * suite_seconds + 0.1))))
 
 
@@ -113,7 +113,10 @@ def _key(work: CheckWork) -> str:
 
 
 def run_gates(suites: BenchSuites, skeleton: Skeleton, slots: Sequence[str]) -> list[GateReport]:
-    """Run the gates of functions whose bodies are in the library; none is tested if programs cannot load it."""
+    """Run the gates on functions whose bodies are in the library.
+
+    If programs cannot load the library, none is tested.
+    """
     if failure := suites.load_failure():
         gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
         return [GateReport(slot, gates) for slot in slots]

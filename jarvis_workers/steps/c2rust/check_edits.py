@@ -1,4 +1,4 @@
-"""Run the gates of functions that the user edited in a crate, on a bench of the conversion that wrote it."""
+"""Run the gates on functions that the user edited in a crate, using a bench of the conversion that wrote it."""
 
 import re
 from collections import Counter
@@ -43,14 +43,14 @@ class EditedCrate(NamedTuple):
 
 
 class EditOutcome(NamedTuple):
-    """The edited functions with their gates, and the results of cargo for the whole crate."""
+    """The edited functions with their gate results, and the results of cargo for the whole crate."""
 
     functions: tuple[FunctionResult, ...]
     crate: tuple[GateOutcome, ...]
 
 
 def check_edits(crate: EditedCrate, work: MergeWork, conversion: Conversion, resources: Resources) -> EditOutcome:
-    """Return the results of the gates of the edited functions. Raises StepFailed without programs to test with."""
+    """Return the gate results of the edited functions. Raises StepFailed if there are no programs to test with."""
     skeleton = work.read_skeleton(resources.blobs)
     types = function_types(CrateSources.open(work.units, work.snapshot, work.options, resources.blobs).project)
     with project_bench(resources, work.options) as bench, checked_bench(resources, work.options) as checked:
@@ -78,7 +78,10 @@ def _cleared(function: FunctionResult, edit: FunctionEdit) -> FunctionResult:
 def _gates(
     bench: ProjectBench, suites: BenchSuites, skeleton: Skeleton, edits: Sequence[FunctionEdit]
 ) -> dict[str, GateReport]:
-    """Return the outcomes of all gates of each edited function; the library of the bench has those that compile."""
+    """Return the outcomes of all gates of each edited function.
+
+    The library of the bench contains those that compile.
+    """
     static = {edit.slot: edit.gates() for edit in edits}
     formed = [edit for edit in edits if all(gate.passed for gate in static[edit.slot])]
     changed = {edit.slot: skeleton.bodies[edit.slot]._replace(text=edit.text) for edit in formed}
@@ -101,7 +104,7 @@ def _gates(
 
 
 def _all_declarations(skeleton: Skeleton) -> dict[str, str]:
-    """Return declarations of all functions: an edited function may call others than before."""
+    """Return declarations of all functions, since an edited function may call additional ones."""
     found = (one for one in skeleton.functions if one.rust_signature)
     return {
         one.rust_name: f'#[link_name = "{one.slot}"]\npub {PARAMETER_MUT.sub("", one.rust_signature)};' for one in found

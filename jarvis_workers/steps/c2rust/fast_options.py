@@ -11,9 +11,9 @@ from jarvis_workers.steps.c2rust.options import ParseOptions
 class FastOptions(ParseOptions):
     """How a project is built, tested and converted.
 
-    `project` is the blob of its archive.  `configure` and `build` are commands, `tests` those of its tests; each is
-    split as by a shell.  `proof` is the weakest one that is accepted.  `only` are names of functions to convert,
-    with wildcards; all if it is empty.  Limits are those of a command: seconds, megabytes of memory and of files.
+    `project` is the blob of its archive.  `configure`, `build` and `tests` are commands, which are split as by a shell.
+    `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
+    functions.  Limits apply to each command: seconds, megabytes of memory and of files.
     """
 
     definitions: bool = True

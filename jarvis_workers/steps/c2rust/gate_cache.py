@@ -1,7 +1,7 @@
 """Cache the results of jobs that build and test a project on this machine.
 
-The key covers the project, the commands, the compilers and the code of the product.  The blobs of a result are used
-again only if all of them are still stored.
+The key covers the project, the commands, the compilers and the code of this program.  A cached result is used only if
+all its blobs are still stored.
 """
 
 import json
@@ -33,7 +33,7 @@ PROGRAMS = "cc", "gcc", "clang", "as", "ld", "make", "cmake", "gcov"
 
 
 def result_key(step: str, options: FastOptions, *parts: object) -> str:
-    """Return the key of a job's result; `parts` are the blobs that it reads, and options that only this step reads."""
+    """Return the key of a job's result; `parts` are the blobs that the job reads, and options specific to its step."""
     given = [getattr(options, name) for name in (*BUILD_OPTIONS, *LIMIT_OPTIONS)]
     words = [step, given, parts, code_fingerprint(), platform.machine(), _programs()]
     return sha256(json.dumps(words, default=list).encode()).hexdigest()
@@ -54,7 +54,7 @@ def cached_result(resources: Resources, options: FastOptions, key: str) -> Commi
 
 
 def cache_result(resources: Resources, key: str, commit: Commit, *details: str) -> Commit:
-    """Cache a commit and return it, unless it has gaps, or a limit ended a command: a repetition may end in time."""
+    """Cache a commit and return it; a commit with gaps or timeouts is not cached, since a repetition may succeed."""
     if resources.cache and not commit.not_checked and not any(LIMIT in detail for detail in details):
         resources.cache.put(SPACE, FOLDER, {key: json.dumps(commit.blobs).encode()})
     return commit
@@ -62,7 +62,7 @@ def cache_result(resources: Resources, key: str, commit: Commit, *details: str) 
 
 @cache
 def code_fingerprint() -> str:
-    """Return the hash of the code that decides; long-lived processes call this early: files may be replaced later."""
+    """Return the hash of the code of the steps; long-lived processes call this early: files may be replaced later."""
     digest = sha256()
     package = files("jarvis_workers")
     for name in PACKAGES:
@@ -79,7 +79,7 @@ def _add(digest: "Hash", place: Traversable) -> None:
 
 
 def _programs() -> list[object]:
-    """Return path, size and time of each compiler and tool of builds, and the Rust toolchain."""
+    """Return path, size and time of each compiler and build tool, and the Rust toolchain."""
     found: list[object] = []
     for name in PROGRAMS:
         if place := shutil.which(name):

@@ -31,7 +31,7 @@ SYMBOLS, ORDER, DOT = "symbols_raw.jsonl", "translation_order.jsonl", "graph.dot
 
 
 class LinkWork(NamedTuple):
-    """Outcomes of the jobs that read units, and names of the functions to translate last."""
+    """The outcomes of the jobs that read units, and the names of the functions to translate last."""
 
     batches: tuple[StageJob, ...]
     delayed: tuple[str, ...]
@@ -60,7 +60,7 @@ def decide(work: LinkWork, resources: Resources) -> Commit:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Suspend garbage collection, which finds no cycles among decoded units and takes half of the time."""
+    """Suspend garbage collection, which finds no cycles among decoded units but would take half of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -128,7 +128,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
 
 
 def function_types(project: Project) -> Callable[[str], FunctionTypes]:
-    """Return a function from a slot to the types that name its differences."""
+    """Return a function that maps a slot to the types needed to name differences."""
     functions = {item.slot: item for item in project.functions}
     variables = {item.slot: item.definition.type for item in project.globals}
 

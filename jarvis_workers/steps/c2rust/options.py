@@ -14,10 +14,10 @@ class ParseOptions(RunOptions):
     """Options for reading the units of a project.
 
     `commands` is the blob of the compile commands, `clang_headers` the setting of the same name.  With `allow_errors`,
-    units with errors are included as far as clang understands them; a unit may use `unit_seconds` of CPU time.
-    With `definitions`, syntax trees and types are read too.  `delayed` are names of functions to translate last, and
-    `warnings` are lines about the compile commands.  `links` are the symbolic links of the project with their targets,
-    both relative to its root.
+    units with errors are included as far as clang understands them; a unit may use `unit_seconds` of CPU time. With
+    `definitions`, syntax trees and types are read too.  `delayed` are names of functions to translate last, `warnings`
+    are lines about the compile commands, and `links` are the symbolic links of the project with their targets, both
+    relative to its root.
     """
 
     commands: str = ""

@@ -179,7 +179,7 @@ def _checkout(work: ParseWork, resources: Resources) -> Iterator[Path]:
 
 
 def _make_links(root: Path, links: Mapping[str, str]) -> None:
-    """Make the symbolic links of the project, which snapshots lack; the paths of both ends are relative to the root."""
+    """Create the symbolic links of the project, which snapshots lack; link and target are relative to the root."""
     for link, target in links.items():
         if not any(leaves_the_root(os.fsencode(path)) for path in (link, target or "top")):
             path = root / link

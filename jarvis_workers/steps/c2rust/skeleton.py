@@ -39,8 +39,8 @@ class SuiteBaseline:
 class Skeleton:
     """The state of a conversion before its gates.
 
-    `functions` are all of the project, those with a body in `bodies` by slot; `called` are the slots that the tests
-    call.
+    `functions` are all functions of the project, `bodies` those with a body, by slot; `called` are the slots that the
+    tests call.
     """
 
     functions: tuple[FunctionResult, ...]
@@ -57,7 +57,10 @@ class Skeleton:
 
     @property
     def suite_limits(self) -> dict[str, float]:
-        """The wall seconds after which a test has a function that loops, by command."""
+        """The wall-clock limit of each test command in seconds.
+
+        A test that exceeds it is treated as an infinite loop.
+        """
         return {suite.command: LEAST_SECONDS + SLOWER * suite.wall_seconds for suite in self.suites}
 
     @property
@@ -83,14 +86,14 @@ def decode_skeleton(content: bytes) -> Skeleton:
 
 @contextmanager
 def project_bench(resources: Resources, options: FastOptions) -> Iterator[ProjectBench]:
-    """Yield a bench of this machine with the programs of a run."""
+    """Yield a bench on this machine with the programs of a run."""
     with bench_directory(resources) as place, open_bench(place, *_build(resources, options)) as bench:
         yield bench
 
 
 @contextmanager
 def checked_bench(resources: Resources, options: FastOptions) -> Iterator[ProjectBench | None]:
-    """Yield a bench with programs that end at undefined behaviour, None if they cannot be built."""
+    """Yield a bench with programs that stop at undefined behaviour, or None if they cannot be built."""
     build, limits = _build(resources, options)
     with ExitStack() as stack:
         place, bench = stack.enter_context(bench_directory(resources)), None
@@ -106,7 +109,7 @@ def project_coverage(resources: Resources, options: FastOptions) -> tuple[LineCo
 
 
 def usable_inputs(resources: Resources, options: FastOptions, plans: Sequence[CallPlan]) -> dict[str, UsableInputs]:
-    """Return the inputs of functions for which C is well defined. Raises StepFailed if that cannot be found out."""
+    """Return the inputs of functions for which C is well defined. Raises StepFailed if this cannot be determined."""
     build, limits = _build(resources, options)
     with bench_directory(resources) as place, open_bench(place, build._replace(kind="checked"), limits) as bench:
         return find_usable(bench, plans)
@@ -120,7 +123,7 @@ def _build(resources: Resources, options: FastOptions) -> tuple[ProjectBuild, Be
 
 @contextmanager
 def bench_directory(resources: Resources) -> Iterator[Path]:
-    """Yield the directory for the benches of this machine, a temporary one without a data directory."""
+    """Yield the directory for the benches of this machine, which is temporary if there is no data directory."""
     if resources.checkouts:
         yield resources.checkouts.parent
         return

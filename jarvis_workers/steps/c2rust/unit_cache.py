@@ -2,9 +2,9 @@
 
 As in ccache, there are two lookups: the content of a unit's own file and its compile command lead to manifests, which
 list the files that the unit read; the contents of the project's files in a manifest lead to the unit itself.  Files
-outside the project are compared by size and time.  A file of the project with the same name as an included file may
-precede it in the search order, so all such files are part of the key.  New files outside the project that precede an
-included file are not detected.  A unit is not cached if it has errors, since a missing header may appear, or if it uses
+outside the project are compared by size and time.  A project file with the same name as an included file may precede it
+in the search order, so all such files are part of the key.  New files outside the project that precede an included file
+are not detected.  A unit is not cached if it has errors, since a missing header may appear, or if it uses
 `__has_include`.
 """
 
@@ -63,7 +63,7 @@ class UnitCache:
                 self._named[_name(path)].append(path)
 
     def find(self, command: CompileCommand, *, definitions: bool = False) -> CachedUnit | None:
-        """Return the unit of a command, with its definitions if they are asked for, or None."""
+        """Return the unit of a command, with its definitions if requested, or None."""
         key = self._key(command)
         for includes, system_files in self._manifests(command, key):
             if all(_facts(from_text(file)) == [size, time] for file, size, time in system_files):
@@ -78,7 +78,7 @@ class UnitCache:
     def put(
         self, command: CompileCommand, unit: CachedUnit, read: Unit, system_files: Iterable[bytes], root: Path
     ) -> None:
-        """Cache a unit that was read below `root`, unless its result may depend on more than the files it read."""
+        """Cache a unit that was read below `root`, unless the result may depend on anything but the files read."""
         if self._results is None or read.errors or _asks_for_headers(root, command, read):
             return
         key, outside = self._key(command), sorted(system_files)

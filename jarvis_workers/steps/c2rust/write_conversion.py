@@ -1,4 +1,4 @@
-"""Write the results of a conversion: its body, the page that shows it, and the user's crate as an archive."""
+"""Write the results of a conversion: the body of its report, the page, and the user's crate as an archive."""
 
 from collections.abc import Sequence
 from dataclasses import replace
