@@ -12,7 +12,7 @@ from jarvis_cli.c2rust_check import check
 from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
 from jarvis_cli.c2rust_fast_options import EXAMPLES as FAST
-from jarvis_cli.c2rust_fast_options import FastConversion
+from jarvis_cli.c2rust_fast_options import SKELETON_EXAMPLES, FastConversion, SkeletonConversion
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
 from jarvis_cli.c2rust_options import ProjectScan
@@ -29,6 +29,17 @@ def scan(ctx: typer.Context, options: ProjectScan) -> int:
     from jarvis_cli.c2rust_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
 
     return scan_project(options)
+
+
+def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
+    """Give each function of a C library a Rust signature: references, slices and strings in place of pointers.
+
+    The crate has all types, and forwarders to the C originals. A signature stays if the project's tests pass through
+    it; otherwise its pointers are raw. Signatures go to .jarvis/c2rust/signatures.jsonl.
+    """
+    from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
 
 
 def fast(ctx: typer.Context, options: FastConversion) -> int:
@@ -50,6 +61,9 @@ app.command("scan", short_help="Read symbols, call graph and translation order."
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
+app.command("skeleton", short_help="Give functions Rust signatures that the tests pass.", examples=SKELETON_EXAMPLES)(
+    taking_options(SkeletonConversion, skeleton)
+)
 app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
     taking_options(FastConversion, fast)
 )

@@ -1,18 +1,18 @@
-"""Execute `jarvis c2rust fast`."""
+"""Execute `jarvis c2rust fast` and `jarvis c2rust skeleton`."""
 
 import os
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from jarvis_cli.c2rust_fast_options import FastConversion
+from jarvis_cli.c2rust_fast_options import FastConversion, SkeletonConversion
 from jarvis_cli.conversion_output import deliver_crate
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
-from jarvis_workers.service.c2rust.fast_run import FAST, FastChoice, crate_name, fast_request, require_tools
+from jarvis_workers.service.c2rust.fast_run import FAST, SKELETON, FastChoice, crate_name, fast_request, require_tools
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
@@ -23,7 +23,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 
-def convert_project(conversion: FastConversion) -> int:
+def convert_project(conversion: SkeletonConversion) -> int:
     """Convert a project, and write its crate; return the exit code."""
     settings = project_settings(conversion.where, conversion.processes, detach=conversion.detach)
     if conversion.test and not conversion.build:
@@ -45,27 +45,32 @@ def convert_project(conversion: FastConversion) -> int:
     return execute_project(settings, command)
 
 
-def _check_place(conversion: FastConversion) -> None:
-    if conversion.branch is None:
-        check_target(crate_directory(conversion))
+def _check_place(conversion: SkeletonConversion) -> None:
+    if branch := _branch(conversion):
+        check_crate_branch(crate_directory(conversion), branch)
     else:
-        check_crate_branch(crate_directory(conversion), conversion.branch)
+        check_target(crate_directory(conversion))
 
 
-def crate_directory(conversion: FastConversion) -> Path:
+def _branch(conversion: SkeletonConversion) -> str | None:
+    return conversion.branch if isinstance(conversion, FastConversion) else None
+
+
+def crate_directory(conversion: SkeletonConversion) -> Path:
     """Return the directory of the crate: next to the project, or in the current directory for a git URL."""
     if conversion.crate_dir is not None:
         return conversion.crate_dir
     root = Path.cwd() if is_address(conversion.path) else Path(conversion.path).resolve()
-    return root.with_name(f"{root.name}_rs")
+    return root.with_name(f"{root.name}_{'rs' if isinstance(conversion, FastConversion) else 'skeleton'}")
 
 
-def _choice(conversion: FastConversion) -> FastChoice:
+def _choice(conversion: SkeletonConversion) -> FastChoice:
     return FastChoice(
         configure=conversion.configure,
         build=conversion.build,
         tests=tuple(conversion.test or ()),
-        proof=conversion.proof.value,
+        proof=conversion.proof.value if isinstance(conversion, FastConversion) else "built",
+        forward=not isinstance(conversion, FastConversion),
         only=tuple(conversion.only or ()),
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
@@ -73,23 +78,24 @@ def _choice(conversion: FastConversion) -> FastChoice:
 
 
 def _request(
-    conversion: FastConversion, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
+    conversion: SkeletonConversion, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
 ) -> RunRequest[ParseInput]:
     labels = parse_labels(conversion.label or ())
     request = fast_request(settings, source, plan, executor, _choice(conversion), labels)
     return replace(request, name=_run_name(conversion, settings))
 
 
-def _deliver(conversion: FastConversion, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def _deliver(conversion: SkeletonConversion, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
     return deliver_crate(
-        store, blobs, run, crate_directory(conversion), screen, branch=conversion.branch, quiet=conversion.quiet
+        store, blobs, run, crate_directory(conversion), screen, branch=_branch(conversion), quiet=conversion.quiet
     )
 
 
-def _run_name(conversion: FastConversion, settings: Settings) -> RunName | None:
+def _run_name(conversion: SkeletonConversion, settings: Settings) -> RunName | None:
     """Return the name of the run with the hash of the request, None if the run has no name."""
     if conversion.name is None:
         return None
     root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
-    facts = {"where": settings.place, "kind": FAST, "source": root, "choice": asdict(_choice(conversion))}
+    kind = FAST if isinstance(conversion, FastConversion) else SKELETON
+    facts = {"where": settings.place, "kind": kind, "source": root, "choice": asdict(_choice(conversion))}
     return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

@@ -1,4 +1,4 @@
-"""The options of `jarvis c2rust fast`."""
+"""The options of `jarvis c2rust fast` and `jarvis c2rust skeleton`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +17,10 @@ jarvis c2rust fast --build make --test ./run-tests --proof compared
 jarvis c2rust fast --build make --test 'make test' --only 'inflate*'
 jarvis c2rust fast --build make --test 'make test' -o library_rs --branch jarvis/c2rust
 jarvis runs report last -o report.html      why a function stays in C
+"""
+SKELETON_EXAMPLES = """
+jarvis c2rust skeleton -p zlib --configure ./configure --build make --test 'make test'
+jarvis c2rust skeleton --build make --test 'make check' -o ../library_signatures
 """
 CONVERSION = "Conversion"
 
@@ -60,7 +64,7 @@ Crate = Annotated[
         "--crate-dir",
         "-o",
         metavar="DIR",
-        help="Directory of the crate; default: PATH_rs beside the project.",
+        help="Directory of the crate; default: beside the project, PATH_rs or PATH_skeleton.",
         rich_help_panel=CONVERSION,
     ),
 ]
@@ -87,18 +91,16 @@ Cache = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class FastConversion:
-    """The options of `jarvis c2rust fast`."""
+class SkeletonConversion:
+    """The options of `jarvis c2rust skeleton`."""
 
     path: Tree = "."
     compile_commands: Database = None
     configure: Configure = None
     build: Build = None
     test: Test = None
-    proof: ProofOption = ProofChoice.reached
     only: Only = None
     crate_dir: Crate = None
-    branch: Branch = None
     processes: Processes = None
     cache: Cache = True
     label: Label = None
@@ -106,3 +108,11 @@ class FastConversion:
     where: Where = None
     detach: Detach = False
     quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastConversion(SkeletonConversion):
+    """The options of `jarvis c2rust fast`."""
+
+    proof: ProofOption = ProofChoice.reached
+    branch: Branch = None

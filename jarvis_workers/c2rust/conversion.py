@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-# A function that is mechanical is Rust in the crate; one that is forwarded is still C.
+# A mechanical function is Rust in the crate; a forwarded one is C, behind its Rust signature if it has no `cause`.
 FunctionState = Literal["mechanical", "forwarded"]
 Proof = Literal["none", "built", "reached", "compared"]
 PROOFS: tuple[Proof, ...] = ("none", "built", "reached", "compared")
@@ -29,9 +29,10 @@ class GateOutcome(NamedTuple):
 class FunctionResult:
     """A function of the project.
 
-    `file` is in display form; lines count from 1.  A forwarded function has a `reason` and a `cause`: the translator
-    refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different"). The tests
-    execute `lines_run` of its `lines` of C code; both are 0 if coverage is unknown.
+    `file` is in display form; lines count from 1.  A function that is not accepted has a `reason` and a `cause`: the
+    translator refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different").
+    The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is unknown.  `mapping` has a pair for
+    each parameter of a Rust signature: its name, and how it is passed.
     """
 
     name: str
@@ -50,6 +51,12 @@ class FunctionResult:
     slot: str = ""
     lines: int = 0
     lines_run: int = 0
+    mapping: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the crate has the function in Rust, translated or as a forwarder."""
+        return not self.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +74,8 @@ class SuiteResult:
 class Conversion:
     """The body of the report: functions in the order of files and lines.
 
-    `wanted` is the weakest proof that is accepted. `crate` has the checks of the user's crate, `remainder` the C files
-    that it still compiles.
+    `wanted` is the weakest proof that is accepted, `accepted` the state of functions with it. `crate` has the checks of
+    the user's crate, `remainder` the C files that it still compiles.
     """
 
     functions: tuple[FunctionResult, ...] = ()
@@ -78,6 +85,7 @@ class Conversion:
     remainder: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     not_checked: tuple[tuple[str, str], ...] = ()
+    accepted: FunctionState = "mechanical"
 
 
 _ADAPTER = TypeAdapter(Conversion)
@@ -121,5 +129,5 @@ def suffices(proof: Proof, required: Proof) -> bool:
 
 
 def state_counts(functions: Iterable[FunctionResult]) -> Counter[str]:
-    """Return the number of functions that are "mechanical", and of forwarded functions by cause."""
-    return Counter(one.state if one.state == "mechanical" else one.cause for one in functions)
+    """Return the number of accepted functions by state, and of the others by cause."""
+    return Counter(one.cause or one.state for one in functions)

@@ -9,6 +9,7 @@ from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.conversion import (
     Cause,
     FunctionResult,
+    FunctionState,
     GateOutcome,
     Proof,
     proof_of,
@@ -135,8 +136,10 @@ def difference_text(one: MemoryDifference, types: FunctionTypes) -> str:
     return f"{place}: C {one.c.hex()}, Rust {one.rust.hex()} ({call})"
 
 
-def verdict(function: FunctionResult, checked: GateReport | None, required: Proof) -> FunctionResult:
-    """Return a function with the proof of its gates; it is mechanical if this proof is strong enough."""
+def verdict(
+    function: FunctionResult, checked: GateReport | None, required: Proof, accepted: FunctionState = "mechanical"
+) -> FunctionResult:
+    """Return a function with the proof of its gates; if this proof is strong enough, its state is `accepted`."""
     if checked is None:
         return function
     gates, proof = checked.gates, proof_of(checked.gates)
@@ -145,7 +148,7 @@ def verdict(function: FunctionResult, checked: GateReport | None, required: Proo
     if failed is not None:
         cause, reason = "different", f"{failed.gate}: {failed.detail}"
     elif suffices(proof, required):
-        state, cause, reason = "mechanical", "", ""
+        state, cause, reason = accepted, "", ""
     else:
         cause, reason = "not_checked", next((one.detail for one in gates if one.detail), f"only {proof}")
     return replace(function, state=state, cause=cause, reason=reason, proof=proof, gates=gates, calls=checked.calls)

@@ -2,7 +2,8 @@
 
 The body of a function is removed by its extent.  A function with external linkage becomes a prototype; a static
 function forwards to its Rust function under the name of its slot, so that its callers and its address remain valid.  A
-static function or variable that Rust uses gets the name of its slot as a weak alias.
+static function or variable that Rust uses gets the name of its slot as a weak alias.  Where Rust functions forward to
+C, the C text stays under another name.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from jarvis_workers.c2rust.crate import Program
 from jarvis_workers.c2rust.project import ProjectItem
 from jarvis_workers.c2rust.rust import rust_template
+from jarvis_workers.c2rust.slots import ORIGINAL
 from jarvis_workers.paths import as_text
 from jarvis_workers.source.clang.unit import CompileCommand, Extent
 from jarvis_workers.source.lex import mask
@@ -27,17 +29,23 @@ class CutFile(NamedTuple):
     uncut: tuple[str, ...]
 
 
-def cut_functions(content: bytes, functions: Iterable[ProjectItem]) -> CutFile:
-    """Return a C file without the bodies of its functions in Rust."""
+def cut_functions(content: bytes, functions: Iterable[ProjectItem], *, originals: bool = False) -> CutFile:
+    """Return a C file without the bodies of its functions in Rust.
+
+    With `originals` they stay, under the names that forwarders call.
+    """
     masked, starts = mask(content, "c").text, _line_starts(content)
     cuts, uncut = [], []
     for item in functions:
         start, end = _offsets(item.definition.extent, starts)
         body = _body_start(masked, start, end)
-        text = None if body is None else _replacement(item, content[start:body], masked[start:body])
-        if body is None or text is None:
+        name = None if body is None else _name(item, masked[start:body])
+        text = None if body is None or name is None else _replacement(item, content[start:body], masked[start:body])
+        if name is None or text is None:
             uncut.append(item.slot)
         else:
+            if originals:
+                text += b" " + _original(item, content[start:end], name)
             lines = content.count(b"\n", start, end) - text.count(b"\n")
             cuts.append((start, end, text + b"\n" * lines))
     for start, end, text in sorted(cuts, reverse=True):
@@ -111,11 +119,23 @@ def _body_start(masked: bytes, start: int, end: int) -> int | None:
     return None
 
 
+def _name(item: ProjectItem, masked: bytes) -> re.Match[bytes] | None:
+    """Return the name of a function in the head of its definition, up to its parameters."""
+    return re.search(rb"\b(%b)\b[\s)]*\(" % re.escape(item.definition.name.encode()), masked)
+
+
+def _original(item: ProjectItem, text: bytes, name: re.Match[bytes]) -> bytes:
+    """Return a definition under the name that its forwarder calls; a static one has it as an alias."""
+    original = ORIGINAL + item.slot
+    own = f"{original}_static" if item.definition.internal else original
+    alias = f'\nextern __typeof__({own}) {original} __attribute__((alias("{own}")));' if own != original else ""
+    return text[: name.start(1)] + own.encode() + text[name.end(1) :] + alias.encode()
+
+
 def _replacement(item: ProjectItem, head: bytes, masked: bytes) -> bytes | None:
     definition = item.definition
     parameters = [child.name for child in definition.tree.children if child is not None and child.kind == "parameter"]
-    name = re.escape(definition.name.encode())
-    place = re.search(rb"\b%b\b[\s)]*\(" % name, masked)
+    place = _name(item, masked)
     if place is None or not all(parameters):
         return None
     if definition.internal:

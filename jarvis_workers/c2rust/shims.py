@@ -5,20 +5,25 @@ calls the Rust function.  A forwarder is the Rust function as long as it has no 
 and calls the C original.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.mechanical.context import decay
-from jarvis_workers.c2rust.mechanical.names import Names
+from jarvis_workers.c2rust.mechanical.names import Names, RustBody
 from jarvis_workers.c2rust.mechanical.translate import declaration, spelled
-from jarvis_workers.c2rust.project import ProjectItem
+from jarvis_workers.c2rust.project import ProjectItem, is_main
 from jarvis_workers.c2rust.rust_names import identifier
 from jarvis_workers.c2rust.signatures import ParameterMapping
 from jarvis_workers.c2rust.slots import ORIGINAL
+from jarvis_workers.c2rust.translation import NOT_CHOSEN, Translated, TranslatedProject
+from jarvis_workers.paths import from_text
 from jarvis_workers.source.clang.c_types import CType
 
 FLOAT_BYTES = 4
+ENTRY_POINT = "the entry point of a program"
+HEADER_COPY = "a static function of a header: each file has its own"
+NOT_DECLARED = "Rust cannot declare it, or cannot forward its arguments"
 
 
 class ArgumentConversion(NamedTuple):
@@ -36,7 +41,7 @@ class ArgumentConversion(NamedTuple):
 
 UNCHANGED, UNSHARED = "nothing changes it during the call", "nothing else reaches it during the call"
 CSTR, UNINIT, SLICE = "core::ffi::CStr", "core::mem::MaybeUninit<{t}>", "core::slice::from_raw_parts"
-ELEMENTS = "match usize::try_from({{n}}) {{{{ Ok(n) if n > 0 => {0}({{a}}, n), _ => &{1}[] }}}}"
+ELEMENTS = "match usize::try_from({{n}}) {{{{ Ok(n) if !{{a}}.is_null() => {0}({{a}}, n), _ => &{1}[] }}}}"
 CONVERSIONS: Mapping[str, ArgumentConversion] = {
     "ref": ArgumentConversion("&{t}", "&*{a}", "core::ptr::from_ref({p})", f"points to a value; {UNCHANGED}"),
     "mut_ref": ArgumentConversion(
@@ -90,12 +95,43 @@ unsafe fn forward_{name}({parameters}){result} {{
 """
 
 
-def is_converted(mapping: ParameterMapping) -> bool:
-    """Return whether a pointer parameter has another type in Rust than in C."""
-    return _form(mapping) in CONVERSIONS
+def form_of(mapping: ParameterMapping) -> str:
+    """Return how a parameter passes, as "slice" or "option ref"."""
+    return f"option {mapping.inner}" if mapping.kind == "option" else mapping.kind
 
 
-def shim_item(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names) -> CrateItem | None:
+def forward_project(
+    project: TranslatedProject, mappings: Mapping[str, Sequence[ParameterMapping]], raw: Collection[str] = ()
+) -> TranslatedProject:
+    """Return a project whose functions are shims and forwarders; `mappings` are by key.
+
+    The pointers of the functions `raw`, by slot, stay raw.
+    """
+    items = (_forwarded(one, mappings, project.names[one.item.unit.file], raw) for one in project.functions)
+    return replace(project, items=tuple(items))
+
+
+def _forwarded(
+    one: Translated, mappings: Mapping[str, Sequence[ParameterMapping]], names: Names, raw: Collection[str]
+) -> Translated:
+    item = one.item
+    refusal = NOT_CHOSEN if one.refusal == NOT_CHOSEN else item.refusal or _refusal(item)
+    if refusal:
+        return Translated(item, None, refusal)
+    chosen = tuple(mappings.get(item.definition.key, ()))
+    if item.slot in raw:
+        chosen = tuple(ParameterMapping(one.parameter, "value" if one.kind == "value" else "raw") for one in chosen)
+    text = shim_text(item, chosen, names)
+    return Translated(item, RustBody(text, ()), "", chosen) if text else Translated(item, None, NOT_DECLARED)
+
+
+def _refusal(item: ProjectItem) -> str:
+    if is_main(item.definition):
+        return ENTRY_POINT
+    return HEADER_COPY if item.definition.internal and from_text(item.file) != item.unit.file else ""
+
+
+def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names) -> str | None:
     """Return shim and forwarder of a function, None if Rust cannot declare it or forward its arguments."""
     type_ = item.definition.type
     promoted = any(one.kind == "floating" and one.size == FLOAT_BYTES for one in type_.parameters)
@@ -120,7 +156,7 @@ def shim_item(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Na
         arguments.append(argument)
         originals.append(back)
         claims += f"    // SAFETY: as in C, a{number} {claim}.\n" if claim else ""
-    text = TEXT.format(
+    return TEXT.format(
         head=f'pub unsafe extern "C" {head}',
         claims=claims,
         name=item.rust_name.removeprefix("r#"),
@@ -131,15 +167,10 @@ def shim_item(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Na
         original=original,
         originals=", ".join(originals),
     )
-    return CrateItem(item.rust_name, item.slot, item.module, text)
-
-
-def _form(mapping: ParameterMapping) -> str:
-    return f"option {mapping.inner}" if mapping.kind == "option" else mapping.kind
 
 
 def _converted(mapping: ParameterMapping, parameter: CType, names: Names) -> ArgumentConversion:
-    return CONVERSIONS.get(_form(mapping), ArgumentConversion(spelled(parameter, names), "{a}", "{p}", ""))
+    return CONVERSIONS.get(form_of(mapping), ArgumentConversion(spelled(parameter, names), "{a}", "{p}", ""))
 
 
 def _element(parameter: CType, names: Names) -> str:

@@ -14,17 +14,23 @@ from jarvis_workers.c2rust.mechanical.translate import declaration, translate_fu
 from jarvis_workers.c2rust.project import Project, ProjectItem
 from jarvis_workers.c2rust.rust_types import project_types, type_definitions
 from jarvis_workers.c2rust.shapes import mentioned, shapes_text
+from jarvis_workers.c2rust.signatures import ParameterMapping
 
-NOT_WANTED = "not among the functions to convert (--only)"
+NOT_CHOSEN = "not among the functions to convert (--only)"
 SIGNATURE = re.compile(r'^pub unsafe extern "C" (fn [^{]*?)\s*\{', re.MULTILINE | re.DOTALL)
+FORWARDER = re.compile(r"^unsafe (fn forward_[^{]*?)\s*\{", re.MULTILINE)
 
 
 class Translated(NamedTuple):
-    """A function or global with its Rust code, or the reason why there is none."""
+    """A function or global with its Rust code, or the reason why there is none.
+
+    `mappings` say how the parameters of a forwarder pass.
+    """
 
     item: ProjectItem
     body: RustBody | None
     refusal: str = ""
+    mappings: tuple[ParameterMapping, ...] = ()
 
     def crate_item(self, exported: str = "") -> CrateItem:
         """Return the crate item for a body."""
@@ -33,7 +39,8 @@ class Translated(NamedTuple):
 
     @property
     def signature(self) -> str:
-        match = SIGNATURE.search(self.body.text) if self.body else None
+        text = self.body.text if self.body else ""
+        match = FORWARDER.search(text) or SIGNATURE.search(text)
         return " ".join(match[1].split()) if match else ""
 
 
@@ -102,7 +109,7 @@ def _translated(item: ProjectItem, names: Names, only: Sequence[str]) -> Transla
     if item.refusal:
         return Translated(item, None, item.refusal)
     if item.is_function and only and not any(fnmatchcase(item.definition.name, pattern) for pattern in only):
-        return Translated(item, None, NOT_WANTED)
+        return Translated(item, None, NOT_CHOSEN)
     translate = translate_function if item.is_function else translate_global
     found = translate(item.definition, item.unit, names)
     return Translated(item, None, _text(found)) if isinstance(found, Refusal) else Translated(item, found)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from jarvis_workers.bench.project_bench import BenchLimits
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.crate import bench_crate
-from jarvis_workers.c2rust.shims import is_converted, shim_item
+from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
@@ -38,9 +38,9 @@ def measure(library: TranslatedLibrary) -> ShimCount:
     """Return the numbers of a library. Raises AssertionError if its tests fail for another reason than a shim."""
     project = library.project
     mappings = propose_mappings(project.project.units)
-    items = [one.item for one in project.functions if one.item.definition.name != "main"]
-    made = {one.slot: shim_item(one, mappings[one.definition.key], project.names[one.unit.file]) for one in items}
-    shims = {slot: shim for slot, shim in made.items() if shim}
+    forwarded = forward_project(project, mappings)
+    items = [one.item for one in forwarded.functions]
+    shims = {one.item.slot: one.crate_item() for one in forwarded.functions if one.body}
     declarations = list(project.declarations().values())
     checks = check_bodies(library.bench, project.types, declarations, shims)
     symbols = [one.item.slot for one in project.items]
@@ -50,10 +50,15 @@ def measure(library: TranslatedLibrary) -> ShimCount:
     suites = BenchSuites(library.bench, library.commands.tests)
     assert suites.run().passed
     wrong = find_culprits(sorted(checks.bodies), lambda names: suites.run(names).passed)
-    forms = [one for item in items if item.slot in checks.bodies for one in mappings[item.definition.key]]
+    forms = [form_of(one) for item in items if item.slot in checks.bodies for one in mappings[item.definition.key]]
     pointers = sum(one.kind == "pointer" for item in items for one in item.definition.type.parameters)
     return ShimCount(
-        len(items), len(checks.bodies), pointers, sum(map(is_converted, forms)), tuple(checks.errors), tuple(wrong)
+        len(items),
+        len(checks.bodies),
+        pointers,
+        sum(form in CONVERSIONS for form in forms),
+        tuple(checks.errors),
+        tuple(wrong),
     )
 
 

@@ -46,6 +46,23 @@ def test_a_static_function_forwards_to_its_slot() -> None:
     assert cut.content == (b"static void note(int a, char *b) { extern __typeof__(note) a__note; a__note(a, b); }")
 
 
+def test_originals_stay_under_the_names_that_forwarders_call(tmp_path: Path) -> None:
+    cut = cut_functions(
+        SOURCE.encode(),
+        [
+            function(SOURCE.splitlines()[3], "next", SOURCE, "a", internal=True),
+            function(SOURCE.splitlines()[4], "exported", SOURCE, "a"),
+        ],
+        originals=True,
+    )
+    (tmp_path / "a.c").write_bytes(cut.content)
+    (tmp_path / "b.c").write_text(FORWARDERS)
+    subprocess.run(["cc", "-O2", "-o", "program", "a.c", "b.c"], cwd=tmp_path, check=True)
+
+    output = subprocess.run([tmp_path / "program"], capture_output=True, check=True).stdout
+    assert output == b"exported next 14 7\n"
+
+
 def test_a_definition_in_the_old_style_is_declared_without_parameters() -> None:
     text = "int old(a, b)\n    int a, b;\n{ return a + b; }"
     cut = cut_functions(text.encode(), [function(text, "old", text, "a", "b")])
@@ -79,6 +96,11 @@ REPLACEMENTS = """
 extern int a__counter; int a__add(int, int);
 int a__next(int a) { a__counter += a__add(a, 1); return a__counter; }
 int a__next(int); int exported(int a) { return a__next(a) * 2; }
+"""
+FORWARDERS = """
+#include <stdio.h>
+int jvc_a__next(int); int a__next(int a) { printf("next "); return jvc_a__next(a); }
+int jvc_exported(int); int exported(int a) { printf("exported "); return jvc_exported(a); }
 """
 
 

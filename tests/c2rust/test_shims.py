@@ -7,9 +7,10 @@ import pytest
 
 from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
-from jarvis_workers.c2rust.shims import is_converted, shim_item
-from jarvis_workers.c2rust.signatures import propose_mappings
+from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project
+from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.steps.c2rust.make_skeleton import choose_signatures
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from tests.c2rust.deliveries import translated
 from tests.servers import missing
@@ -59,6 +60,35 @@ SIGNATURES = {
 }
 
 
+NEGATIVE = """
+int filled(int *numbers, int count)
+{
+    for (int at = 0; at < count; at++)
+        numbers[at] = at;
+    return count;
+}
+int main(void) { int numbers[2]; return filled(numbers, 2) - 2 || filled(numbers, -1) + 1; }
+"""
+
+
+@pytest.mark.slow
+def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path) -> None:
+    if shutil.which("cargo") is None:
+        missing("cargo")
+    source = tmp_path / "source"
+    source.mkdir()
+    project = translated(source, {"a.c": NEGATIVE})
+    mappings = propose_mappings(project.project.units)
+    assert [one.kind for one in mappings["c:@F@filled"]] == ["raw", "value"]
+    wrong = {"c:@F@filled": (ParameterMapping("numbers", "mut_slice", length=1), ParameterMapping("count", "value"))}
+    build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
+    with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
+        chosen = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
+        assert [form_of(one) for one in chosen.functions[0].mappings] == ["raw", "value"]
+        assert chosen.functions[0].signature == "fn forward_filled(numbers: *mut i32, count: i32) -> i32"
+        assert choose_signatures(project, wrong, bench, BenchSuites(bench, [])).functions[0].mappings[0].length == 1
+
+
 @pytest.mark.slow
 def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
     for program in ("cc", "cargo"):
@@ -68,17 +98,13 @@ def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
     source.mkdir()
     project = translated(source, {"a.c": SOURCE})
     mappings = propose_mappings(project.project.units)
-    functions = [one.item for one in project.functions if one.item.definition.name != "main"]
-    shims = {
-        item.slot: shim
-        for item in functions
-        if (shim := shim_item(item, mappings[item.definition.key], project.names[item.unit.file]))
-    }
+    functions = forward_project(project, mappings).functions
+    shims = {one.item.slot: one.crate_item() for one in functions if one.body}
 
     for slot, signature in SIGNATURES.items():
         assert f"unsafe fn {signature} {{\n" in shims[slot].text
     assert "    // SAFETY: as in C, a0 has a1 elements; nothing changes it during the call.\n" in shims["sum"].text
-    assert sum(is_converted(one) for item in functions for one in mappings[item.definition.key]) == 7
+    assert sum(form_of(mapping) in CONVERSIONS for one in functions for mapping in one.mappings) == 7
     test = f"test \"$(./program)\" = '{OUTPUT}'"
     build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:

@@ -49,6 +49,13 @@ FUNCTIONS = {
     "static void g(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; } void f(int n, int *p) { g(p, n); }": (
         "value mut_slice[0]"
     ),
+    # An empty slice is neither NULL nor does it have a negative length.
+    "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s / n; }": "raw value",
+    "int f(const int *p, unsigned n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s / n; }": (
+        "slice[1] value"
+    ),
+    "int f(int *p, unsigned n) { for (unsigned i = 0; i < n; i++) p[i] = 1; return p == NULL; }": "raw value",
+    "int g(int n); int f(int *p, int n) { for (int i = 0; i < n; i++) p[i] = 1; return g(n); }": "raw value",
     # Strings.
     "size_t f(const char *p) { return strlen(p); }": "cstr",
     "size_t f(const char *p) { return p == NULL ? 0 : strlen(p); }": "option(cstr)",

@@ -1,13 +1,15 @@
 /* The conversion to Rust, if the page has one: a state for each function, its gates, and its text in C and Rust. */
-const conversion = data.conversion || { functions: {}, suites: [] };
+const conversion = data.conversion || { accepted: "", functions: {}, suites: [] };
 const hasConversion = Boolean(data.conversion);
+const ACCEPTED = { mechanical: "Rust", forwarded: "C with Rust signature" };
 const STATES = {
-  mechanical: "Rust", refused: "C: refused by the translation", not_checked: "C: not checked", different: "C: differs in Rust",
+  [conversion.accepted]: ACCEPTED[conversion.accepted],
+  refused: "C: refused by the translation", not_checked: "C: not checked", different: "C: differs in Rust",
 };
 
 function stateOf(one) {
   const found = conversion.functions[one];
-  return found && (found.state === "mechanical" ? "mechanical" : found.cause);
+  return found && (found.cause || found.state);
 }
 
 function stateBadge(one) {

@@ -36,6 +36,7 @@ def conversion_data(
                 "rust": _text(rust_texts.get(one.slot, "")),
             }
     return {
+        "accepted": conversion.accepted,
         "functions": functions,
         "suites": [{"command": visible(suite.command), "passed": suite.passed} for suite in conversion.suites],
     }

@@ -8,6 +8,7 @@ from typing import Any
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failures, state_counts
 from jarvis_workers.paths import plain
 
+ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
 CAUSES = {
     "refused": "in C, not supported by the translation",
     "not_checked": "in C, NOT CHECKED: unproven",
@@ -18,14 +19,22 @@ CAUSES = {
 def summary(conversion: Conversion) -> str:
     """Return the last line of output: the number of functions in Rust, and of the others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
-    parts = [f"{counts['mechanical']:,} of {total:,} functions in Rust"]
+    parts = [f"{counts[conversion.accepted]:,} of {total:,} functions {ACCEPTED[conversion.accepted]}"]
+    if conversion.accepted == "forwarded":
+        parts.append(_pointers(conversion))
     parts += [f"{counts[cause]:,} {text}" for cause, text in CAUSES.items() if counts[cause]]
     return "; ".join(parts)
 
 
+def _pointers(conversion: Conversion) -> str:
+    forms = [form for one in conversion.functions if one.accepted for _, form in one.mapping if form != "value"]
+    converted = sum(form != "raw" for form in forms)
+    return f"{converted:,} of their {len(forms):,} pointer parameters are references, slices or strings"
+
+
 def advice(conversion: Conversion) -> str:
     """Return advice on how to convert unproven functions, or "" if there are none."""
-    if not state_counts(conversion.functions)["not_checked"]:
+    if conversion.accepted != "mechanical" or not state_counts(conversion.functions)["not_checked"]:
         return ""
     return (
         "run more tests of the library with additional --test options, or accept unproven functions with --proof built"
@@ -82,11 +91,14 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
     for gate in conversion.crate:
         if gate.passed and gate.detail:
             yield f"\n{_cell(gate.gate)}: {_cell(gate.detail)}\n"
-    yield "\n## Functions\n\n| function | location | state | proof | lines run | reason |\n|---|---|---|---|---:|---|\n"
+    kind = "state" if conversion.accepted == "mechanical" else "signature"
+    yield f"\n## Functions\n\n| function | location | {kind} | proof | lines run | reason |\n"
+    yield "|---|---|---|---|---:|---|\n"
     for one in conversion.functions:
         place = f"{_cell(one.file)}:{one.line}"
         lines = f"{one.lines_run} of {one.lines}" if one.lines else ""
-        yield f"| `{_cell(one.name)}` | {place} | {one.state} | {one.proof} | {lines} | {_cell(one.reason)} |\n"
+        state = f"`{_cell(one.rust_signature)}`" if one.mapping and one.accepted else one.state
+        yield f"| `{_cell(one.name)}` | {place} | {state} | {one.proof} | {lines} | {_cell(one.reason)} |\n"
     for title, entries in (("Warnings", conversion.warnings), ("Remaining C files", conversion.remainder)):
         if entries:
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)
@@ -114,4 +126,5 @@ def _mapped(one: FunctionResult) -> dict[str, Any]:
         "rust_signature": one.rust_signature,
         "state": one.state,
         "proof": one.proof,
+        **({"mapping": [{"name": name, "kind": form} for name, form in one.mapping]} if one.mapping else {}),
     }

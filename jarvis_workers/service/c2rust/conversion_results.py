@@ -23,18 +23,18 @@ from jarvis_workers.service.c2rust.project_files import write_file
 from jarvis_workers.service.c2rust.scan_results import read_artifact
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import FAST
+from jarvis_workers.steps.c2rust.pipelines import FAST, SKELETON
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
+SYMBOL_MAP, PROGRESS, SIGNATURES = "symbol_map.jsonl", "progress.json", "signatures.jsonl"
 FORMATS = ("text", "markdown", "json", "html")
 
 
 def is_conversion(run: Run) -> bool:
-    """Return whether the run has converted a C project."""
-    return run.kind == FAST
+    """Return whether the run has converted a C project, at least its signatures."""
+    return run.kind in (FAST, SKELETON)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
@@ -73,19 +73,23 @@ def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterat
 def export_conversion(
     store: Store, blobs: Blobs, run: Run, directory: Path | None = None, *, say: Callable[[str], None] | None = None
 ) -> list[Path]:
-    """Write symbol_map.jsonl and progress.json, by default to the project's directory; return their paths."""
+    """Write the files of a run, by default to the project's directory; return their paths.
+
+    They are symbol_map.jsonl and progress.json, or signatures.jsonl.
+    """
     root = Path(os.fsdecode(run.root_raw))
     if directory is None and not root.is_dir():
         return []
     conversion = read_conversion(store, blobs, run)
-    files = {SYMBOL_MAP: list(symbol_map_lines(conversion)), PROGRESS: [_progress(conversion)]}
+    lines = list(symbol_map_lines(conversion))
+    files = {SIGNATURES: lines} if run.kind == SKELETON else {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
     return [write_whole(directory / name, lines) for name, lines in files.items()]
 
 
 def _progress(conversion: Conversion) -> str:
-    converted = [one.slot for one in conversion.functions if one.state == "mechanical"]
+    converted = [one.slot for one in conversion.functions if one.accepted]
     return json.dumps({"current": None, "converted": converted}, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate_edits import CrateEdits, read_edits
 from jarvis_workers.errors import StepFailed, UsageError
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion, read_crate_files
+from jarvis_workers.service.c2rust.conversion_results import read_conversion, read_crate_files
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
-from jarvis_workers.service.c2rust.fast_run import require_tools
+from jarvis_workers.service.c2rust.fast_run import FAST, require_tools
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.steps.c2rust import merge_bodies
@@ -43,7 +43,7 @@ class CheckedCrate:
     @property
     def complete(self) -> bool:
         """Whether all edited functions are proven."""
-        return not self.edits.unchecked and all(one.state == "mechanical" for one in self.functions)
+        return not self.edits.unchecked and all(one.accepted for one in self.functions)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the result: one per edited function, then the rest."""
@@ -51,7 +51,7 @@ class CheckedCrate:
             place = f"{one.file}:{one.line}: {one.name}"
             if one.cause == "different":
                 yield f"{place}: REFUSED by {one.reason}"
-            elif one.state == "mechanical":
+            elif one.accepted:
                 gates = ", ".join(gate.gate for gate in one.gates if gate.passed)
                 yield f"{place}: passes ({gates})" + (f", {one.calls} calls compared with C" if one.calls else "")
             else:
@@ -86,7 +86,7 @@ def check_crate(
     with store.read() as session:
         work = merge_bodies.load(session, run)
     skeleton = work.read_skeleton(resources.blobs)
-    accepted = [skeleton.bodies[one.slot] for one in conversion.functions if one.state == "mechanical"]
+    accepted = [skeleton.bodies[one.slot] for one in conversion.functions if one.accepted]
     edits = read_edits(before, now, accepted)
     if not edits.functions:
         return CheckedCrate(run.id, edits)
@@ -102,11 +102,14 @@ def check_crate(
 def _run_of(store: "Store", crate: Path, name: str, project: Path | None) -> "Run":
     if project is not None:
         root = os.fsencode(os.path.realpath(project))
-        found = (run for run in newest_runs(store, MOST_RUNS) if is_conversion(run) and run.root_raw == root)
+        found = (run for run in newest_runs(store, MOST_RUNS) if run.kind == FAST and run.root_raw == root)
         if run := next(found, None):
             return run
         raise UsageError(f"{project}: no conversion of this project; convert it with: jarvis c2rust fast -p {project}")
     try:
-        return find_run(store, name or "-")
+        run = find_run(store, name or "-")
+        if run.kind != FAST:
+            raise UsageError(f"run {run.id} has written no translated functions")
+        return run
     except UsageError as error:
         raise UsageError(f"{crate}: {error}; give the project with -p to use its last conversion") from error

@@ -1,4 +1,4 @@
-"""Submit a run that converts a C project to Rust without a model."""
+"""Submit a run that converts a C project to Rust without a model, or gives its functions Rust signatures."""
 
 import re
 from dataclasses import dataclass, replace
@@ -16,6 +16,7 @@ from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
 from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
+from jarvis_workers.steps.c2rust.pipelines import SKELETON as SKELETON
 from jarvis_workers.toolchain.cargo import find_rust
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class FastChoice:
     tests: tuple[str, ...] = ()
     proof: Literal["built", "reached", "compared"] = "reached"
     only: tuple[str, ...] = ()
+    forward: bool = False
     crate: str = "library"
     cache: bool = True
 
@@ -85,6 +87,7 @@ def fast_request(
         tests=list(choice.tests),
         proof=choice.proof,
         only=list(choice.only),
+        forward=choice.forward,
         crate=choice.crate,
         build_seconds=c2rust.build_seconds,
         test_seconds=c2rust.test_seconds,
@@ -95,7 +98,8 @@ def fast_request(
     archive = pack_project(source.path, c2rust.build_disk_mb)
     options = replace(options, cache=options.cache and choice.cache)
     given = FastInput(options, encode_commands(plan.commands), archive)
-    return project_request(settings, source, plan, FAST, executor, given, labels)
+    kind = SKELETON if choice.forward else FAST
+    return project_request(settings, source, plan, kind, executor, given, labels)
 
 
 def crate_name(root: Path) -> str:

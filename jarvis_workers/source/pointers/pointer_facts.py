@@ -3,7 +3,7 @@
 All parameters start with the strongest facts; uses and callees remove facts until nothing changes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -102,9 +102,37 @@ class PointerAnalysis:
             read=any(effect.read for effect in effects),
             not_null=any(effect.not_null and certainly for effect, certainly in zip(effects, sure, strict=True)),
             string=bool(whole) and all(effect.string for effect in whole),
-            length=lengths.pop() if len(lengths) == 1 else None,
+            length=self._checked_length(lengths, uses, function, facts),
             written_always=any(use.kind == "write" and id(use.node) in certain for use in uses),
         )
+
+    def _checked_length(
+        self,
+        lengths: Collection[int | None],
+        uses: Sequence[PointerUse],
+        function: FunctionUses,
+        facts: Mapping[ParameterId, PointerFacts],
+    ) -> int | None:
+        """Return the length of a slice if the function cannot tell an empty one from NULL or a negative length."""
+        (length, *others) = lengths or (None,)
+        if others or length is None or any(use.kind == "test" for use in uses):
+            return None
+        parameter = function.parameters[length]
+        type_ = function.type_of(parameter)
+        if type_ is not None and not type_.signed:
+            return length
+        only_counts = (self._counts(node, number, facts) for node, number in _users(function, parameter.local))
+        return length if all(only_counts) else None
+
+    def _counts(self, node: SyntaxNode, number: int, facts: Mapping[ParameterId, PointerFacts]) -> bool:
+        """Return whether an operand is the bound of a loop or the length of a slice."""
+        if node.kind != "call":
+            return node.operator == "<" and number == 1
+        callee = stripped(node.children[0])
+        if callee is None or callee.target not in self.functions:
+            return callee is not None and LIBRARY.get(callee.name, "")[number - 1 : number] == "n"
+        given = range(len(self.functions[callee.target].parameters))
+        return any(facts.get(ParameterId(callee.target, one), ESCAPES).length == number - 1 for one in given)
 
     def _effect(
         self, use: PointerUse, function: FunctionUses, facts: Mapping[ParameterId, PointerFacts]
@@ -143,6 +171,16 @@ EFFECTS = {
     "escape": ESCAPES,
     "assign": ESCAPES,
 }
+
+
+def _users(function: FunctionUses, local: int) -> Iterator[tuple[SyntaxNode, int]]:
+    """Yield the nodes that use the value of a variable, each with the index of the operand."""
+    for node in function.nodes:
+        above = function.parent(node) if node.kind == "name" and node.local == local else None
+        while above is not None and above[0].kind in WRAPPERS:
+            above = function.parent(above[0])
+        if above is not None:
+            yield above
 
 
 def _runs_with_length(node: SyntaxNode, length: int | None, function: FunctionUses, certain: set[int]) -> bool:

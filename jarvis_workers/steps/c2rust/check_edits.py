@@ -64,7 +64,7 @@ def check_edits(crate: EditedCrate, work: MergeWork, conversion: Conversion, res
             for one in conversion.functions
             if one.slot in edits
         ]
-        union = [one.slot for one in (*others, *edited) if one.state == "mechanical"]
+        union = [one.slot for one in (*others, *edited) if one.accepted]
         culprits = union_culprits(suites, union)
         settled = [take_back(one, culprits, "different", BESIDE) for one in edited]
         return EditOutcome(tuple(settled), tuple(_cargo_gates(bench, crate)))

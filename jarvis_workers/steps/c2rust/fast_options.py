@@ -13,7 +13,8 @@ class FastOptions(ParseOptions):
 
     `project` is the blob of its archive.  `configure`, `build` and `tests` are commands, which are split as by a shell.
     `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
-    functions.  Limits apply to each command: seconds, megabytes of memory and of files.
+    functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  Limits apply to each
+    command: seconds, megabytes of memory and of files.
     """
 
     definitions: bool = True
@@ -23,6 +24,7 @@ class FastOptions(ParseOptions):
     tests: Sequence[str] = field(default_factory=list)
     proof: Literal["built", "reached", "compared"] = "reached"
     only: Sequence[str] = field(default_factory=list)
+    forward: bool = False
     crate: str = "library"
     build_seconds: float = 1800
     test_seconds: float = 600

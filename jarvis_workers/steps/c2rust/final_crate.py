@@ -84,7 +84,7 @@ def settle(
     skeleton: Skeleton,
     sources: CrateSources,
     bench: ProjectBench,
-    tests: Sequence[str],
+    options: FastOptions,
 ) -> FinalCrate:
     """Return a crate that builds, if there is one; functions that cannot be removed from the C files stay in C."""
     before = exported_symbols(bench)
@@ -96,7 +96,7 @@ def settle(
         built[slot].append(PurePosixPath(path).name)
 
     def delivered(without: Collection[str] = ()) -> Delivery:
-        return _delivery(functions, skeleton, sources, without, built)
+        return _delivery(functions, skeleton, sources, without, built, forwarded=options.forward)
 
     for _ in range(MOST_CRATES):
         delivery = delivered()
@@ -110,7 +110,7 @@ def settle(
         gate = _build(bench, delivery)
     gates = [gate]
     if gate.passed:
-        gates += [_interface(bench, sources, before), *_tested(bench, delivery, tests, mains)]
+        gates += [_interface(bench, sources, before), *_tested(bench, delivery, options.tests, mains)]
     warnings = (f"the crate has no program {name}: {why}" for name, why in missing.items())
     return FinalCrate(functions, delivery, tuple(gates), tuple(warnings))
 
@@ -121,14 +121,16 @@ def _delivery(
     sources: CrateSources,
     without: Collection[str],
     built: Mapping[str, Collection[str]],
+    *,
+    forwarded: bool,
 ) -> Delivery:
-    accepted = {one.slot for one in functions if one.state == "mechanical"}
+    accepted = {one.slot for one in functions if one.accepted}
     bodies = {slot: item for slot, item in skeleton.bodies.items() if slot in accepted}
     calls = {slot: found.recorded for slot, found in skeleton.inputs.items() if slot in bodies}
     tests = golden_tests(sources.project, calls)
     linked = sources.linked()
     variables = {slot: item for slot, item in skeleton.globals.items() if slot not in linked}
-    text = CrateText(sources.name, skeleton.types, skeleton.declarations, variables, tests)
+    text = CrateText(sources.name, skeleton.types, skeleton.declarations, variables, tests, forwarded)
     return deliver(
         sources.project,
         text,

@@ -1,18 +1,21 @@
 """Make the skeleton of a conversion: translate all functions, build the programs with slots, trace the tests,
-and leave out the bodies that rustc rejects."""
+and leave out the bodies that rustc rejects.  A run for signatures has forwarders for bodies."""
 
 import platform
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
+from jarvis_workers.c2rust.gates import union_culprits
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import plan_calls
 from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.shims import form_of, forward_project
+from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.c2rust.translation import Translated, TranslatedProject, translate_project
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import shown
@@ -33,7 +36,7 @@ from jarvis_workers.steps.c2rust.skeleton import (
     project_coverage,
     usable_inputs,
 )
-from jarvis_workers.steps.c2rust.suite_runs import baseline
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites, baseline
 from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
 from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
 QUEUE = "build"
 # A broken body can hide the errors of others: rustc stops after a phase with errors.
 MOST_CHECKS = 12
+# Pointers of functions that fail become raw, which may make others fail.
+MOST_SIGNATURES = 4
 NOT_CHECKED = "its gates did not run"
 
 
@@ -105,27 +110,59 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
     units = [unit for _, unit in read_unit_definitions(blobs, _definitions(work, blobs))]
     translated = translate_project(read_project(units), work.options.only)
     with project_bench(resources, work.options) as bench:
-        skeleton = _skeleton(translated, bench, work.options)
+        suites, called = _baselines(bench, work.options.tests)
+        if work.options.forward:
+            suites_run = BenchSuites(bench, work.options.tests)
+            translated = choose_signatures(translated, propose_mappings(translated.project.units), bench, suites_run)
+        skeleton = replace(_skeleton(translated, bench, suites), called=frozenset(called))
     skeleton = _with_lines(skeleton, *project_coverage(resources, work.options))
     skeleton = _with_inputs(skeleton, translated, resources, work.options)
     commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)
 
 
-def _skeleton(translated: TranslatedProject, bench: ProjectBench, options: FastOptions) -> Skeleton:
-    suites, called = _baselines(bench, options.tests)
-    bodies = {one.item.slot: one for one in translated.functions if one.body}
-    declarations = translated.declarations()
-    texts = {slot: one.crate_item() for slot, one in bodies.items()}
-    checks = check_bodies(bench, translated.types, list(declarations.values()), texts)
+def choose_signatures(
+    translated: TranslatedProject,
+    mappings: Mapping[str, Sequence[ParameterMapping]],
+    bench: ProjectBench,
+    suites: BenchSuites,
+) -> TranslatedProject:
+    """Return shims and forwarders with which the tests pass; pointers of functions that fail are raw.
+
+    `mappings` are proposals, by key.
+    """
+    raw = set[str]()
+    for _ in range(MOST_SIGNATURES):
+        forwarded = forward_project(translated, mappings, raw)
+        checks = _check(forwarded, bench)
+        failing = set(checks.errors)
+        if not failing - raw:
+            symbols = [one.item.slot for one in translated.items]
+            bench.write_crate(bench_crate(forwarded.types, (), list(checks.bodies.values()), symbols))
+            passed, messages = bench.build_library()
+            if not passed:
+                raise StepFailed(f"the signatures do not build: {messages[-1].text if messages else 'no message'}")
+            failing = set(union_culprits(suites, sorted(checks.bodies)))
+        if not failing - raw:
+            break
+        raw |= failing
+    return forwarded
+
+
+def _check(translated: TranslatedProject, bench: ProjectBench) -> Checks:
+    texts = {one.item.slot: one.crate_item() for one in translated.functions if one.body}
+    return check_bodies(bench, translated.types, list(translated.declarations().values()), texts)
+
+
+def _skeleton(translated: TranslatedProject, bench: ProjectBench, suites: Sequence[SuiteBaseline]) -> Skeleton:
+    checks = _check(translated, bench)
     return Skeleton(
         functions=tuple(_result(one, checks) for one in translated.functions),
         types=translated.types,
-        declarations=declarations,
+        declarations=translated.declarations(),
         bodies=checks.bodies,
         suites=tuple(suites),
-        called=frozenset(called),
-        shapes=translated.shapes(bodies, platform.machine()),
+        shapes=translated.shapes({one.item.slot for one in translated.functions if one.body}, platform.machine()),
         symbols=tuple(sorted({one.item.slot for one in translated.items})),
         globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
         warnings=tuple(
@@ -210,6 +247,7 @@ def _result(one: Translated, checks: Checks) -> FunctionResult:
         cause="not_checked",
         reason=NOT_CHECKED,
         slot=item.slot,
+        mapping=tuple((mapping.parameter, form_of(mapping)) for mapping in one.mappings),
     )
     if error := checks.errors.get(item.slot):
         return replace(result, cause="refused", reason=f"its Rust code does not compile: {error.code} {error.text}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.conversion import (
     Conversion,
+    FunctionState,
     SuiteResult,
     encode_conversion,
     failures,
@@ -98,8 +99,9 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     sources = CrateSources.open(work.units, work.snapshot, options, blobs)
     types = function_types(sources.project)
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
-    functions = [verdict(one, checked.get(one.slot), options.proof) for one in skeleton.functions]
-    accepted = [one.slot for one in functions if one.state == "mechanical"]
+    state: FunctionState = "forwarded" if options.forward else "mechanical"
+    functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
+    accepted = [one.slot for one in functions if one.accepted]
     with project_bench(resources, options) as bench:
         bench.write_crate(skeleton.crate)
         if not bench.build_library()[0]:
@@ -112,7 +114,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
             run = BenchSuites(bench, [suite.command]).run(left)
             suites.append(SuiteResult(suite.command, suite.seconds, run.seconds, suite.deterministic, run.passed))
         settled = [take_back(one, culprits, "different", BESIDE) for one in functions]
-        final = settle(settled, skeleton, sources, bench, options.tests)
+        final = settle(settled, skeleton, sources, bench, options)
     conversion = Conversion(
         functions=tuple(final.functions),
         wanted=options.proof,
@@ -120,6 +122,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
         crate=final.gates,
         remainder=final.delivery.remainder,
         warnings=(*options.warnings, *skeleton.warnings, *final.warnings),
+        accepted=state,
     )
     merged, crate = blobs.put(encode_conversion(conversion)), blobs.put(tar_of(final.delivery.files))
     gaps = tuple((b"", line) for line in failures(conversion))

@@ -1,9 +1,9 @@
-"""The pipelines of C projects: read symbols and graph; convert to Rust without a model."""
+"""The pipelines of C projects: read symbols and graph; give functions Rust signatures; convert them without a model."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 
 STEPS = "jarvis_workers.steps.c2rust"
-SCAN, FAST = "c2rust.scan", "c2rust.fast"
+SCAN, SKELETON, FAST = "c2rust.scan", "c2rust.skeleton", "c2rust.fast"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
@@ -21,19 +21,19 @@ READING = (
 )
 
 register_pipeline(SCAN, (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)))
-register_pipeline(
-    FAST,
-    (
-        *READING,
-        Stage(
-            "skeleton",
-            module=f"{STEPS}.make_skeleton",
-            queue="build",
-            units="builds",
-            warm_up=f"{STEPS}.gate_cache:code_fingerprint",
-        ),
-        Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
-        Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds", missing=FAILED),
-        Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE, missing=UNPROVEN),
+CONVERSION = (
+    *READING,
+    Stage(
+        "skeleton",
+        module=f"{STEPS}.make_skeleton",
+        queue="build",
+        units="builds",
+        warm_up=f"{STEPS}.gate_cache:code_fingerprint",
     ),
+    Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
+    Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds", missing=FAILED),
+    Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE, missing=UNPROVEN),
 )
+# They differ in what stands for the body of a function: its forwarder, or its translation.
+register_pipeline(SKELETON, CONVERSION)
+register_pipeline(FAST, CONVERSION)
