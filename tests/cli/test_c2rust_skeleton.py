@@ -55,7 +55,7 @@ def test_functions_get_signatures_through_which_the_tests_pass(jarvis: Jarvis) -
 
     assert ended.code == 0, ended.err
     assert "is done: 4 of 6 functions with Rust signatures; 4 of their 5 pointer parameters are" in ended.err
-    assert "make test: 1 of 1 programs are of the crate" in ended.out
+    assert "make test: 1 of 1 programs come from the crate" in ended.out
     lines = (library / ".jarvis" / "c2rust" / "signatures.jsonl").read_text().splitlines()
     found = {one["c_name"]: one for one in map(json.loads, lines)}
     assert {name: one["rust_signature"] for name, one in found.items() if one["rust_signature"]} == SIGNATURES
