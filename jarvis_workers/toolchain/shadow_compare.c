@@ -2,11 +2,13 @@
  *
  * "Theirs" is the process that ran C, "ours" the one that ran Rust.  Bytes of data, stack and older blocks are compared
  * at their addresses.  Where both have pointers to the same place in new blocks, these are a pair: each block is in one
- * pair, and paired blocks are compared in the order of their discovery.  Included by shadow.c.
+ * pair, and paired blocks are compared in the order of their discovery.  Pointers into the frames of the call dangle when
+ * it has returned: they are equal.  Included by shadow.c.
  */
 #define MOST_PAIRS ((size_t)1 << 16)
 #define MOST_MISMATCHES 512
 #define MOST_CONSTANT 64
+#define DANGLING_BYTES ((uint64_t)8 << 20)
 
 enum place { WORD, FREED, SIZE, BLOCKS };
 
@@ -28,6 +30,7 @@ struct comparison {
     struct chunk *chunks;  /* its rows of the arena */
     size_t chunk_count;
     uint64_t serial;       /* blocks with a greater one are new */
+    uint64_t stack;        /* frames of the call are below */
     struct pair *pairs;
     uint32_t *by_theirs, *by_ours;
     size_t pair_count, blocks_theirs, blocks_ours, count;
@@ -121,6 +124,11 @@ static int same_constant(const struct comparison *c, uint64_t theirs, uint64_t o
     return 1;
 }
 
+static int is_dangling(const struct comparison *c, uint64_t address)
+{
+    return address < c->stack && c->stack - address <= DANGLING_BYTES;
+}
+
 static int same_word(struct comparison *c, uint64_t theirs, uint64_t ours, uint64_t from)
 {
     struct found one = find_theirs(c, theirs), other = find_ours(ours);
@@ -129,6 +137,8 @@ static int same_word(struct comparison *c, uint64_t theirs, uint64_t ours, uint6
         return 1;
     if (in_ranges(&rust, ours) && in_ranges(&modules, theirs))
         return same_constant(c, theirs, ours);
+    if (is_dangling(c, theirs) && is_dangling(c, ours))
+        return 1;
     return theirs == ours || (one.address && other.address && !one.header.serial && !other.header.serial);
 }
 
@@ -142,7 +152,7 @@ static void compare_part(struct comparison *c, uint64_t theirs, uint64_t ours, s
         step = step < bytes - at ? step : bytes - at;
         memcpy(&a, old + at, step);
         memcpy(&b, new + at, step);
-        int pointer = step == 8 && (in_reserve(a) || in_reserve(b) || (a != b && in_ranges(&rust, b)));
+        int pointer = step == 8 && (in_reserve(a) || in_reserve(b) || (a != b && (in_ranges(&rust, b) || is_dangling(c, b))));
         if ((a != b || pointer) && !(pointer && same_word(c, a, b, ours + at)) && a != b && !in_ranges(&excluded, theirs + at))
             note(c, WORD, theirs + at, ours + at, old + at, new + at, step);
     }

@@ -338,7 +338,7 @@ static void judge_call(struct call *call, const struct result *ours)
     size_t bytes = (call->memory->count + 1) * PAGE;
     char *copies = pages(bytes), *table = pages(tables);
     c->memory = call->memory, c->copies = copies, c->chunks = call->chunks, c->chunk_count = call->report.chunks;
-    c->serial = call->serial;
+    c->serial = call->serial, c->stack = (uintptr_t)call->stack;
     c->pairs = (struct pair *)table;
     c->by_theirs = (uint32_t *)(c->pairs + MOST_PAIRS), c->by_ours = c->by_theirs + 2 * MOST_PAIRS;
     c->pair_count = c->blocks_theirs = c->blocks_ours = c->count = 0;

@@ -28,7 +28,7 @@ EQUAL = {
     },
     **{"make_mixed": 1, "make_large": 1, "grow": 12, "drop": 1, "leak": 4, "depth": 1, "each": 1, "say": 3},
     **{"read_part": 2, "append": 5, "wide": 1, "send_signal": 1, "copy": 4, "spin": 1, "divide": 1},
-    **{"local_array": 1, "late_error": 1, "name_of": 2, "table_of": 1},
+    **{"local_array": 1, "late_error": 1, "dangle": 1, "name_of": 2, "table_of": 1},
 }
 UNSHADOWED = {
     "jump": "calls longjmp",
@@ -62,6 +62,7 @@ WRONG = {
     "read_part": ("stack argument 1+0", None, None),
     "wide": ("result r0", None, None),
     "copy": ("heap result+0>0", None, None),
+    "dangle": ("global last_local+0", None, None),
     "name_of": ("result p0", None, None),
     "table_of": ("stack argument 0+0", None, None),
 }

@@ -49,6 +49,8 @@ void touch(char *bytes, long n) { bytes[n / 2]++; }
 int divide(int a, int b) { return a / b; }
 int local_array(int n) { char a[300]; memset(a, n, sizeof a); int s = 0; for (int i = 0; i < 300; i++) s += a[i]; return s; }
 int late_error(int n) { errno = n; return n; }
+const void *last_local;
+int dangle(int n) { int local = n; last_local = &local; return local; }
 
 static const int table[] = {3, 1, 4};
 const char *name_of(int n) { return n ? "one" : "zero"; }
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
     CASE(divide) got = divide(8, 2);
     CASE(local_array) got = local_array(1);
     CASE(late_error) got = late_error(3);
+    CASE(dangle) got = dangle(3);
     CASE(name_of) got = name_of(1)[0] + name_of(0)[0];
     CASE(table_of) got = table_of(&b)[1];
     CASE(checked) { int value = 7; for (int i = 0; i < 3; i++) got += checked(&value, 9 + i); }

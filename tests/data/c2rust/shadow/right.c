@@ -46,6 +46,8 @@ void jvr_touch(char *bytes, long n) { bytes[n >> 1] += 1; }
 int jvr_divide(int a, int b) { return a / b; }
 int jvr_local_array(int n) { int s = 0; for (int i = 0; i < 300; i++) s += n; return s; }
 int jvr_late_error(int n) { return n; }
+extern const void *last_local;
+int jvr_dangle(int n) { char room[64]; int local = n; room[0] = 0, last_local = &local; return local + room[0]; }
 static const int numbers[] = {3, 1, 4};
 const char *jvr_name_of(int n) { return n ? "one" : "zero"; }
 const int *jvr_table_of(struct buffer *b) { b->bytes = (char *)"table"; return numbers; }
