@@ -11,18 +11,14 @@ import platform
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from time import process_time
 
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.project_bench import BenchLimits
 from jarvis_workers.c2rust.gates import LEAST_INPUTS
-from jarvis_workers.c2rust.input_sources import input_sources
-from jarvis_workers.c2rust.inputs import plan_calls
-from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
+from jarvis_workers.steps.c2rust.input_runs import UsableInputs
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from tests.bench.c2rust_projects import COMMANDS, MOST_MEGABYTES, TranslatedLibrary, open_library
+from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
 
 LIMITS = BenchLimits(build_seconds=1800, test_seconds=600)
 
@@ -31,17 +27,10 @@ def measure(tree: Path, data: Path, *, check: bool) -> Iterator[str]:
     """Yield the lines of a report about a library."""
     commands = COMMANDS[tree.name]
     with open_library(tree, commands, data, LIMITS) as library:
-        items = [one.item for one in library.project.functions]
-        began = process_time()
-        sources, machine = input_sources(library.project.project), platform.machine()
-        plans = [plan_calls(one, sources.mappings.get(one.definition.key, ()), machine, sources) for one in items]
-        seconds = process_time() - began
-        build = ProjectBuild(pack_project(tree, MOST_MEGABYTES), commands.configure, commands.build)
-        with open_bench(data, build._replace(tests=commands.tests, kind="checked"), LIMITS) as checked:
-            found = find_usable(checked, plans)
+        found, seconds = library.inputs, library.input_seconds / max(1, len(library.inputs))
         usable = [one for one in found.values() if one.usable >= LEAST_INPUTS]
-        share = 100 * len(usable) / len(items)
-        yield f"{tree.name}: {len(usable)} of {len(items)} functions, {share:.1f} %; {seconds:.1f} s to generate"
+        share = 100 * len(usable) / max(1, len(found))
+        yield f"{tree.name}: {len(usable)} of {len(found)} functions, {share:.1f} %; {seconds:.2f} s a function in C"
         reasons = Counter(
             re.sub(r"\b\d+ of \d+", "few of the", one.reason) for one in found.values() if one.usable < LEAST_INPUTS
         )
@@ -50,7 +39,7 @@ def measure(tree: Path, data: Path, *, check: bool) -> Iterator[str]:
             yield from _check(library, found)
 
 
-def _check(library: TranslatedLibrary, found: dict[str, UsableInputs]) -> Iterator[str]:
+def _check(library: TranslatedLibrary, found: Mapping[str, UsableInputs]) -> Iterator[str]:
     library.write_crate({}, platform.machine())
     assert library.bench.build_library()[0]
     runs = BenchSuites(library.bench, library.commands.tests, checked=library.checked)
@@ -62,7 +51,7 @@ def _check(library: TranslatedLibrary, found: dict[str, UsableInputs]) -> Iterat
             yield f"    {slot}: {run.failure if run.returned < run.made else run.log.splitlines()[0]}"
         elif run.made and run.compared < LEAST_INPUTS:
             yield f"    {slot}: {run.compared} of {run.made} compared: {run.unshadowed}"
-    yield f"    {called} compared, {seconds / max(1, len(found)):.2f} s a function"
+    yield f"    {called} compared, {seconds / max(1, len(found)):.2f} s a function in Rust"
 
 
 def main() -> None:

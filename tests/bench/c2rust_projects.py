@@ -5,14 +5,15 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from jarvis_workers.bench.line_coverage import measure_coverage
 from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
-from jarvis_workers.c2rust.inputs import plan_calls
+from jarvis_workers.c2rust.input_sources import input_sources
+from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import read_project
-from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.c2rust.translation import TranslatedProject, translate_project
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions, compile_commands_of
 from jarvis_workers.service.c2rust.project_archive import pack_project
@@ -70,6 +71,7 @@ class TranslatedLibrary(NamedTuple):
     bodies: Mapping[str, CrateItem]
     coverage: LineCoverage
     inputs: Mapping[str, UsableInputs]
+    input_seconds: float
     units: tuple[CompileCommand, ...]
 
     def write_crate(self, bodies: Mapping[str, CrateItem], machine: str) -> None:
@@ -98,12 +100,20 @@ def open_library(tree: Path, commands: LibraryCommands, data: Path, limits: Benc
     archive = pack_project(tree, MOST_MEGABYTES)
     build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
     coverage, _ = measure_coverage(data, build, limits)
-    mappings = propose_mappings(project.project.units)
-    functions = [one.item for one in project.functions if one.body]
-    plans = [plan_calls(one, mappings.get(one.definition.key, ()), platform.machine()) for one in functions]
     with open_bench(data, build._replace(kind="checked"), limits) as checked, open_bench(data, build, limits) as bench:
-        inputs = find_usable(checked, plans)
+        began = monotonic()
+        inputs = find_usable(checked, _plans(project))
+        seconds = monotonic() - began
         items = {one.item.slot: one.crate_item() for one in project.functions if one.body}
         benches = bench, checked
-        library = TranslatedLibrary(tree.name, *benches, commands, project, items, coverage, inputs, plan.commands)
+        library = TranslatedLibrary(
+            tree.name, *benches, commands, project, items, coverage, inputs, seconds, plan.commands
+        )
         yield library._replace(bodies=library.check({}).bodies)
+
+
+def _plans(project: TranslatedProject) -> list[CallPlan]:
+    """Return generated arguments for all functions, as `jarvis c2rust fast` does."""
+    sources, machine = input_sources(project.project), platform.machine()
+    items = [one.item for one in project.functions]
+    return [plan_calls(one, sources.mappings.get(one.definition.key, ()), machine, sources) for one in items]
