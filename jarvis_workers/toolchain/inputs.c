@@ -51,9 +51,20 @@ struct arguments {
 
 static int has_inputs, has_library;
 
-static long return_zero(void)
+/* A result in a general register, and one in a vector register: where x86-64 returns this structure. */
+struct returned {
+    uint64_t general;
+    double vector;
+};
+
+/* For callbacks: what a number of any type is returned in is zero. */
+static struct returned return_zero(void)
 {
-    return 0;
+#ifdef __aarch64__
+    register double vector __asm__("d0") = 0;
+    __asm__ volatile("" : : "w"(vector));
+#endif
+    return (struct returned){0, 0};
 }
 
 static struct slot *slot_named(const char *name, size_t length)
@@ -181,12 +192,6 @@ static void read_argument_line(struct arguments *all, char kind, char *rest)
     if (strchr("rxm", kind))
         all->link[all->links - 1].offset = strtol(strchrnul(rest, ' '), 0, 10);
 }
-
-/* A result in a general register, and one in a vector register: where x86-64 returns this structure. */
-struct returned {
-    uint64_t general;
-    double vector;
-};
 
 #ifdef __x86_64__
 typedef struct returned returned_type;
