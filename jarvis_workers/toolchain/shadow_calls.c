@@ -2,8 +2,9 @@
  *
  * While an outermost call is doubled, all slots come through jv_dispatch, which notes the general registers of each call
  * whose callee has a shape.  Compared are sets for each callee that both call: how often and in which order C calls is
- * up to the compiler, and whether it calls at all, where functions are inlined.  Addresses that Rust may choose are
- * alike: unused stack, new blocks, constants and static locals.  Included by shadow.c.
+ * up to the compiler, and whether it calls at all, where functions are inlined.  A static function of a header has a
+ * slot in each unit, of which Rust calls the first: these are one callee.  Addresses that Rust may choose are alike:
+ * unused stack, new blocks, constants and static locals.  Included by shadow.c.
  */
 #define MOST_TRACED 512
 #define MOST_A_CALLEE 32
@@ -23,13 +24,15 @@ struct trace {
     uint16_t table[2 * MOST_TRACED];
 };
 
-/* The slots of a module: masks of the bytes that count in each register, calls noted, and cells outside of a trace. */
+/* The slots of a module: masks of the bytes that count in each register, calls noted, and cells outside of a trace;
+ * `first` is the first slot with the name of one that was called. */
 static struct traced_module {
     struct slot *slots;
     size_t count;
     unsigned char (*masks)[REGISTERS_TRACED];
     uint16_t *noted;
     void **cells;
+    struct slot **first;
 } traced_modules[MOST_TRACED_MODULES];
 static size_t traced_module_count;
 static struct trace *trace;
@@ -52,9 +55,19 @@ static void add_traced_module(struct slot *slots, size_t count)
     if (!trace)
         trace = pages(sizeof *trace);
     struct traced_module *module = traced_modules + traced_module_count++;
-    *module = (struct traced_module){slots, count, pages(count * sizeof *module->masks), 0, 0};
+    *module = (struct traced_module){slots, count, pages(count * sizeof *module->masks), 0, 0, 0};
     module->noted = pages(count * sizeof *module->noted);
     module->cells = pages(count * sizeof *module->cells);
+    module->first = pages(count * sizeof *module->first);
+}
+
+static const struct slot *first_of_name(const struct traced_module *module, const struct slot *slot)
+{
+    struct slot **first = module->first + (slot - module->slots);
+    if (!*first)
+        for (*first = module->slots; strcmp((*first)->name, slot->name);)
+            ++*first;
+    return *first;
 }
 
 static void start_trace(uint64_t serial, char *stack)
@@ -116,10 +129,10 @@ static void note_call(const struct traced_call *call, uint16_t *noted)
 static void trace_call(const struct slot *slot, const uint64_t *arguments, const char *stack)
 {
     struct traced_module *module = module_of(slot);
-    struct traced_call call = {.slot = slot};
     unsigned known = 0;
     if (!module)
         return;
+    struct traced_call call = {.slot = first_of_name(module, slot)};
     const unsigned char *masks = module->masks[slot - module->slots];
     for (int at = 0; at < REGISTERS_TRACED; at++) {
         uint64_t mask = 0;
@@ -129,7 +142,7 @@ static void trace_call(const struct slot *slot, const uint64_t *arguments, const
         known |= masks[at];
     }
     if (known)
-        note_call(&call, module->noted + (slot - module->slots));
+        note_call(&call, module->noted + (call.slot - module->slots));
 }
 
 static int has_call(const struct trace *all, const struct traced_call *call)

@@ -28,7 +28,7 @@ EQUAL = {
     },
     **{"make_mixed": 1, "make_large": 1, "grow": 12, "drop": 1, "leak": 4, "depth": 1, "each": 1, "say": 3},
     **{"read_part": 2, "append": 5, "wide": 1, "send_signal": 1, "copy": 4, "spin": 1, "divide": 1},
-    **{"local_array": 1, "late_error": 1, "dangle": 1, "name_of": 2, "table_of": 1},
+    **{"local_array": 1, "late_error": 1, "dangle": 1, "clip_both": 1, "name_of": 2, "table_of": 1},
 }
 UNSHADOWED = {
     "jump": "calls longjmp",
@@ -63,6 +63,7 @@ WRONG = {
     "wide": ("result r0", None, None),
     "copy": ("heap result+0>0", None, None),
     "dangle": ("global last_local+0", None, None),
+    "clip_both": ("call program__clip 0", None, None),
     "name_of": ("result p0", None, None),
     "table_of": ("stack argument 0+0", None, None),
 }
@@ -118,7 +119,8 @@ def build(compiler: str, built: Built) -> Built:
             missing(tool)
     directory = built.directory
     own = {"JARVIS_C2RUST_CC": compiler, "JARVIS_C2RUST_ROOT": str(DATA), "JARVIS_C2RUST_CACHE": str(directory)}
-    words = ["-O1", "-w", "-pthread", str(DATA / "program.c"), "-o", str(directory / "program")]
+    sources = [str(DATA / name) for name in ("program.c", "unit.c")]
+    words = ["-O1", "-w", "-pthread", *sources, "-o", str(directory / "program")]
     assert compile_with_slots(words, {**os.environ, **own}) == 0
     for name in ("right", "wrong"):
         flags = ["-w", "-O0", "-shared", "-fPIC", "-Wl,-z,lazy"]

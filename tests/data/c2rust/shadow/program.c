@@ -112,6 +112,7 @@ int main(int argc, char **argv)
     CASE(local_array) got = local_array(1);
     CASE(late_error) got = late_error(3);
     CASE(dangle) got = dangle(3);
+    CASE(clip_both) got = clip_both(clip(20));
     CASE(name_of) got = name_of(1)[0] + name_of(0)[0];
     CASE(table_of) got = table_of(&b)[1];
     CASE(checked) { int value = 7; for (int i = 0; i < 3; i++) got += checked(&value, 9 + i); }

@@ -17,3 +17,7 @@ struct mixed { long a; double b; };
 struct large { int v[8]; };
 struct padded { char c; long n; };
 struct buffer { char *bytes; size_t size; };
+
+/* A static function of a header: each unit has its own. */
+static int clip(int n) { return n < 9 ? n : 9; }
+int clip_both(int n);

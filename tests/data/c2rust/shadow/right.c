@@ -55,3 +55,5 @@ int jvr_checked(const int *p, int limit) { if (!p) return -1; if (limit < 0) ret
 char *jvr_filled(const char *what) { char *p = malloc(8); if (!p) return 0; return memcpy(p, what, strlen(what) + 1); }
 int jvr_guarded(const char *what) { if (what[0] == 'x') return 9; return !what[1]; }
 int jvr_rare(const int *p) { return 1 + (*p > 60000); }
+extern int program__clip(int), clip_next(int);
+int jvr_clip_both(int n) { return program__clip(n) + clip_next(n); }

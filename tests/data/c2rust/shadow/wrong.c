@@ -38,3 +38,5 @@ int jvr_checked(const int *p, int limit) { if (!p) return -1; if (limit < 0) ret
 char *jvr_filled(const char *what) { char *p = malloc(8); memset(p, 0, 4); return memcpy(p, what, strlen(what) + 1); }
 int jvr_guarded(const char *what) { return !what[1]; }
 int jvr_rare(const int *p) { return 1 + (*p > 80000); }
+extern int program__clip(int), clip_next(int);
+int jvr_clip_both(int n) { return program__clip(n + 5) + clip_next(n); }
