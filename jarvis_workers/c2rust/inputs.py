@@ -7,27 +7,25 @@ behaviour trapped decides which of them count.  The later inputs of a function a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from random import Random
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.input_registers import POINTER_BYTES, RegisterArguments, Ungenerated
 from jarvis_workers.c2rust.input_sources import InputSources, SetupFunction, record_key
 from jarvis_workers.c2rust.input_values import MOST_ELEMENTS, SMALL, InputValues, function_constants
 from jarvis_workers.c2rust.project import ProjectItem
-from jarvis_workers.c2rust.shapes import GENERAL_REGISTERS, VECTOR_REGISTERS, argument_words
+from jarvis_workers.c2rust.shapes import GENERAL_REGISTERS, argument_words
 from jarvis_workers.c2rust.signatures import ParameterMapping
 from jarvis_workers.source.clang.c_types import CType
 
 INPUTS, WILD = 96, 40
-MOST_USED = 32
+MOST_USED = 48
 MOST_DEPTH = 3
 MOST_OBJECTS = 16
 MOST_BYTES = 1 << 20
 MOST_FILLED, MOST_RECORDS, MOST_DISTINCT = 8, 3, 8
 MOST_SETUPS, SETUP_DEPTH = 4, 3
-STACK_WORDS = 8
-POINTER_BYTES = 8
 CALM_BYTES, CALM_RECORDS, FLEXIBLE_BYTES = 1024, 16, 256
 # Shares of structures that functions of the project make (as arguments, in structures), of those that a member of
 # another one points to, of callbacks that are functions of the project, of arguments and of states as in its calls.
@@ -36,16 +34,20 @@ BYTE = CType("integer", "unsigned char", size=1, align=1)
 RAW = ParameterMapping("", "raw")
 
 
-class Ungenerated(Exception):
-    """There is no way to generate an argument; the text is the reason in one line."""
+class UnusableSetup(Exception):
+    """A function that an input calls before cannot be called with generated arguments; the text says why."""
 
 
 class CallPlan(NamedTuple):
-    """The inputs of a function as lines of a plan, by number, or the reason why there are none."""
+    """The inputs of a function as lines of a plan, by number, or the reason why there are none.
+
+    `constants` are those of the function.
+    """
 
     slot: str
     inputs: tuple[str, ...] = ()
     reason: str = ""
+    constants: tuple[int, ...] = ()
 
     def text(self, chosen: Sequence[int] | None = None) -> str:
         """Return the section of a plan with all or some inputs."""
@@ -66,15 +68,17 @@ def plan_calls(
     offered = sources or InputSources(item.unit.records)
     literals = offered.literals.get(item.unit.file, ())
     function = SetupFunction(item.slot, definition.key, definition.type, tuple(mappings))
-    constants, lines = function_constants(definition.tree), list[str]()
+    constants, lines, reason = function_constants(definition.tree), list[str](), ""
     for number in range(INPUTS):
         seed = sha256(f"{item.slot}\0{definition.type.spelling}\0{number}".encode()).digest()
         try:
             values = InputValues(Random(seed), constants, literals, calm=number >= WILD)
             lines.append(_Generator(values, offered, machine).input(function))
+        except UnusableSetup as problem:
+            reason = str(problem)
         except Ungenerated as problem:
             return CallPlan(item.slot, reason=str(problem))
-    return CallPlan(item.slot, tuple(lines))
+    return CallPlan(item.slot, tuple(lines), "" if lines else reason, constants)
 
 
 def _pointer_argument(target: "str | int | None") -> str:
@@ -83,48 +87,6 @@ def _pointer_argument(target: "str | int | None") -> str:
 
 def _hex(value: int) -> str:
     return f"{value & ((1 << 64) - 1):x}"
-
-
-@dataclass
-class _Call:
-    """Arguments by register, in the order of the parameters; the rest is on the stack."""
-
-    generals: int
-    vectors: int = VECTOR_REGISTERS
-    stack: int = STACK_WORDS
-    lines: list[str] = field(default_factory=list)
-
-    def general(self, line: str) -> None:
-        """Add a line for a general register."""
-        if self.generals:
-            self.generals -= 1
-        else:
-            line = self._on_stack({"g": "s", "G": "S"}[line[0]] + line[1:])
-        self.lines.append(line)
-
-    def vector(self, line: str) -> None:
-        """Add a line for a vector register."""
-        if self.vectors:
-            self.vectors -= 1
-        else:
-            line = self._on_stack("s" + line[1:])
-        self.lines.append(line)
-
-    def record(self, number: int, words: str) -> None:
-        """Add the words of an object: "r", "x" and "m" for a general register, a vector register, the stack."""
-        generals, vectors = words.count("r"), words.count("x")
-        if generals > self.generals or vectors > self.vectors:
-            words, generals, vectors = "m" * len(words), 0, 0
-        self.generals, self.vectors = self.generals - generals, self.vectors - vectors
-        for at, kind in enumerate(words):
-            line = f"{kind} {number} {at * POINTER_BYTES}"
-            self.lines.append(self._on_stack(line) if kind == "m" else line)
-
-    def _on_stack(self, line: str) -> str:
-        if not self.stack:
-            raise Ungenerated("it has too many parameters")
-        self.stack -= 1
-        return line
 
 
 class _Generator:
@@ -152,7 +114,7 @@ class _Generator:
 
     def _arguments(self, function: SetupFunction, given: Mapping[int, int]) -> list[str]:
         """Return the lines of the arguments of a function; some are objects that are `given`."""
-        call, type_, random = _Call(GENERAL_REGISTERS[self._machine]), function.type, self._random
+        call, type_, random = RegisterArguments(GENERAL_REGISTERS[self._machine]), function.type, self._random
         self._active.append(function.slot)
         target = type_.target
         if target and target.kind == "record" and self._words(target).startswith("m"):
@@ -224,7 +186,10 @@ class _Generator:
     def _call(self, setup: SetupFunction, given: Mapping[int, int]) -> int:
         """Call a function before; return the object that is its result."""
         self._setups += 1
-        return self._add([*self._arguments(setup, given), f"c {setup.slot}"])
+        try:
+            return self._add([*self._arguments(setup, given), f"c {setup.slot}"])
+        except Ungenerated as problem:
+            raise UnusableSetup(f"{setup.slot} prepares its arguments: {problem}") from problem
 
     def _add(self, lines: list[str]) -> int:
         self._objects.append(lines)

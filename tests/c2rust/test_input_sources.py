@@ -117,3 +117,16 @@ def test_a_structure_of_a_library_with_pointers_is_made_never_filled(project: Pr
     assert all(re.search(r"\nc open_it\n(G \d+|g 0)\n$", lines) or lines.endswith("g 0\n") for lines in found.inputs)
     sources.setups.pop(next(key for key, some in sources.setups.items() if some[0].slot == "open_it"))
     assert plan(project, sources, "end").reason.endswith(", which only a library can fill")
+
+
+def test_a_setup_function_that_cannot_be_called_is_left_out(tmp_path: Path) -> None:
+    source = """
+    struct box { int size; };
+    int box_size(struct box *box) { return box->size; }
+    void box_init(struct box *box, long double size) { box->size = (int)size; }
+    """
+    project = translated(tmp_path, {"a.c": source}).project
+    found = plan(project, input_sources(project), "box_size")
+
+    assert found.inputs
+    assert "c box_init" not in found.text()
