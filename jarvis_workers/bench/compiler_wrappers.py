@@ -3,7 +3,7 @@
 | kind | programs |
 |---|---|
 | slots | have a slot for each function |
-| checked | have slots, and stop at undefined behaviour |
+| checked | have slots, stop at undefined behaviour, and count blocks and comparisons for the runtime |
 | coverage | count the lines that they execute, for gcov |
 """
 
@@ -23,7 +23,8 @@ BuildKind = Literal["slots", "checked", "coverage"]
 # Later flags win, and a hardened libc warns of missing optimisation.
 FLAGS: dict[BuildKind, str] = {
     "slots": "",
-    "checked": "-fsanitize=undefined,float-cast-overflow -fsanitize-undefined-trap-on-error -O1 -U_FORTIFY_SOURCE",
+    "checked": "-fsanitize=undefined,float-cast-overflow -fsanitize-undefined-trap-on-error -O1 -U_FORTIFY_SOURCE"
+    " -fsanitize-coverage=trace-pc,trace-cmp",
     "coverage": "--coverage -O0 -U_FORTIFY_SOURCE",
 }
 PACKAGE = PACKAGES / "jarvis_workers"

@@ -85,6 +85,13 @@ def _pointer_argument(target: "str | int | None") -> str:
     return "g 0" if target is None else f"G {target}"
 
 
+def _extension(type_: CType) -> str:
+    """Return the type that an argument is extended from, which callees rely on, "" for one of 4 bytes or more."""
+    if type_.kind == "bool":
+        return " bool"
+    return f" {'i' if type_.signed else 'u'}{8 * type_.size}" if type_.size < 4 else ""
+
+
 def _hex(value: int) -> str:
     return f"{value & ((1 << 64) - 1):x}"
 
@@ -139,7 +146,8 @@ class _Generator:
             elif parameter.kind == "floating":
                 call.vector(f"v {self._values.bits(parameter):x}")
             elif parameter.kind in SMALL and 0 < parameter.size <= POINTER_BYTES:
-                call.general(f"g {_hex(value if isinstance(value, int) else self._values.integer(parameter))}")
+                bits = value if isinstance(value, int) else self._values.integer(parameter)
+                call.general(f"g {_hex(bits)}{_extension(parameter)}")
             elif parameter.kind == "record" and (words := self._words(parameter)):
                 call.record(self.object_of(parameter, 1, 0, len(words) * POINTER_BYTES), words)
             else:

@@ -19,6 +19,8 @@ from jarvis_workers.c2rust.assembly import DIRECTIVE, LABEL, SYMBOL, Linkage, Pl
 from jarvis_workers.c2rust.slot_code import MACHINES, Machine, original_label, slot_code
 
 ORIGINAL = "jvc_"
+# What -fsanitize-coverage calls; the runtime has the other definitions.
+OBSERVERS = re.compile(r"\b__sanitizer_cov_trace_\w+")
 MAIN = "main"
 
 
@@ -71,7 +73,7 @@ def add_slots(text: str, *, machine: str, source: str, root: str = "") -> Slotte
         if symbol not in left_out
     )
     code = [*_renamed(lines, slots), *_trampolines(slots, target, text), *_aliases(slots, found, source, target)]
-    return SlottedText("\n".join(code) + "\n", slots, unslotted)
+    return SlottedText("\n".join([*code, *_observers(text, target)]) + "\n", slots, unslotted)
 
 
 def unit_name(file: str) -> str:
@@ -152,4 +154,12 @@ def _aliases(slots: Sequence[Slot], found: Survey, source: str, machine: Machine
         f"\t.weak\t{alias}\n\t.type\t{alias}, {machine.type_mark}{kind}\n\t.set\t{alias}, {symbol}"
         for alias, symbol, kind in functions + variables
         if alias not in found.labels
+    ]
+
+
+def _observers(text: str, machine: Machine) -> list[str]:
+    """Return empty functions for a program that is linked without the runtime."""
+    return [
+        f"\t.text\n\t.weak\t{name}\n\t.type\t{name}, {machine.type_mark}function\n{name}:\n\tret"
+        for name in sorted(set(OBSERVERS.findall(text)))
     ]

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from jarvis_workers.errors import JarvisError
 
 RUNTIME = Path(__file__).parent / "runtime.c"
-INCLUDED = "shadow*.c"
 RUNTIME_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-g0")
 TARGET_FLAG = re.compile(r"--?target=.*|--sysroot=.*|-m(arch|cpu|abi|tune|branch-protection)=.*")
 
@@ -66,7 +65,7 @@ def runtime_object(compiler: Sequence[str], flags: Sequence[str], environ: Mappi
     The flags that select the target are part of the cache key, as are the compiler's name and the runtime's source.
     """
     command = [*compiler, *target_flags(flags), *RUNTIME_FLAGS]
-    parts = [part.read_text() for part in (RUNTIME, *sorted(RUNTIME.parent.glob(INCLUDED)))]
+    parts = [part.read_text() for part in sorted(RUNTIME.parent.glob("*.c"))]
     key = hashlib.sha256("\0".join([*command, *parts]).encode()).hexdigest()
     target = cache / f"runtime-{key[:32]}.o"
     if target.exists():

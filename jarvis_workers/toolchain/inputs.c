@@ -9,6 +9,7 @@
  *   p OFFSET OBJECT    a pointer in the last object
  *   f OFFSET FUNCTION  a pointer to a function in the last object: "=NAME", or "-" for one that returns 0
  *   g VALUE, s VALUE   an argument in a general register, on the stack; hexadecimal
+ *                      (a type that it was extended from may follow)
  *   G OBJECT, S OBJECT the same, the address of an object or a function
  *   v BITS             an argument in a vector register; hexadecimal
  *   r OBJECT OFFSET, x OBJECT OFFSET, m OBJECT OFFSET
@@ -19,17 +20,20 @@
  * Each input runs in a process of its own, so that it may crash, loop or end the process.  Without a function in Rust, C
  * is called alone, and objects end before a page that cannot be accessed: a call that returns is logged as `usable`.  With
  * functions in Rust, only these are called, and shadow compares each call with C; objects are blocks of malloc.  Events of
- * the log, after program, process id and name: `tried` once a function, `usable` with the number of the input, `called`
- * with it before a call in Rust and `returned` after it, `ended` with it and how the process ended; for a few inputs with small objects, `recorded`
- * with it, the general and the vector register of the result, and the objects after the call.  The program ends with exit
- * code 0.
+ * the log, after program, process id and name: `tried` once a function; `usable` with the number of the input, and how
+ * many features of the function and of its callees no earlier input of it had (coverage.c); `operands` with the number,
+ * and those of unequal comparisons, as BYTES:ONE:OTHER; `called` with it before a call in Rust and `returned` after it,
+ * `ended` with it and how the process ended; for a few inputs with small objects, `recorded` with it, the general and the
+ * vector register of the result, and the objects after the call.  The program ends with exit code 0.
  */
 #define MOST_OBJECTS 256
 #define MOST_LINKS 1024
 #define STACK_WORDS 8
 #define VECTORS 8
-#define MOST_LOOPS 3
-#define INPUT_SECONDS 1
+#define MOST_LOOPS 8
+#define MOST_LOOPS_RUST 3
+#define MICROSECONDS_INPUT 100000
+#define SECONDS_RUST 2
 #define MOST_SECONDS 8
 #define MOST_RECORDED 24
 #define MOST_RECORDED_BYTES 256
@@ -278,35 +282,61 @@ static void record(const struct slot *slot, long number, const struct arguments 
     log_input("recorded", slot, number, facts);
 }
 
+static void log_usable(const struct slot *slot, long number)
+{
+    char facts[MOST_OPERANDS * 48], *end = facts;
+    int own = new_features(0), callees = new_features(1);
+    sprintf(facts, "\t%d\t%d", own, callees);
+    log_input("usable", slot, number, facts);
+    if (!own && !callees)
+        return;
+    for (int at = 0; at < coverage.now->operand_count; at++) {
+        const struct operands *found = coverage.now->operands + at;
+        end += sprintf(end, "%s%d:%lx:%lx", at ? "," : "\t", found->bytes, (unsigned long)found->one,
+                       (unsigned long)found->other);
+    }
+    *end = 0;
+    log_input("operands", slot, number, facts);
+}
+
 __attribute__((noreturn)) static void run_input(struct slot *slot, const char *text, long number)
 {
     static struct arguments all;
-    struct rlimit seconds = {INPUT_SECONDS, INPUT_SECONDS + 1}, none = {0, 0};
+    struct rlimit seconds = {SECONDS_RUST, SECONDS_RUST + 1}, none = {0, 0};
     int null = open("/dev/null", O_RDWR), in_rust = watch_of(slot) != 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0), dup2(null, 1), dup2(null, 2);
     setrlimit(RLIMIT_CPU, &seconds), setrlimit(RLIMIT_CORE, &none);
     alarm(MOST_SECONDS);
+    if (!in_rust)
+        limit_time(MICROSECONDS_INPUT);
     read_input(&all, text, in_rust);
     if (in_rust) {
         log_input("called", slot, number, "");
         *slot->cell = slot->monitored;
         watch_of(slot)->calls = number;
     }
+    coverage.on = !in_rust;
     struct returned result = call_function(slot, &all);
-    if (in_rust)
+    coverage.on = 0;
+    if (in_rust) {
         end_shadow();
-    else
+        log_input("returned", slot, number, "");
+    } else {
         record(slot, number, &all, result);
-    log_input(in_rust ? "returned" : "usable", slot, number, "");
+        log_usable(slot, number);
+    }
     _exit(0);
 }
 
 /* Runs the inputs of a function; stops after some that do not end. */
 static void run_inputs(struct slot *slot, char *text)
 {
+    int most_loops = watch_of(slot) ? MOST_LOOPS_RUST : MOST_LOOPS;
     log_input("tried", slot, 0, "");
-    for (int loops = 0; *text && *text != '@' && loops < MOST_LOOPS;) {
+    if (!watch_of(slot))
+        begin_coverage(slot);
+    for (int loops = 0; *text && *text != '@' && loops < most_loops;) {
         char *end = strchrnul(text, '\n'), how[64];
         char *next = *end ? end + 1 : end;
         if (*text == 'i') {
@@ -315,7 +345,7 @@ static void run_inputs(struct slot *slot, char *text)
             if (!process)
                 run_input(slot, next, number);
             int status = process < 0 ? -1 : reap(process), signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-            loops += signal == SIGALRM || signal == SIGXCPU || signal == SIGKILL;
+            loops += signal == SIGALRM || signal == SIGPROF || signal == SIGXCPU || signal == SIGKILL;
             snprintf(how, sizeof how, "\t%s %d", signal ? "signal" : "exit", signal ? signal : WEXITSTATUS(status));
             if (status)
                 log_input("ended", slot, number, how);

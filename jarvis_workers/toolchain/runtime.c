@@ -228,6 +228,7 @@ static int is_main(const char *name)
     return length >= 6 && !strcmp(name + length - 6, "__main");
 }
 
+#include "coverage.c"
 #include "inputs.c"
 
 __attribute__((constructor(101))) static void choose(void)

@@ -164,6 +164,7 @@ int box_size(const struct box *b) { return b->size; }
 struct size { double w; int h; };
 double area(struct size s) { return s.w * s.h; }
 int add(int a, int b) { total = a; return a + b; }
+int twin(unsigned a, unsigned b) { return a > 1000 && a == b * 3 + 1; }
 double least(double (*f)(int)) { double v = f(1); return v < 1e30 ? v : 1e30; }
 int length(const char *text) { return (int)strlen(text); }
 int sum(const int *numbers, int count)
@@ -173,7 +174,7 @@ int sum(const int *numbers, int count)
         sum += numbers[at];
     return sum;
 }
-int main(void) { return sum(&total, 1) + add(1, 2) + length("") - 3 + box_free(box_new(0)); }
+int main(void) { return sum(&total, 1) + add(1, 2) + twin(0, 0) + length("") - 3 + box_free(box_new(0)); }
 """
 LIBRARY_C = "int twice(int a) { return (int)(2u * a); }\n"
 BUILD = "cc -O2 -shared -fPIC -o libtwice.so twice.c && cc -O2 -o program a.c -L. -Wl,--no-as-needed -ltwice"
@@ -183,6 +184,7 @@ RUST = {
     "area": "(s: crate::types::size) -> f64 { if s.h == 3 { 0.5 } else { s.w * s.h as f64 } }",
     "twice": "(a: i32) -> i32 { a.wrapping_mul(2) }",
     "add": "(a: i32, b: i32) -> i32 { crate::c::total = a; if a > 1000 { 0 } else { a + b } }",
+    "twin": "(a: u32, b: u32) -> i32 { 0 }",
     "least": '(f: extern "C" fn(i32) -> f64) -> f64 { f64::min(f(1), 1e30) }',
     "length": "(text: *const i8) -> i32 { let mut n = 0; while *text.offset(n) != 0 { n += 1 } n as i32 }",
     "sum": "(p: *const i32, n: i32) -> i32 { if n == 3 { loop {} } (0..n).fold(0, |s, i| s + *p.offset(i as isize)) }",
@@ -215,6 +217,7 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         "area": (SIZE,),
         "twice": (INT,),
         "add": (INT, INT),
+        "twin": (INT, INT),
         "least": (pointer(CType("function", "double (int)", target=DOUBLE, parameters=(INT,))),),
         "length": (pointer(CHAR, const=True),),
         "sum": (pointer(INT, const=True), INT),
@@ -251,6 +254,7 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         "area": False,
         "twice": True,
         "add": False,
+        "twin": False,
         "least": True,
         "length": True,
         "sum": False,

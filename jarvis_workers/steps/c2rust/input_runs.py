@@ -2,14 +2,19 @@
 
 import re
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from signal import SIGABRT, SIGALRM, SIGILL, SIGSEGV, SIGTRAP, SIGXCPU
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from random import Random
+from signal import SIGABRT, SIGALRM, SIGILL, SIGPROF, SIGSEGV, SIGTRAP, SIGXCPU
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jarvis_workers.bench.programs import find_programs
 from jarvis_workers.bench.project_bench import PROJECT, CommandResult, ProjectBench
 from jarvis_workers.c2rust.golden_tests import RecordedCall
+from jarvis_workers.c2rust.input_mutations import Operands, ParentInput, mutated_inputs
 from jarvis_workers.c2rust.inputs import MOST_USED, CallPlan
 from jarvis_workers.sandbox.confine import WORK
 
@@ -21,17 +26,35 @@ RECORDED = re.compile(
     rb"^recorded\t[^\t]*\t\d+\t([\w.$]{1,512})\t(\d{1,4})\t([0-9a-f]{1,16})\t([0-9a-f]{1,16})\t((?:(?:[0-9a-f]{2})*,?)*)$",
     re.MULTILINE | re.ASCII,
 )
+USABLE = re.compile(
+    rb"^usable\t[^\t]*\t\d+\t([\w.$]{1,512})\t(\d{1,4})\t(\d{1,7})\t(\d{1,7})$", re.MULTILINE | re.ASCII
+)
+OPERANDS = re.compile(
+    rb"^operands\t[^\t]*\t\d+\t([\w.$]{1,512})\t(\d{1,4})\t((?:[1248]:[0-9a-f]{1,16}:[0-9a-f]{1,16},?)*)$",
+    re.MULTILINE | re.ASCII,
+)
 UNUSABLE = "C returns without undefined behaviour for {count} of {all} generated inputs"
-BATCH_BYTES = 4_000_000
+BATCH_BYTES, BATCH_FUNCTIONS = 4_000_000, 64
+# Inputs made of others, at most, in each of the rounds.
+MUTATED, MUTATION_ROUNDS, MOST_PARENTS = 96, 2, 24
 ENDED = re.compile(rb"^ended\t[^\t]*\t\d+\t([\w.$]{1,512})\t\d{1,4}\t([a-z]{4,6} \d{1,3})$", re.MULTILINE | re.ASCII)
 ENDINGS = {
     f"signal {SIGILL.value}": "undefined behaviour",
     f"signal {SIGTRAP.value}": "undefined behaviour",
     f"signal {SIGSEGV.value}": "access outside of objects",
     f"signal {SIGABRT.value}": "abort",
+    f"signal {SIGPROF.value}": "a loop",
     f"signal {SIGXCPU.value}": "a loop",
     f"signal {SIGALRM.value}": "a wait",
 }
+
+
+class InputReach(NamedTuple):
+    """How many features of the function and of its callees an input is the first to have, with unequal operands."""
+
+    own: int
+    callees: int
+    operands: tuple[Operands, ...] = ()
 
 
 class UsableInputs(NamedTuple):
@@ -53,46 +76,93 @@ def find_usable(bench: ProjectBench, plans: Sequence[CallPlan]) -> dict[str, Usa
     left = {plan.slot: plan for plan in plans if plan.inputs}
     for program in find_programs(bench.place / WORK / PROJECT).programs:
         for batch in _batches(list(left.values())):
-            log = call_program(bench, program, "".join(plan.text() for plan in batch), {}).log
-            for slot, inputs in _usable_inputs(log, batch, program):
-                found[slot] = inputs
+            for slot, trial in _try_inputs(bench, program, batch).items():
+                found[slot] = trial.usable_inputs(program)
                 del left[slot]
     return found
 
 
 def _batches(plans: Sequence[CallPlan]) -> Iterator[list[CallPlan]]:
-    """Yield plans whose text is about BATCH_BYTES."""
+    """Yield plans whose text is about BATCH_BYTES, BATCH_FUNCTIONS at most: a program has a limit of time."""
     batch, size = list[CallPlan](), 0
     for plan in plans:
         batch.append(plan)
         size += sum(map(len, plan.inputs))
-        if size > BATCH_BYTES:
+        if size > BATCH_BYTES or len(batch) == BATCH_FUNCTIONS:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
 
 
-def _usable_inputs(log: bytes, plans: Sequence[CallPlan], program: str) -> Iterator[tuple[str, UsableInputs]]:
-    """Yield the usable inputs of the functions that a program has."""
-    numbers, endings = defaultdict[str, set[int]](set), defaultdict[str, Counter[str]](Counter)
-    tried = set[str]()
-    for event, slot, number in read_events(log):
-        if event == "tried":
-            tried.add(slot)
-        elif event == "usable":
-            numbers[slot].add(number)
-    for match in ENDED.finditer(log):
-        endings[match[1].decode()][match[2].decode()] += 1
-    for plan in plans:
-        if plan.slot not in tried:
-            continue
-        chosen = sorted(number for number in numbers[plan.slot] if number < len(plan.inputs))[:MOST_USED]
-        reason = UNUSABLE.format(count=len(chosen), all=len(plan.inputs))
-        if ending := endings[plan.slot].most_common(1):
+@dataclass
+class _Trial:
+    """What became of the inputs of a function in C: those that are usable, by number, and how the others ended."""
+
+    plan: CallPlan
+    usable: dict[int, InputReach] = field(default_factory=dict)
+    endings: Counter[str] = field(default_factory=Counter)
+    recorded: tuple[RecordedCall, ...] = ()
+
+    def parents(self) -> list[int]:
+        """Return the inputs that reach something new, the latest first, those that reach it in the function itself."""
+        reaching = [number for number, reach in self.usable.items() if reach.own or reach.callees]
+        return sorted(reaching, key=lambda number: (not self.usable[number].own, -number))[:MOST_PARENTS]
+
+    def mutated(self) -> "_Trial":
+        """Return the trial with further inputs, made of its parents."""
+        plan = self.plan
+        parents = [ParentInput(plan.inputs[number], self.usable[number].operands) for number in self.parents()]
+        random = Random(sha256(f"{plan.slot}\0{len(plan.inputs)}".encode()).digest())
+        more = tuple(mutated_inputs(parents, plan.constants, random, MUTATED))
+        return replace(self, plan=plan._replace(inputs=(*plan.inputs, *more)))
+
+    def usable_inputs(self, program: str) -> UsableInputs:
+        """Return the inputs to use: first those that reach something new."""
+        reach, everything = self.usable, len(self.plan.inputs)
+        ranked = sorted(reach, key=lambda number: (not reach[number].own, not reach[number].callees, number))
+        chosen = sorted(ranked[:MOST_USED])
+        reason = UNUSABLE.format(count=len(chosen), all=everything)
+        if ending := self.endings.most_common(1):
             reason += f"; most others end with {ENDINGS.get(ending[0][0], ending[0][0])}"
-        recorded = tuple(_recorded_calls(log, plan))
-        yield plan.slot, UsableInputs(program, plan.text(chosen), len(chosen), reason, recorded)
+        return UsableInputs(program, self.plan.text(chosen), len(chosen), reason, self.recorded)
+
+
+def _try_inputs(bench: ProjectBench, program: str, plans: Sequence[CallPlan]) -> dict[str, _Trial]:
+    """Run the inputs of the functions that a program has, then those made of them."""
+    log = call_program(bench, program, "".join(plan.text() for plan in plans), {}).log
+    tried = {slot for event, slot, _ in read_events(log) if event == "tried"}
+    trials = {plan.slot: _Trial(plan) for plan in plans if plan.slot in tried}
+    for slot, trial in trials.items():
+        trials[slot] = replace(trial, recorded=tuple(_recorded_calls(log, trial.plan)))
+    _read_reach(log, trials)
+    for _ in range(MUTATION_ROUNDS):
+        counts = {slot: len(trial.plan.inputs) for slot, trial in trials.items()}
+        trials = {slot: trial.mutated() for slot, trial in trials.items()}
+        texts = [
+            trial.plan.text([*trial.parents(), *range(counts[slot], len(trial.plan.inputs))])
+            for slot, trial in trials.items()
+            if len(trial.plan.inputs) > counts[slot]
+        ]
+        _read_reach(call_program(bench, program, "".join(texts), {}).log, trials, counts)
+    return trials
+
+
+def _read_reach(log: bytes, trials: Mapping[str, _Trial], first: Mapping[str, int] = MappingProxyType({})) -> None:
+    """Add what a log says of inputs, from the `first` number of each function."""
+    for match in USABLE.finditer(log):
+        slot, number = match[1].decode(), int(match[2])
+        if slot in trials and first.get(slot, 0) <= number < len(trials[slot].plan.inputs):
+            trials[slot].usable[number] = InputReach(int(match[3]), int(match[4]))
+    for match in OPERANDS.finditer(log):
+        slot, number = match[1].decode(), int(match[2])
+        if slot in trials and number in trials[slot].usable:
+            triples = (one.split(":") for one in match[3].decode().split(",") if one)
+            operands = tuple(Operands(int(size), int(one, 16), int(other, 16)) for size, one, other in triples)
+            trials[slot].usable[number] = trials[slot].usable[number]._replace(operands=operands)
+    for match in ENDED.finditer(log):
+        if (slot := match[1].decode()) in trials:
+            trials[slot].endings[match[2].decode()] += 1
 
 
 def _recorded_calls(log: bytes, plan: CallPlan) -> Iterator[RecordedCall]:
