@@ -175,7 +175,7 @@ def _budget(settings: Settings, task: TaskOptions) -> RunBudget | None:
 
 
 def _run_name(settings: Settings, options: AgentOptions, task: TaskOptions) -> RunName | None:
-    """Return the name of the run with the hash of its request, None if it is not named."""
+    """Return the name of the run with the hash of its request, or None if it is not named."""
     if options.name is None:
         return None
     root = options.path if is_address(options.path) else os.path.realpath(options.path)

@@ -36,7 +36,7 @@ class Part:
 
 
 def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged | None:
-    """Return the files that are unchanged since a revision, None without --since. Raises UsageError."""
+    """Return the files that are unchanged since a revision, or None without --since. Raises UsageError."""
     if since is None:
         return None
     try:

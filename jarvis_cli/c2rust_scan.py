@@ -57,7 +57,7 @@ def _deliver(scan: ProjectScan, store: Store, blobs: Blobs, run: Run, screen: Di
 
 
 def _run_name(scan: ProjectScan, settings: Settings) -> RunName | None:
-    """Return the name of the run with the hash of the request, None if the run has no name."""
+    """Return the name of the run with the hash of the request, or None if the run has no name."""
     if scan.name is None:
         return None
     root = scan.path if is_address(scan.path) else os.path.realpath(scan.path)

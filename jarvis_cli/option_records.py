@@ -1,4 +1,4 @@
-"""Commands with options that are the fields of a dataclass."""
+"""Commands whose options are the fields of a dataclass."""
 
 import inspect
 from collections.abc import Callable

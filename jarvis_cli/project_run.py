@@ -24,9 +24,9 @@ from jarvis_workers.store.values import Run
 
 @dataclass(frozen=True)
 class ProjectCommand:
-    """A command over a project: where it is and how it is compiled, the request of its run, and what follows the run.
+    """A command over a project: the location and compilation of the project, the request of the run, and the delivery.
 
-    `request` makes the request for an executor; `deliver` writes the results, and returns the exit code.
+    `request` creates the request for an executor; `deliver` writes the results and returns the exit code.
     """
 
     path: str
@@ -95,7 +95,7 @@ def _on_cluster(settings: Settings, command: ProjectCommand) -> int:
 
 
 def _submitted(settings: Settings, store: Store, command: ProjectCommand, executor: str, screen: Display) -> str:
-    """Find out how the project is compiled, and submit the run; return its id."""
+    """Determine how the project is compiled, submit the run, and return its id."""
     choice = CompileOptions.from_settings(
         settings, compile_commands=command.compile_commands, configure=command.configure, build=command.build
     )

@@ -11,7 +11,7 @@ from jarvis_workers.store.values import Run
 
 
 def base_directory(named: str | None) -> Path | None:
-    """Return the directory of --relative-to, None without it. Raises UsageError."""
+    """Return the directory of --relative-to, or None without it. Raises UsageError."""
     if named is None:
         return None
     if not Path(named).is_dir():

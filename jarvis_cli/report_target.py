@@ -77,12 +77,12 @@ def check_choices(form: str | None, forms: Collection[str], fail_on: str | None)
 
 
 def output_target(output: str | None, default: Path | None = None) -> Path | ReportObject | None:
-    """Return the file or object of -o, None for standard output. Raises UsageError if it cannot be written."""
+    """Return the file or object of -o, or None for standard output. Raises UsageError if it cannot be written."""
     return ReportObject(output) if output and is_object_url(output) else output_file(output, default)
 
 
 def output_file(output: str | None, default: Path | None = None) -> Path | None:
-    """Return the file of -o, None for standard output. Raises UsageError if it cannot be written."""
+    """Return the file of -o, or None for standard output. Raises UsageError if it cannot be written."""
     path = default if output is None else None if output == STDOUT else Path(output)
     if path is None:
         if not sys.stdout:
@@ -110,7 +110,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _refused(path: Path) -> str | None:
-    """Return why no report can be written there, None if no problem is known yet."""
+    """Return why no report can be written there, or None if no problem is known yet."""
     target = Path(os.path.realpath(path))
     try:
         if target.is_dir():

@@ -41,7 +41,7 @@ def print_runs(settings: Settings, limit: int, labels: Sequence[tuple[str, str |
 
 
 def revision(branch: str | None, commit: str | None) -> str:
-    """Return branch and abbreviated commit of a checkout, "" if both are unknown."""
+    """Return branch and abbreviated commit of a checkout, or "" if both are unknown."""
     digits = commit[:COMMIT_DIGITS] if commit else None
     return " ".join(part for part in (branch, digits) if part)
 

@@ -155,7 +155,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def shown_prefix(run: Run) -> str:
-    """Return the path to the root as typed from the current directory, "" for that directory or a repository."""
+    """Return the path to the root as typed from the current directory, or "" for that directory or a repository."""
     root, here = Path(os.fsdecode(run.root_raw)), Path.cwd()
     if not root.is_absolute():
         return ""

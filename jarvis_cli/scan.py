@@ -67,7 +67,7 @@ class ScanCommand:
         return "sec.agent" if self.agents else "sec.fast"
 
     def run_name(self, settings: Settings) -> RunName | None:
-        """Return the name of the run with the hash of this command, None if it is not named."""
+        """Return the name of the run with the hash of this command, or None if it is not named."""
         if self.name is None:
             return None
         root = self.target.root if is_address(self.target.root) else os.path.realpath(self.target.root)

@@ -78,7 +78,7 @@ def judge_findings(findings: Sequence[Issue], judgements: MutableMapping[str, Ju
 def _judge_one(
     findings: Sequence[Issue], place: int, judgements: MutableMapping[str, Judgement]
 ) -> Generator[Step, str, int]:
-    """Show one finding until a key leaves it; return the step to the next finding, such as 1 or -1."""
+    """Show one finding until the user leaves it; return the offset of the finding to show next, such as 1 or -1."""
     issue, hint, note, level = findings[place], "", "", 0
     while True:
         before = judgements.get(issue.fingerprint)
@@ -107,7 +107,7 @@ def _judge_one(
 
 
 def _around(level: int, *, more: bool) -> tuple[int, str]:
-    """Return the index in AROUND after showing more or less code, and a hint if there is no such step."""
+    """Return the next index in AROUND for more or less code, and a hint if the limit is reached."""
     changed = level + (1 if more else -1)
     return (
         (changed, "") if 0 <= changed < len(AROUND) else (level, f"no {'more' if more else 'less'} code can be shown")

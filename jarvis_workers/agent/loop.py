@@ -101,7 +101,7 @@ def _round(agent: Agent) -> Conversation[None]:
 
 
 def _read_call(agent: Agent, reply: Reply) -> ToolCall | None:
-    """Return the tool call of an answer, None if there is none; raises BadReply, BadCall."""
+    """Return the tool call of an answer, or None if there is none; raises BadReply, BadCall."""
     if not reply.is_whole:
         raise BadReply(f"it was truncated ({reply.finish or 'no end'}); write a shorter answer")
     if any(agent.marks.canary in text for text in (reply.content, *(call.arguments for call in reply.calls))):

@@ -24,7 +24,7 @@ def tags(nonce: str) -> tuple[str, str]:
 
 
 def find_call(answer: str, nonce: str) -> ToolCall | None:
-    """Return the call that ends an answer, None if there is none; raises BadCall for a malformed call."""
+    """Return the call that ends an answer, or None if there is none; raises BadCall for a malformed call."""
     start, end = tags(nonce)
     starts, ends = answer.count(start), answer.count(end)
     if not starts and not ends:

@@ -59,7 +59,7 @@ class Transcript:
         return bool(self._records)
 
     def find(self, want: Want) -> Answer | None:
-        """Return the recorded result of an effect, None after the last record; raises UsageError for a mismatch."""
+        """Return the recorded result of an effect, or None after the last record; raises UsageError for a mismatch."""
         if not self._records:
             return None
         record = self._records.popleft()

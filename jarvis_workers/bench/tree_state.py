@@ -36,7 +36,7 @@ def read_tree(root: Path) -> TreeState:
 
 
 def restore_script(before: TreeState, now: TreeState) -> tuple[str, list[str]] | None:
-    """Return a shell script and its arguments that restore a tree, None if it is unchanged.
+    """Return a shell script and its arguments that restore a tree, or None if it is unchanged.
 
     The script runs in the parent directory of the tree `project` and its copy `pristine`.
     """

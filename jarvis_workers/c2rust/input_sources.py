@@ -73,7 +73,7 @@ def input_sources(project: Project) -> InputSources:
 
 
 def record_key(type_: CType | None) -> str:
-    """Return the key of the record that a pointer refers to, "" for other types."""
+    """Return the key of the record that a pointer refers to, or "" for other types."""
     target = type_.target if type_ and type_.kind == "pointer" else None
     return target.key if target and target.kind == "record" else ""
 

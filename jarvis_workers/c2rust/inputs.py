@@ -162,7 +162,7 @@ class _Generator:
         return argument_words(type_, self._sources.records)
 
     def _structure(self, type_: CType, share: float) -> int | None:
-        """Return a structure that the project makes or prepares, None for one that is only filled."""
+        """Return a structure that the project makes or prepares, or None for one that is only filled."""
         key, random = record_key(type_), self._random
         foreign = type_.target is not None and self._is_foreign(type_.target)
         setups = [
@@ -206,7 +206,7 @@ class _Generator:
     def pointer_to(
         self, type_: CType, mapping: ParameterMapping, count: int | None = None, depth: int = 0
     ) -> str | int | None:
-        """Return the number of an object for a pointer, "=NAME" or "-" for a function, None for NULL."""
+        """Return the number of an object for a pointer, "=NAME" or "-" for a function, or None for NULL."""
         target, random = type_.target, self._random
         assert target is not None
         if target.kind == "function":

@@ -26,7 +26,7 @@ class ProjectTree(Protocol):
         ...
 
     def read(self, path: str) -> str | None:
-        """Return the text of a response file in the tree, None if it is missing.
+        """Return the text of a response file in the tree, or None if it is missing.
 
         Raises ValueError if it is rejected.
         """

@@ -99,7 +99,7 @@ def function_shape(function: CType, records: Records, machine: str) -> CallShape
 
 
 def argument_words(type_: CType, records: Records) -> str:
-    """Return where x86-64 passes the words of a record, "" if that is not clear.
+    """Return where x86-64 passes the words of a record, or "" if that is not clear.
 
     "r" is a general register, "x" a vector register, "m" memory.
     """

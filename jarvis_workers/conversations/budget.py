@@ -52,7 +52,7 @@ class RunAllowance:
         return not self.conversations and self._unsaved <= 0
 
     async def load_budget(self) -> RunBudget | None:
-        """Return the run's budget, None if it has none; the budget is read from the store once."""
+        """Return the run's budget, or None if it has none; the budget is read from the store once."""
         if self._is_loaded:
             return self.budget
         async with self._turn:

@@ -26,7 +26,7 @@ THIS = ir.NameExpr("v", "this")
 
 
 def place_of(path: PathState, e: ir.Expression) -> Place | None:
-    """Return the cell of an lvalue, None if it is unknown; the memory accesses on the way are checked."""
+    """Return the cell of an lvalue, or None if it is unknown; the memory accesses on the way are checked."""
     find = PLACES.get(type(e))
     return find(path, e) if find else None
 

@@ -14,7 +14,10 @@ from jarvis_workers.store.values import Claimed
 
 
 class ControlThread:
-    """Executes at most one job; `wake` is called from any thread at its end. With `inline`, `start` runs the job."""
+    """Executes one job at a time.
+
+    `wake` is called when it has ended, from any thread; with `inline`, `start` runs the job.
+    """
 
     def __init__(self, store: Store, resources: Resources, wake: Callable[[], None], *, inline: bool = False) -> None:
         self._perform = partial(run_job, store, resources)

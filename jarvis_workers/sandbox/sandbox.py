@@ -63,7 +63,7 @@ def best_tier() -> Tier:
 
 
 def tiers() -> dict[Tier, str | None]:
-    """Return the reason for refusal of each tier, None for a supported one."""
+    """Return the reason for refusal of each tier, or None for a supported one."""
     return {tier: refusal(tier) for tier in Tier}
 
 

@@ -23,7 +23,7 @@ class TraceLocation(NamedTuple):
 
 
 def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | None:
-    """Return the stored form of steps, None if there are none; steps without a file are in `file`."""
+    """Return the stored form of steps, or None if there are none; steps without a file are in `file`."""
     locations = [TraceLocation(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
     if not locations:
         return None

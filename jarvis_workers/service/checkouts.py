@@ -30,7 +30,7 @@ class Checkout(NamedTuple):
 
 
 def read_checkout(directory: Path) -> Checkout | None:
-    """Return the checkout of the working tree that contains a directory, None outside a working tree."""
+    """Return the checkout of the working tree that contains a directory, or None outside a working tree."""
     own = _git_directory(directory)
     if own is None:
         return None
@@ -77,7 +77,7 @@ def _commit_of(ref: str, own: Path) -> str | None:
 
 
 def _text(file: Path, most: int) -> str:
-    """Return the content of a small regular file, "" if there is none."""
+    """Return the content of a small regular file, or "" if there is none."""
     with suppress(OSError, ValueError):
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:

@@ -26,7 +26,7 @@ class TranscriptEntry:
 
 
 def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:
-    """Return the result of an agent's run, None while there is none."""
+    """Return the result of an agent's run, or None while there is none."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, ANSWER)
     if blob is None:

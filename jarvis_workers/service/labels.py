@@ -87,7 +87,7 @@ def automatic_labels(path: Path, branch: str | None, environ: Mapping[str, str])
 
 
 def _ci_checkout(environ: Mapping[str, str]) -> Checkout:
-    """Return branch and commit of the CI job, None outside of one; a job for a tag has no branch."""
+    """Return branch and commit of the CI job, or None outside of one; a job for a tag has no branch."""
     github = environ.get("GITHUB_SHA")
     is_tag = environ.get("GITHUB_REF_TYPE") == "tag" if github else bool(environ.get("CI_COMMIT_TAG"))
     names = GITHUB_BRANCHES if github else GITLAB_BRANCHES

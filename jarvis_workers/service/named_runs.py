@@ -56,7 +56,7 @@ def _default(field: "Field[Any]") -> Any:
 
 
 def find_named(store: Store, name: RunName) -> Run | None:
-    """Return the run with this name, None if there is none. Raises UsageError if it is that of another request."""
+    """Return the run with this name, or None if there is none. Raises UsageError if it is that of another request."""
     with store.read() as session:
         entries = run_names.find(session, name.name)
         run = runs.get(session, entries.run_id) if entries else None

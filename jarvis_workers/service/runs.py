@@ -55,7 +55,7 @@ def newest_runs(store: Store, limit: int) -> list[Run]:
 
 
 def label_of(run: Run) -> str:
-    """Return the label of a run, "" if it has none."""
+    """Return the label of a run, or "" if it has none."""
     return RunOptions.of(run).label or ""
 
 

@@ -185,9 +185,9 @@ class C2RustSettings(FrozenSettings):
     `bin`.  A command is killed when it exceeds its limits, a job of the queue "build" after `hard_limit_seconds`.
     Parsing a translation unit is limited to `unit_seconds` of CPU time and `unit_memory_mb` of memory.
 
-    The gates of the roadmap: `score_sum` of the security report falls by a percentage, at most so many high findings
-    are left, libraries replace a percentage of the functions, a function takes at most so many attempts, and tests
-    take at most so many times as long in Rust.
+    The gates of the roadmap: the minimum decrease of `score_sum` in percent, the maximum number of remaining high
+    findings, the minimum percentage of functions that libraries replace, the maximum number of attempts per function,
+    and the maximum ratio of test times in Rust and C.
     """
 
     clang_headers: str | None = None

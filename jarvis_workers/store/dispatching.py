@@ -184,7 +184,7 @@ def slots(session: Session, queue: str, lease_seconds: float) -> int:
 
 
 def mean_seconds(session: Session, queue: str) -> float | None:
-    """Return the mean duration in seconds of the last finished jobs of a queue, None if there are none."""
+    """Return the mean duration in seconds of the last finished jobs of a queue, or None if there are none."""
     recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
     durations = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
     return sum(durations) / len(durations) if durations else None

@@ -72,7 +72,7 @@ def newest_listed(
 
 
 def _filters(labels: Filters) -> tuple[str, dict[str, object]]:
-    """Return a WHERE clause for runs with these labels, "" without labels, and its parameters."""
+    """Return a WHERE clause for runs with these labels, or "" without labels, and its parameters."""
     parts, values = [], dict[str, object]()
     for number, (key, value) in enumerate(labels):
         compared = "" if value is None else f" AND run_label.value = :value{number}"

@@ -18,7 +18,7 @@ BUSY_SECONDS = 1
 
 @contextmanager
 def open_direct(url: str, *, write: bool = False) -> Iterator[sqlite3.Connection | None]:
-    """Yield an autocommit connection to the store at `url`, None if it is not a current SQLite store or is busy.
+    """Yield an autocommit connection to the store at `url`, or None if it is not a current SQLite store or is busy.
 
     The connection is read-only unless `write`.
     """

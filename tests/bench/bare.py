@@ -1,4 +1,4 @@
-"""The minimum cost of requests: the same bodies sent by aiohttp, or by asyncio streams if it is missing."""
+"""Measure the minimum cost of requests: the same bodies sent by aiohttp, or by asyncio streams without aiohttp."""
 
 import asyncio
 import importlib

@@ -1,10 +1,11 @@
-"""Convert C libraries with `jarvis c2rust fast` as a user does, at two proofs, and count what becomes of the functions.
+"""Convert C libraries with `jarvis c2rust fast` as a user does, with two proof levels, and count the results.
 
     python -m tests.bench.c2rust_conversions TREES [NAME …]
 
-TREES has a directory per library of c2rust_projects.COMMANDS.  Prints per library and proof: functions, those in Rust,
-refused, not checked and different, whether the crate builds by `cargo build` alone, and wall seconds of the run and of
-its repetition.  Programs of COMPRESSORS in Rust and in C write the same bytes for some files, or the bench fails.
+TREES has a directory per library of c2rust_projects.COMMANDS.  Prints per library and proof: the number of functions,
+of those in Rust, refused, not checked and different, whether the crate builds with `cargo build` alone, and the
+wall-clock seconds of the run and of a second run.  The bench fails unless the COMPRESSORS in Rust and in C write the
+same bytes for some files.
 """
 
 import json
@@ -28,7 +29,7 @@ COMPRESSORS: Mapping[str, tuple[str, ...]] = {"bzip2": ("bzip2", "-9", "-k", "-c
 
 
 class Conversion(NamedTuple):
-    """A conversion: exit code, functions by state or cause, and wall seconds of the first and the second run."""
+    """A conversion: exit code, functions by state or cause, and wall-clock seconds of the first and the second run."""
 
     code: int
     states: Counter[str]
@@ -37,7 +38,7 @@ class Conversion(NamedTuple):
 
 
 def convert(tree: Path, crate: Path, data: Path, commands: LibraryCommands, proof: str) -> Conversion:
-    """Convert a library twice. Raises CalledProcessError for an exit code of a failure."""
+    """Convert a library twice. Raises CalledProcessError if the command fails."""
     words = [sys.executable, "-m", "jarvis_cli", "c2rust", "fast", "-q", "-p", str(tree), "-o", str(crate)]
     words += ["--proof", proof, "--build", commands.build]
     words += ["--configure", commands.configure] if commands.configure else []
@@ -57,14 +58,14 @@ def convert(tree: Path, crate: Path, data: Path, commands: LibraryCommands, proo
 
 
 def builds(crate: Path) -> bool:
-    """Return whether cargo builds the crate, with nothing else beside it."""
+    """Return whether cargo builds the crate on its own."""
     return subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=False).returncode == 0
 
 
 def compare_programs(name: str, tree: Path, crate: Path) -> int:
-    """Return how many files the program of a crate compresses as the C program does, 0 if it is in C.
+    """Return the number of files that the crate's program compresses like the C program, 0 if it is in C.
 
-    Raises AssertionError for other bytes.
+    Raises AssertionError if the output differs.
     """
     program, *options = COMPRESSORS[name]
     if not (crate / "target" / "debug" / program).exists():

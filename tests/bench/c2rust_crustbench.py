@@ -1,10 +1,10 @@
-"""The share of functions of many small C projects that translate mechanically, and of those that rustc accepts.
+"""Measure the share of functions of many small C projects that can be translated, and that rustc accepts.
 
     python -m tests.bench.c2rust_crustbench DIRECTORY [NAME …] [--seed N] [--projects N] [--errors]
 
-DIRECTORY has a directory per project, such as CBench of CRUST-bench; without names, some that compile are drawn.  A
-project compiles if the compiler accepts all its C files with guessed include directories, other than those for tests
-and examples, which are left out one by one; files in C++ are left out, too.
+DIRECTORY has a directory per project, such as CBench of CRUST-bench; without names, projects that compile are drawn at
+random.  A project compiles if the compiler accepts all its C files with guessed include directories; files for tests
+and examples that do not compile are left out, and so are C++ files.
 """
 
 import argparse
@@ -38,7 +38,7 @@ SECONDS = 600
 
 
 class MeasuredProject(NamedTuple):
-    """What became of the functions of a project: refusals by reason, errors of rustc by function."""
+    """The results for the functions of a project: refusals by reason, errors of rustc by function."""
 
     name: str
     files: int
@@ -75,7 +75,7 @@ class CheckedCrate:
 
 
 def compiled_units(tree: Path) -> tuple[list[CompileCommand], str]:
-    """Return the units of a project that compile, and why the project does not, "" if it does."""
+    """Return the units of a project that compile, and the reason why the project does not compile, or "" if it does."""
     units = []
     commands = compile_commands_of(tree, CompileOptions()).commands
     for command in (one for one in commands if language_of(one) == "c"):
@@ -114,7 +114,7 @@ def measure(tree: Path, units: Iterable[CompileCommand], work: Path) -> Measured
 
 
 def _reason(one: Translated) -> str:
-    """Return the reason of a refusal without the names and lines in it."""
+    """Return the reason for a refusal without names and lines."""
     reason = re.search(r"\(line \d+: (\w+)\)$", one.refusal)
     return reason[1] if reason else re.sub(r"^uses \w+", "uses a function", one.refusal)
 

@@ -1,10 +1,10 @@
-"""Run the programs of many small C projects with all their functions in Rust, and compare what they print with C.
+"""Run the programs of many small C projects with all functions in Rust, and compare their output with C.
 
     python -m tests.bench.c2rust_crustruns DIRECTORY [NAME …] [--seed N] [--projects N]
 
-DIRECTORY and the draw are those of c2rust_crustbench.  Each file with a `main` is linked with all files without one;
-the program runs without arguments and input.  Programs that do not link, or print different things on two runs in C,
-are not compared.  A function that differs when it alone is Rust is named.
+DIRECTORY and the random sample are as in c2rust_crustbench.  Each file with a `main` is linked with all files without
+one; the program runs without arguments and input.  Programs that do not link, or whose output differs between two runs
+in C, are not compared.  A function that makes a difference when only it is in Rust is named.
 """
 
 import argparse
@@ -35,7 +35,7 @@ LIBRARIES = "-lm -lpthread"
 
 
 class ProgramOutcome(NamedTuple):
-    """What a program prints with all functions in Rust: `equal`, or the slots that alone make a difference."""
+    """The output of a program with all functions in Rust: `equal`, or the slots that make a difference on their own."""
 
     file: str
     equal: bool
@@ -86,7 +86,7 @@ def _compared(bench: ProjectBench, file: str, program: str, slots: Sequence[str]
 
 
 def _run(bench: ProjectBench, program: str, environment: Mapping[str, str]) -> tuple[int | None, bytes] | None:
-    """Return the exit code and the output of a program, None if it is not there."""
+    """Return the exit code and the output of a program, or None if it does not exist."""
     done = bench.test(f"test -x {program} || exit 126; {program} </dev/null 2>&1", environment)
     return None if done.code == 126 else (done.code, done.output)
 

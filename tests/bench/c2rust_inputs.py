@@ -1,9 +1,9 @@
-"""The share of functions with usable generated inputs, why the others have none, and the seconds that the gate takes.
+"""Measure the share of functions with usable generated inputs, why the others have none, and the time of the gate.
 
     python -m tests.bench.c2rust_inputs TREE… [--check]
 
-A TREE is named after a library of c2rust_projects.py, or is a directory of C files (which is compiled as it is, each
-file on its own).  With --check the bodies run, too: each difference is a false alarm.
+A TREE is named after a library of c2rust_projects.py, or is a directory of C files, each of which is compiled
+separately.  With --check the bodies run too: each difference is a false positive.
 """
 
 import argparse

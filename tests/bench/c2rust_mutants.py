@@ -1,11 +1,11 @@
-"""How many wrong bodies the gates refuse: seeded mutants of the functions that a library's tests reach.
+"""Measure how many wrong bodies the gates refuse, with seeded mutants of the functions that a library's tests reach.
 
     python -m tests.bench.c2rust_mutants TREE… [--seed N] [--count N] [--unchanged | --in-c] [-o FILE] [--again FILE]
 
 A TREE is named after a library of c2rust_projects.py.  Each round builds one crate with a mutant of each function,
-all compiled as by `jarvis c2rust fast`, and each mutant runs alone.  A survivor that rustc optimises to the same object
+compiled as by `jarvis c2rust fast`, and each mutant runs alone.  A survivor that rustc optimises to the same object
 code as the unchanged body is equivalent and does not count (trivial compiler equivalence).  With --unchanged the bodies
-stay as they are, with --in-c the functions of C compiled at -O0 take their place: each difference is a false alarm.
+are not mutated; with --in-c the C functions, compiled at -O0, replace them: each difference is a false positive.
 """
 
 import argparse
@@ -47,7 +47,7 @@ MutantName = tuple[str, str, str]
 
 
 class Mutant(NamedTuple):
-    """A wrong body, with the file and line of C that it is wrong in."""
+    """A wrong body, with the file and line of its C code."""
 
     item: ProjectItem
     mutation: Mutation
@@ -63,10 +63,10 @@ class Mutant(NamedTuple):
 
 
 class MutantVerdict(NamedTuple):
-    """What the gates say of a mutant: the gate that refuses it, or "", with the failure or why nothing is compared.
+    """The gate results of a mutant: the gate that refuses it, or "", with the failure or why nothing is compared.
 
-    `run` is whether the tests run its line; `calls` and `inputs` are calls of the tests and with generated arguments
-    that were compared with C; an `equivalent` mutant has the object code of the unchanged body.
+    `run` states whether the tests execute its line. `calls` and `inputs` count the compared calls of the tests and with
+    generated arguments. An `equivalent` mutant has the same object code as the unchanged body.
     """
 
     library: str
@@ -91,7 +91,7 @@ def measure(
     in_c: bool = False,
     again: Collection[MutantName] = (),
 ) -> Iterator[MutantVerdict]:
-    """Yield the verdicts of mutants of a library, of those in `again` if there are any, or of all unchanged bodies."""
+    """Yield the verdicts on mutants of a library, on those in `again` if there are any, or on all unchanged bodies."""
     commands = COMMANDS[tree.name]
     with open_library(tree, commands, data, LIMITS) as library:
         baselines = [baseline(library.bench, command) for command in commands.tests]
@@ -125,7 +125,7 @@ def _unchanged(library: TranslatedLibrary, slot: str) -> Mutant:
 def _queues(
     library: TranslatedLibrary, called: Sequence[str], seed: int, again: Collection[MutantName]
 ) -> dict[str, Iterator[Mutant]]:
-    """Return the mutants of each function that tests call, in the drawn order."""
+    """Return the mutants of each function that tests call, in random order."""
     slots = list(called)
     Random(seed).shuffle(slots)
     return {slot: _mutants(library, slot, seed, again) for slot in slots}
@@ -159,7 +159,7 @@ def _next_round(library: TranslatedLibrary, queues: dict[str, Iterator[Mutant]],
 
 
 def _judge_unchanged(library: TranslatedLibrary, called: Sequence[str], *, in_c: bool) -> Iterator[MutantVerdict]:
-    """Yield what shadow says of right bodies, several in one run."""
+    """Yield the results of the shadow gate for correct bodies, several per run."""
     runs = _build_unoptimised(library) if in_c else _build(library, {})
     for start in range(0, len(called), UNCHANGED_AT_ONCE):
         some = called[start : start + UNCHANGED_AT_ONCE]
@@ -170,7 +170,7 @@ def _judge_unchanged(library: TranslatedLibrary, called: Sequence[str], *, in_c:
 
 
 def _build_unoptimised(library: TranslatedLibrary) -> BenchSuites:
-    """Put the functions of the C sources, compiled without optimisation, in place of those in Rust."""
+    """Replace the Rust functions with those of the C sources, compiled without optimisation."""
     runs, objects = _build(library, {}), []
     for number, unit in enumerate(library.units):
         place, words = shlex.quote(os.fsdecode(unit.directory) or "."), shlex.join(unit.arguments)
@@ -212,7 +212,7 @@ def _judge_round(library: TranslatedLibrary, mutants: Sequence[Mutant]) -> Itera
 
 
 def _object_code(library: TranslatedLibrary, body: CrateItem) -> bytes:
-    """Return the assembly of a function that is optimised as in a release, without that of the others."""
+    """Return the assembly of a single function, optimised as in a release."""
     bench, project = library.bench, library.project
     symbols = sorted({one.item.slot for one in project.items})
     bench.write_crate(bench_crate(project.types, project.declarations().values(), [body], symbols))
@@ -223,7 +223,7 @@ def _object_code(library: TranslatedLibrary, body: CrateItem) -> bytes:
 
 
 def _with_inputs(library: TranslatedLibrary, runs: BenchSuites, found: MutantVerdict) -> MutantVerdict:
-    """Return the verdict with the calls of generated arguments."""
+    """Return the verdict with the results of calls with generated arguments."""
     called = runs.call(found.function, library.inputs.get(found.function))
     outcome = next((one for one in called.outcomes() if not one.passed), None)
     if outcome is None:
@@ -233,7 +233,7 @@ def _with_inputs(library: TranslatedLibrary, runs: BenchSuites, found: MutantVer
 
 
 def _verdict(library: TranslatedLibrary, mutant: Mutant, doubled: SuiteRun | None, failure: str = "") -> MutantVerdict:
-    """Return the verdict of a mutant whose tests fail, or else of the run in which its calls were compared."""
+    """Return the verdict on a mutant: failing tests, or else the result of the run that compared its calls."""
     slot, item = mutant.item.slot, mutant.item
     run = library.coverage.get((item.file, item.definition.name), {}).get(mutant.mutation.line, False)
     gate, detail, calls = "suite", failure, 0
@@ -245,7 +245,7 @@ def _verdict(library: TranslatedLibrary, mutant: Mutant, doubled: SuiteRun | Non
 
 
 def _difference(library: TranslatedLibrary, slot: str, log: str) -> str:
-    """Return the first difference of a function that is not padding, as a report has it."""
+    """Return the first difference of a function outside padding, formatted as in a report."""
     if not read_shadow_log(log.encode(), [slot]).differences:
         return ""
     types = function_types(library.project.project)(slot)
@@ -255,7 +255,7 @@ def _difference(library: TranslatedLibrary, slot: str, log: str) -> str:
 
 
 def table(verdicts: Sequence[MutantVerdict]) -> Iterator[str]:
-    """Yield the lines of a table, a row a library: percentages refused, of all lines and of those that tests run."""
+    """Yield the lines of a table with one row per library: percentages refused, of all lines and of executed lines."""
     columns = "suite | + shadow | + inputs"
     yield f"| library | mutants | {columns} | on lines run | {columns} | survivors | equivalent |"
     yield f"|{' --- |' * 11}"

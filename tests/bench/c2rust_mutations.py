@@ -1,8 +1,7 @@
-"""Mutants of C functions: one small change of a syntax tree each, drawn by a seed.
+"""Mutants of C functions: one small change of a syntax tree each, chosen at random with a seed.
 
-A mutation is typical of a wrong translation: another constant or operator, a shifted bound, a negated condition, a
-statement that is missing, swapped arguments.  Trees are mutated before they are translated, so that mutants have lines
-of C.
+The mutations are typical of wrong translations: a different constant or operator, a shifted bound, a negated condition,
+a missing statement, swapped arguments.  Trees are mutated before they are translated, so that mutants have lines of C.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ BRANCHES = {"if": 0, "while": 0, "do": 1, "for": 1, "conditional": 0}
 
 
 class Mutation(NamedTuple):
-    """A change: its line, what it is in a few words, and the tree of the function with it."""
+    """A change: its line, a short description, and the changed tree of the function."""
 
     line: int
     text: str
@@ -32,7 +31,7 @@ class Mutation(NamedTuple):
 
 
 def draw_mutations(tree: SyntaxNode, types: Mapping[str, CType], seed: str) -> Iterator[Mutation]:
-    """Yield all mutations of a function in an order that the seed decides; `types` are those of its unit."""
+    """Yield all mutations of a function in random order, given a seed; `types` are those of its unit."""
     sites = list(_sites(tree, types, ()))
     Random(seed).shuffle(sites)
     for path, text, node in sites:
@@ -98,7 +97,7 @@ def _negated(condition: SyntaxNode) -> SyntaxNode:
 
 
 def _statements(node: SyntaxNode) -> range:
-    """Return the numbers of the children that are statements."""
+    """Return the indices of the children that are statements."""
     starts = {"compound": 0, "if": 1, "while": 1, "for": 3, "case": len(node.children) - 1, "default": 0, "label": 0}
     if node.kind in starts:
         return range(starts[node.kind], len(node.children))

@@ -1,7 +1,7 @@
 """The functions and direct calls of an object file, from its symbol table, relocations and line table.
 
-The object must have a section per function (`-ffunction-sections`), so that every call of another function is a
-relocation.  An address is not a call: only the operand of a `call` or `jmp` counts, not that of a `lea`.
+The object must have a section per function (`-ffunction-sections`), so that every call of another function has a
+relocation.  Taking an address is not a call: only the operand of a `call` or `jmp` counts, not that of a `lea`.
 """
 
 import re
@@ -58,7 +58,7 @@ def read_object(symbols: str, disassembly: str) -> ObjectCode:
 
 
 def calls_of_dump(dump: str) -> frozenset[NamedCall]:
-    """Return the probable calls in a dump of `-fdump-tree-original`, which has unreachable code, too."""
+    """Return the probable calls in a dump of `-fdump-tree-original`, which includes unreachable code."""
     parts = FUNCTION.split(dump)
     return frozenset(
         NamedCall(name, callee)

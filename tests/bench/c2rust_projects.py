@@ -1,4 +1,4 @@
-"""C libraries whose functions are translated, on a bench of their own: for measurements of the gates."""
+"""C libraries with translated functions, each on its own bench, for measurements of the gates."""
 
 import os
 import platform
@@ -33,9 +33,9 @@ ZOPFLI = (
 
 
 class LibraryCommands(NamedTuple):
-    """How a library is configured, built and tested, as a user of `jarvis c2rust fast` would say.
+    """The commands that configure, build and test a library, as a user of `jarvis c2rust fast` would give them.
 
-    `oracles` is a pattern for the C files of its tests, whose functions decide about those of the others.
+    `oracles` is a pattern for the C files of its tests, whose functions judge the others and are not mutated.
     """
 
     build: str
@@ -83,7 +83,7 @@ class TranslatedLibrary(NamedTuple):
         self.bench.write_crate(bench_crate(self.project.types, declarations.values(), chosen, symbols, shapes))
 
     def check(self, bodies: Mapping[str, CrateItem]) -> Checks:
-        """Leave out the bodies that rustc refuses."""
+        """Leave out the bodies that rustc rejects."""
         return check_bodies(
             self.bench, self.project.types, list(self.project.declarations().values()), {**self.bodies, **bodies}
         )

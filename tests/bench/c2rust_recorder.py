@@ -1,4 +1,4 @@
-"""A C compiler that also records its calls, and compiles each C source again for the comparison.
+"""A C compiler that also records its calls, and compiles each C source a second time for the comparison.
 
 Each source becomes three files in the directory RECORD: the call as JSON, the object, and a dump of gcc's trees.
 """

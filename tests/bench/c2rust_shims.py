@@ -1,9 +1,10 @@
-"""Run the tests of C libraries with all functions replaced by shims and forwarders, and take back wrong mappings.
+"""Run the tests of C libraries with all functions replaced by shims and forwarders, and find wrong mappings.
 
     python -m tests.bench.c2rust_shims TREES [NAME …]
 
-TREES has a directory per library of c2rust_projects.COMMANDS.  Prints per library: functions, those with a shim,
-pointer parameters, those that are no longer raw, bodies that rustc refuses, and functions whose mappings are wrong.
+TREES has a directory per library of c2rust_projects.COMMANDS.  Prints per library the numbers of functions, functions
+with a shim, pointer parameters, parameters that are no longer raw, bodies that rustc rejects, and functions with wrong
+mappings.
 """
 
 import sys
@@ -35,7 +36,7 @@ class ShimCount(NamedTuple):
 
 
 def measure(library: TranslatedLibrary) -> ShimCount:
-    """Return the numbers of a library. Raises AssertionError if its tests fail for another reason than a shim."""
+    """Return the numbers of a library. Raises AssertionError if its tests fail for a reason other than a shim."""
     project = library.project
     mappings = propose_mappings(project.project.units)
     forwarded = forward_project(project, mappings)

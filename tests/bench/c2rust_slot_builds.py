@@ -1,10 +1,10 @@
-"""Build C libraries with `jarvis c2rust cc` by their own build systems, and compare them with a plain build.
+"""Build C libraries with `jarvis c2rust cc` and their own build systems, and compare them with a plain build.
 
     python -m tests.bench.c2rust_slot_builds TREES [NAME …]
 
-TREES has a directory per library of BUILDS.  Prints per library and machine: functions and slots in the objects, CPU
-seconds of the tests without and with slots, and how many functions the tests reach.  Programs for aarch64 are built by
-the cross compiler, and run by qemu-aarch64.
+TREES has a directory per library of BUILDS.  Prints per library and machine the numbers of functions and slots in the
+objects, the CPU seconds of the tests without and with slots, and the number of functions that the tests reach.
+Programs for aarch64 are built by the cross compiler and run by qemu-aarch64.
 """
 
 import os
@@ -24,7 +24,7 @@ RUNS = 3
 
 
 class SlotProject(NamedTuple):
-    """The commands of a library: its build, its tests, and its test programs as the emulator runs them."""
+    """The commands of a library: its build, its tests, and its test programs under the emulator."""
 
     build: str
     test: str
@@ -65,7 +65,7 @@ def run(command: str, tree: Path, environment: Mapping[str, str]) -> float:
 
 
 def measure(tree: Path, work: Path, *, cross: bool) -> SlotMeasurement:
-    """Build a library with and without slots, and run its tests. Raises CalledProcessError for one that fails."""
+    """Build a library with and without slots, and run its tests. Raises CalledProcessError if a command fails."""
     project, compiler = BUILDS[tree.name], CROSS if cross else "cc"
     test = project.emulated if cross else project.test
     plain = {"CC": compiler, "RUN": EMULATOR if cross else "", **_options(cross=cross)}
@@ -95,7 +95,7 @@ def _options(*, cross: bool) -> dict[str, str]:
 def _count_slots(tree: Path, prefix: str) -> tuple[int, int]:
     """Return how many different functions the objects define, and how many of these have a slot.
 
-    Names with the address of another, such as gcc's `f.localalias`, are not functions of their own.
+    A second name for the same address, such as gcc's `f.localalias`, does not count.
     """
     functions, slots = set[str](), set[str]()
     for path in (*tree.rglob("*.o"), *tree.rglob("*.sho")):

@@ -4,7 +4,7 @@
 
 TREES has a directory per library of LIBRARIES.  Each is built with its own build system and a recording compiler
 (c2rust_recorder.py), and libclang parses the recorded compilations. Functions of the project are compared by file and
-name, the calls between them by both ends.
+name, calls between them by caller and callee.
 """
 
 import os
@@ -74,7 +74,7 @@ class Comparison(NamedTuple):
 
     @property
     def agreements(self) -> tuple[float, float, float, float]:
-        """Percentages of our functions in the objects and of theirs in the graph, and the same for calls."""
+        """The percentages of our functions in the objects and of theirs in the graph, and the same for calls."""
         functions, calls = (self.ours.functions, self.theirs.functions), (self.ours.calls, self.theirs.calls)
         return (_share(*functions), _share(*functions[::-1]), _share(*calls), _share(*calls[::-1]))
 
@@ -116,7 +116,7 @@ def compare(name: str, tree: Path, work: Path) -> Comparison:
 
 
 def read_units(root: Path, compilations: list[Compilation]) -> Iterator[Unit]:
-    """Parse the compilations, once for all that are equal to clang."""
+    """Parse the compilations; those with equal arguments for clang are parsed once."""
     headers = builtin_headers(None)
     parsed = set[tuple[bytes, tuple[bytes, ...]]]()
     for one in compilations:
@@ -155,7 +155,7 @@ def object_view(root: Path, objects: list[ObjectCode]) -> CodeView:
 def _targets(
     call: NamedCall, names: dict[str, FunctionName], exported: dict[str, set[FunctionName]]
 ) -> list[FunctionName]:
-    """Return the callee: the first by file, as in a graph, since objects do not record the program."""
+    """Return the callee: the first by file, as in a graph, since objects do not record which program they belong to."""
     return [names[call.callee]] if call.callee in names else sorted(exported.get(call.callee, ()))[:1]
 
 

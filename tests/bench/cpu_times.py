@@ -1,8 +1,8 @@
-"""A pytest plugin that writes the CPU seconds of each test, children included, to a file: the slowest first.
+"""A pytest plugin that writes the CPU seconds of each test, including its children, to a file, slowest first.
 
     python -m pytest -p tests.bench.cpu_times --cpu-times times.txt [-n 2]
 
-Each xdist worker writes a file of its own (times.txt.gw0).  The CPU time of a child counts for the test that waits for
+Each xdist worker writes a separate file (times.txt.gw0).  The CPU time of a child counts for the test that waits for
 it; servers shared by many tests are not counted.
 """
 
@@ -18,7 +18,7 @@ _times: dict[str, float] = {}
 
 
 def cpu() -> float:
-    """The CPU seconds of this process and of all children that it has waited for."""
+    """Return the CPU seconds of this process and of all children that it has waited for."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 

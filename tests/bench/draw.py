@@ -1,8 +1,8 @@
-"""Draw findings of severity high from source trees, with the code around them, to be judged by eye.
+"""Draw a random sample of high-severity findings from source trees, with the code around them, for manual review.
 
 `python -m tests.bench.draw SEED TREE…` prints the seed and the sample, which is the same for the same seed, rules and
-trees. If there are too few of severity high, the sample is completed with severity medium. `--each N` draws N of
-severity high from each tree, or all if there are fewer.  The judgements are in docs/precision.md.
+trees. If there are too few of high severity, the sample is completed with findings of medium severity. `--each N` draws
+N findings of high severity from each tree, or all if there are fewer.  The judgements are in docs/precision.md.
 """
 
 import argparse
@@ -21,7 +21,7 @@ BEFORE, AFTER = 12, 6
 
 
 class Place(NamedTuple):
-    """A finding and its file, from the tree's name on."""
+    """A finding, and the path of its file starting with the tree's name."""
 
     name: str
     hit: Hit
@@ -55,7 +55,7 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def places(tree: Path) -> Iterator[Place]:
-    """Yield the findings in a tree or a report that are not suppressed, in the order of the paths."""
+    """Yield the findings in a tree or a report that are not suppressed, sorted by path."""
     if tree.suffix == ".json":
         yield from reported(json.loads(tree.read_text()))
         return

@@ -1,10 +1,10 @@
-"""Run the tests repeatedly, on an idle and on a busy machine, and list tests that do not always pass.
+"""Run the tests repeatedly, on an idle and on a busy machine, and list flaky tests.
 
     python tests/bench/flakes.py [--quiet 5] [--busy 3] [--timing 20] [--load 4] [--workers 2]
 
-It does `quiet` runs of the quick set, `busy` runs next to `load` busy processes, and `timing` runs of the tests with
-that marker, under the same load. It prints a line per run and all names that failed; the exit code is 1 if there are
-any.
+There are `quiet` runs of the quick set, `busy` runs next to `load` busy processes, and `timing` runs of the tests with
+the marker `timing`, under the same load. The output has a line per run and the names of all tests that failed; the exit
+code is 1 if there are any.
 """
 
 import argparse
@@ -26,7 +26,7 @@ RUN_SECONDS = 3 * 3600
 
 
 def main() -> int:
-    """Run all, and print a summary."""
+    """Run all tests, and print a summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quiet", type=int, default=5, help="runs of the quick set")
     parser.add_argument("--busy", type=int, default=3, help="runs of the quick set under load")
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def files_with(marks: str) -> list[str]:
-    """Return the test files with tests of these markers, as collecting only these takes a fraction of the time."""
+    """Return the test files with tests of these markers; collecting only these takes a fraction of the time."""
     listed = pytest(["--collect-only", "-n0", "-m", marks]).stdout
     return sorted({line.partition("::")[0] for line in listed.splitlines() if "::" in line})
 

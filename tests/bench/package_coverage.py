@@ -16,7 +16,7 @@ WHOLE_PERCENT, PACKAGE_PERCENT = 85, 70
 
 
 def main() -> int:
-    """Print a line per package; return 1 if one of them, or the project, is below its bound."""
+    """Print a line per package; return 1 if the coverage of a package or of the project is below its bound."""
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "coverage.json"
         subprocess.run([sys.executable, "-m", "coverage", "json", "-q", "-o", written], check=True)

@@ -1,10 +1,10 @@
-"""Plant one defect per package, and check whether the quick tests find it.
+"""Mutation testing: plant one defect per package, and check whether the quick tests find it.
 
     python tests/bench/planted_defects.py [NAME ...] [--list] [--workers N]
 
-Each is planted alone in a copy of the tree; the tests of its package run first, then all quick ones, up to the first
-failure of a test that passes without the defect. Prints the tests that found defects; the exit code is 1 if fewer than
-ENOUGH are found.
+Each defect is planted alone in a copy of the tree. The tests of its package run first, then all quick tests, until a
+test fails that passes without the defect. Prints the tests that found defects; the exit code is 1 if fewer than ENOUGH
+are found.
 """
 
 import argparse
@@ -202,7 +202,7 @@ DEFECTS = (
 
 
 def main() -> int:
-    """Plant the defects that are named, or all."""
+    """Plant the named defects, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="the packages whose defects are planted; all without")
     parser.add_argument("--list", action="store_true", help="only say what there is, and whether it can be planted")

@@ -1,7 +1,7 @@
 """Prepare conversations for measurement: a tree, runs of agents, and a callback that records the end of each round.
 
-The callback is of the kind that users write, so that conversations in a command and on a worker are timed alike. The
-time before the first record of a conversation is its ramp.
+The callback is an ordinary user-defined callback, so that conversations in a command and on a worker are timed in the
+same way. The time before the first record of a conversation is its ramp-up.
 """
 
 import os
@@ -48,7 +48,7 @@ def after_tool_call_cb(agent):
 
 @dataclass(frozen=True)
 class Pace:
-    """The pace of conversations relative to that of their model: on average, the slowest, and all together."""
+    """The pace of conversations relative to that of their model: the average, the slowest, and all together."""
 
     mean: float
     worst: float
@@ -84,7 +84,7 @@ def make_tree(home: Path) -> Path:
 
 
 def write_callback(home: Path) -> Path:
-    """Write the callback; return the directory that it is in."""
+    """Write the callback; return its directory."""
     directory = home / "callbacks"
     directory.mkdir(parents=True)
     (directory / "noting.py").write_text(NOTING.format(path=str(home / NOTES)))

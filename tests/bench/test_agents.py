@@ -1,4 +1,4 @@
-"""How near 200 conversations in one agent process come to what they would take if nothing else did."""
+"""Overhead of 200 conversations in one agent process, compared with the time of the model alone."""
 
 import json
 import time
@@ -83,7 +83,7 @@ def test_200_agents_on_a_worker_keep_to_the_pace_of_their_model(
 
 
 def wait_for_all(store: Store) -> set[str]:
-    """Return the states of all runs once they have ended; looks seldom, since looking takes time from the rest."""
+    """Return the states of all runs once they have ended; polls rarely, to leave the CPU to the conversations."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while True:
         with store.read() as session:

@@ -1,4 +1,4 @@
-"""Mutants of C functions are drawn by a seed, and the gates tell most of them from right bodies."""
+"""The gates refuse most of a seeded random sample of mutants of C functions."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How well the graph of C libraries agrees with their objects (BENCH_TREES), and how those objects are read."""
+"""Agreement of the graphs of C libraries with their objects (BENCH_TREES), and the reader of these objects."""
 
 import os
 from pathlib import Path

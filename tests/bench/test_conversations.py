@@ -1,4 +1,4 @@
-"""How near many conversations of a command come to what they would take if nothing else did, and what they cost."""
+"""Overhead and cost of many conversations of one command, compared with the time of the model alone."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
 
 
 def measure(home: Path, *, processes: int, seconds: float) -> list[dict[str, Any]]:
-    """Converse in so many processes at once; return what each measured."""
+    """Hold conversations in this many concurrent processes; return the measurements of each."""
     with slow_server(seconds) as url:
         started = []
         for number in range(processes):

@@ -1,4 +1,4 @@
-"""What a fleet costs: idle slots, sending, the broker's memory, and what a small run waits behind a large one."""
+"""The cost of a fleet: idle slots, notifications, memory of the broker, and latency of a small run behind a large one."""
 
 import os
 import statistics
@@ -90,7 +90,7 @@ def worker(environ: dict[str, str], home: Path) -> Iterator[None]:
 
 
 def add_dozes(store: Store, run_id: str, many: int, seconds: float) -> None:
-    """Insert a run of the dozing kind, planned."""
+    """Insert a planned run whose jobs only sleep."""
     with store.write() as session:
         options = {"jobs": many, "seconds": seconds}
         run = Run(run_id, dozing.KIND, "/", b"/", NO_SNAPSHOT.id, EXECUTOR, "0", options)
@@ -155,7 +155,7 @@ def used(client: "redis.Redis") -> int:
 
 
 def take_all(store: Store, client: "redis.Redis") -> None:
-    """Do all that was rung for, at once."""
+    """Execute all notified jobs immediately."""
     client.delete(queue_key("scan"))
     with store.write() as session:
         session.connection().exec_driver_sql(
@@ -200,7 +200,7 @@ def test_small_runs_end_soon_behind_a_large_one(store: Store, environ: dict[str,
 
 
 class Desk:
-    """Submits as a command does."""
+    """Submits runs as a command does."""
 
     def __init__(self, store: Store, environ: dict[str, str], home: Path) -> None:
         self.store, self.home = store, home
@@ -227,7 +227,7 @@ class Desk:
         return time.monotonic() - start
 
     def timed_behind(self, large: Path, small: Path, run_id: str) -> float:
-        """Return the same with a large run before it, which is not over before this one."""
+        """Return the same for a run behind a large one, which must still be active when it ends."""
         with self.store.read() as session:
             waiting = [run for run in runs.newest(session, 100) if run.id.startswith("large") and not run.ended]
         if not waiting:
@@ -235,7 +235,7 @@ class Desk:
         return self.timed(small, run_id)
 
     def timed_together(self, large: Path, small: Path, many: int) -> list[float]:
-        """Return from submit to end of that many runs submitted at once."""
+        """Return the seconds from submit to end for that many runs submitted at the same time."""
         self.submit(large, "large-together")
         names = [f"together{number}" for number in range(many)]
         for name in names:

@@ -1,4 +1,4 @@
-"""What following paths costs on the tree that BENCH_TREE names, beside other tools in the same run, as one table."""
+"""CPU time of the data-flow analysis on the tree BENCH_TREE, in one table with other tools."""
 
 import json
 import os
@@ -28,7 +28,7 @@ NAMES = r"\b(malloc|calloc|realloc|free|strcpy|strcat|sprintf|memcpy|system|fope
 
 
 class Row(NamedTuple):
-    """What a tool took for so many bytes; a reason where it was not run."""
+    """The time of a tool for a number of bytes, or the reason why it did not run."""
 
     tool: str
     seconds: float = 0.0
@@ -51,7 +51,10 @@ def files() -> list[tuple[Path, bytes]]:
 
 
 def own_rows(files: Sequence[tuple[Path, bytes]]) -> Iterator[Row]:
-    """Models pass through JSON, as they do between the stages of a run; that is not counted."""
+    """Measure our analysis.
+
+    Summaries are converted to JSON and back as between the stages of a run; that is not counted.
+    """
     size = sum(len(content) for _, content in files)
     names = [(os.fsencode(path), content) for path, content in files]
     began = time.process_time()
@@ -94,7 +97,7 @@ def run_row(tool: str, command: Sequence[str], size: int, remark: str = "") -> R
 
 
 def cppcheck_row(files: Sequence[tuple[Path, bytes]]) -> Row:
-    """Check one file after the other until the time is over."""
+    """Check one file after the other until the time is up."""
     found = shutil.which("cppcheck")
     if found is None:
         return Row("cppcheck", remark="not installed")

@@ -1,4 +1,4 @@
-"""What linking and ordering a graph of 50,000 symbols and 500,000 edges takes."""
+"""Time to link and order a graph of 50,000 symbols and 500,000 edges."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 """The page of a graph of 10,000 functions and 50,000 edges is drawn within a second.
 
-The numbers are the best of three: the machine may be busy with something else.
+The numbers are the best of three runs, since the machine may be busy.
 """
 
 from pathlib import Path

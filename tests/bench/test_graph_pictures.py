@@ -1,4 +1,4 @@
-"""Take the pictures of the page of a graph for the documentation; BENCH_TREE names a C project, such as Lua."""
+"""Take screenshots of a graph's page for the documentation; BENCH_TREE names a C project, such as Lua."""
 
 import os
 from pathlib import Path

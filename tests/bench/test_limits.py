@@ -1,4 +1,4 @@
-"""Whether two workers together keep to a provider's limits, as it sees them, and how near they come to them."""
+"""Two workers together obey a provider's limits, as measured by the provider, and nearly exhaust them."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Converse = Callable[..., set[str]]
 
 @pytest.fixture
 def converse(tmp_path: Path, postgres_url: str, open_stores: Callable[..., Store]) -> Converse:
-    """Lead so many conversations with a server on two workers; return how the runs ended."""
+    """Hold this many conversations with a server on two workers; return the final states of the runs."""
     store = open_stores(postgres_url)
 
     def lead(server: StrictServer, conversations: int, **limits: float) -> set[str]:

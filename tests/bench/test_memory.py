@@ -1,4 +1,4 @@
-"""How much memory a scan of a large tree takes: the sum of PSS over the command and its children.
+"""Memory of a scan of a large tree: the sum of PSS over the command and its children.
 
 BENCH_TREE names the tree, such as drivers/net and fs of the Linux kernel (100 MB at least).
 """
@@ -47,7 +47,7 @@ def sources(tree: Path) -> list[Path]:
 
 
 def peak_of_scan(tree: Path, home: Path) -> int:
-    """Scan with two processes; return the highest sum of PSS seen, in bytes."""
+    """Scan with two processes; return the peak sum of PSS in bytes."""
     home.mkdir()
     environ = os.environ | {"JARVIS_DATA_DIR": str(home / "data")}
     command = [sys.executable, "-m", "jarvis_cli", "sec", "fast", "-q", "-j", "2"]

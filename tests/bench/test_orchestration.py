@@ -1,7 +1,7 @@
-"""What everything around the scanner costs: 10^5 files of 1 KB.
+"""Overhead of orchestration: a scan of 10^5 files of 1 KB.
 
 Orchestration per file = (CPU of the command - CPU of the scanner alone - CPU of packing) / files, without flow rules,
-whose models are work and no orchestration.
+since their summaries are work, not orchestration.
 """
 
 import json
@@ -83,7 +83,7 @@ def measure(tree: Path, home: Path) -> dict[str, float]:
 
 
 def command_cpu(tree: Path, home: Path) -> float:
-    """Run the command with a store of its own, and return what it and its children cost."""
+    """Run the command with a separate store; return the CPU seconds of the command and its children."""
     home.mkdir()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environ = os.environ | {"JARVIS_DATA_DIR": str(home / "data")}

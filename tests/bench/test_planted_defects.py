@@ -1,4 +1,4 @@
-"""The defects that are planted can be planted: each names one place of the source."""
+"""Each planted defect matches exactly one place in the source."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Take the pictures of HTML reports that stand in the documentation: of a real scan, and of one with verdicts.
+"""Take screenshots of HTML reports for the documentation: of a real scan, and of one with verdicts.
 
 BENCH_TREE names the tree of the first, such as the source of redis; the second is of tests/data/mailbox, judged by a
-scripted model.  Where they lie on this machine is left out of the pictures.
+scripted model.  The screenshots do not show local paths.
 """
 
 import json
@@ -104,7 +104,7 @@ def _verdicts(body: Body) -> Step:
 
 
 def _verdict(number: int, text: str) -> list[dict[str, Any]]:
-    """Confirm, dismiss or doubt a candidate by its rule; what is left is undecided."""
+    """Return a verdict that depends on the rule of a candidate; candidates of other rules are undecided."""
     rule, file, line, code = place_of(text)
     names = ("preconditions", "trigger_path", "consequences", "suggestions")
     if rule in RISKS:

@@ -1,4 +1,4 @@
-"""How long a command takes to start and end inside a running worker, in each tier."""
+"""Time to start and end a command inside a running worker, in each tier."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""How fast the scanner is, beside flawfinder, on the tree that BENCH_TREE names."""
+"""Speed of the scanner and of flawfinder on the tree that BENCH_TREE names."""
 
 import os
 import time

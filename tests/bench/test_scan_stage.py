@@ -1,4 +1,4 @@
-"""What the scan stage costs as a report says it, the sum of all stages checked against the kernel, beside flawfinder.
+"""Cost of the scan stage according to a report, compared with flawfinder and with the kernel's CPU accounting.
 
 BENCH_TREE names the tree, such as the source of redis.
 """

@@ -1,4 +1,4 @@
-"""A scrape of the metrics of a store with a million jobs and model calls takes at most five seconds."""
+"""Scraping the metrics of a store with a million jobs and model calls takes at most five seconds."""
 
 import time
 from collections.abc import Callable

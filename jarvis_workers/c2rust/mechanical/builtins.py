@@ -19,7 +19,7 @@ LIBRARY = frozenset(_DATA["library"])
 
 
 def library_name(builtin: str) -> str:
-    """Return the C library function equivalent to a builtin, "" if none; `__memcpy_chk` is a function of glibc."""
+    """Return the C library function equivalent to a builtin, or "" if none; `__memcpy_chk` is a function of glibc."""
     name = builtin.removeprefix("__builtin_")
     if name.startswith("__") and name.endswith("_chk"):
         return name

@@ -1,4 +1,4 @@
-"""Arithmetic types of C: their Rust names, literals, integer promotions and usual conversions (C11 6.3.1)."""
+"""C arithmetic types: their Rust names, literals, integer promotions and usual conversions (C11 6.3.1)."""
 
 import math
 from ctypes import c_float

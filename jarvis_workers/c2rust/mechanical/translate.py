@@ -1,4 +1,4 @@
-"""Translate definitions of C to Rust: functions, globals, and declarations of the symbols that stay in C."""
+"""Translate C definitions to Rust: functions, globals, and declarations of the symbols that stay in C."""
 
 from collections.abc import Callable
 

@@ -32,7 +32,7 @@ def number(text: str) -> list[Any]:
 
 
 def negate(value: list[Any]) -> list[Any] | None:
-    """Return the negated numeric constant, None for any other expression."""
+    """Return the negated numeric constant, or None for any other expression."""
     match value:
         case ["n" | "f" as tag, amount]:
             return [tag, -amount]

@@ -122,7 +122,7 @@ def _shared(candidate: Candidate) -> Shared | None:
 
 
 def _sink(candidate: Candidate) -> str | None:
-    """Return the only function in the evidence that the rule may refer to, None if there are several."""
+    """Return the only function in the evidence that the rule may refer to, or None if there are several."""
     called = set(CALL.findall(candidate.evidence)) - NO_CALLS
     rule = RULES_BY_PATTERN.get(candidate.pattern)
     sinks = called.intersection(rule.calls) if rule else set()

@@ -145,7 +145,7 @@ def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
 
 
 def form_of(count: int) -> ReportForm:
-    """Return the report form for clusters of the numbers from 1 to `count`."""
+    """Return the report form for clusters of candidates numbered from 1 to `count`."""
 
     def check(groups: list[Group]) -> list[Group]:
         seen: set[int] = set()

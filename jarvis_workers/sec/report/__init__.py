@@ -49,6 +49,6 @@ SUFFIXES = {
 
 
 def format_of(path: str | PurePath, default: str, suffixes: Mapping[str, str] = SUFFIXES) -> str | None:
-    """Return the format for a file's suffix, `default` without a suffix, None if the suffix is unknown."""
+    """Return the format for a file's suffix, `default` without a suffix, or None if the suffix is unknown."""
     name = PurePath(path).name.lower()
     return next((form for suffix, form in suffixes.items() if name.endswith(suffix)), None if "." in name else default)

@@ -32,7 +32,7 @@ class Looked:
 
 
 def absence_reasons(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[Issue], str | None]:
-    """Return a function from a finding of `before` to the reason why `after` may lack it, None if it is gone."""
+    """Return a function from a finding of `before` to the reason why `after` may lack it, or None if it is gone."""
     summary = after.summary
     gaps = {gap.file: gap.reason for gap in summary.not_checked}
     excluded = {tree.path: tree.reason for tree in summary.excluded}

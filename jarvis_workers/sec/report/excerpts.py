@@ -63,7 +63,7 @@ def cut(content: bytes, spots: Iterable[MarkedLines]) -> dict[str, list[Excerpt]
 
 
 def window(content: bytes, line: int, around: int) -> Excerpt | None:
-    """Return the lines around a line of a file, `around` on each side, None if the line does not exist."""
+    """Return the lines around a line of a file, `around` on each side, or None if the line does not exist."""
     lines = as_utf8(content).split(b"\n")
     if not 0 < line <= len(lines):
         return None

@@ -37,7 +37,7 @@ class ReportDiff:
 def diff(before: Report, after: Report) -> ReportDiff:
     """Compare two reports of the same tree by the fingerprints of their findings.
 
-    Raises UsageError for a report that lists only what was new to its baseline.
+    Raises UsageError for a report that lists only findings new to its baseline.
     """
     for which, report in (("earlier", before), ("later", after)):
         if report.summary.known is not None:

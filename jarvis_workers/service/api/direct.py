@@ -126,7 +126,7 @@ class ChildPool:
 def _converse(
     child: Child, request: DirectRequest, on_progress: ProgressCallback | None, cancel: CancelToken
 ) -> dict[str, Any]:
-    """Return the last message of a child. Raises ChildDied, also when the child exceeds the hard limit."""
+    """Return the last message of a child. Raises ChildDied if the child has died or exceeds the hard limit."""
     until = time.monotonic() + HARD_LIMIT_SECONDS
     with selectors.DefaultSelector() as selector:
         selector.register(child, selectors.EVENT_READ)

@@ -42,9 +42,9 @@ def run_scan(
 ) -> SymbolScan:
     """Read a C project as `jarvis c2rust scan` does on this machine, and write its files and graphs.
 
-    A build is recorded by the command only; its `compile_commands` can be used here.  With `only_dot` or
+    Only the command can record a build; the resulting `compile_commands` can be used here.  With `only_dot` or
     `only_subgraphs` the graphs of an earlier scan are written.  Units that could not be read are in `not_checked`.
-    Raises UsageError, also for a run without result.
+    Raises UsageError, including for a run without a result.
     """
     place = Path(root)
     settings = load_settings({"where": "local"}, directory=Path.cwd())

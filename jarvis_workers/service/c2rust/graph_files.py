@@ -46,7 +46,7 @@ def graph_text(project: ProjectSymbols, selection: GraphSelection, suffix: str =
 
 
 def write_graph(project: ProjectSymbols, selection: GraphSelection, output: Path) -> Path:
-    """Write the graph atomically; raises UsageError, also for a picture that graphviz cannot draw."""
+    """Write the graph atomically. Raises UsageError, including for a picture that graphviz cannot draw."""
     try:
         if output.suffix in PICTURES:
             return _draw(project, selection, output)

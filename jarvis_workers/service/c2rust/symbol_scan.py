@@ -57,7 +57,7 @@ def plan_of(
 ) -> CompilePlan:
     """Return the compile plan of a project; `on_command` is called with each command of its build before it runs.
 
-    Raises UsageError, also if this machine has to parse C but cannot.
+    Raises UsageError, including if this machine must parse C but cannot.
     """
     if settings.place == "local":
         if not is_installed("clang"):

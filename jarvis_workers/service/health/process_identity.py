@@ -55,7 +55,7 @@ def has_ended(worker: WorkerFacts) -> bool:
 
 
 def _birth(pid: int) -> ProcessStart | None:
-    """Return the identity of a process, None if it is dead or a zombie."""
+    """Return the identity of a process, or None if it is dead or a zombie."""
     try:
         stat = (PROC / str(pid) / "stat").read_text()
     except OSError:

@@ -32,7 +32,7 @@ def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[Issue]) -> di
 
 
 def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: int) -> Excerpt | None:
-    """Return `around` lines of a file before and after a line, None if it cannot be read."""
+    """Return `around` lines of a file before and after a line, or None if it cannot be read."""
     try:
         with open_snapshot(blobs, snapshot_id) as reader:
             for _, entry in _entries(reader, {file}):

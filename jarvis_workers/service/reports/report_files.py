@@ -53,7 +53,7 @@ class FileIssue(BaseModel):
 
 
 class FileSummary(BaseModel):
-    """The part of a report's summary about what was not checked."""
+    """The part of a report's summary about files that were not checked."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -73,7 +73,7 @@ def _read(blobs: Blobs, blob: str) -> ReportTotals | None:
 
 
 def _summary_in(content: bytes) -> dict[str, Any] | None:
-    """Return the summary at the beginning of a report, None if it is incomplete."""
+    """Return the summary at the beginning of a report, or None if it is incomplete."""
     text = content.decode("utf-8", "replace")
     start = text.find('"summary":')
     if start not in (1, 2):

@@ -104,7 +104,7 @@ class Excerpts:
         self._read: dict[str, Excerpt | None] = {}
 
     def at(self, place: int, around: int | None = None) -> Excerpt | None:
-        """Return the code around the finding at a place, None if it can no longer be read.
+        """Return the code around the finding at a place, or None if it can no longer be read.
 
         With `around`, return that many lines before and after it.
         """

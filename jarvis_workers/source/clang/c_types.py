@@ -1,4 +1,4 @@
-"""Types of C as plain values, with the layout that clang computed for the target of the unit.
+"""C types as plain values, with the layout that clang computed for the target of the unit.
 
 | kind | meaning | fields |
 |---|---|---|

@@ -107,7 +107,7 @@ class BenchSuites:
         return {"SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
 
     def load_failure(self) -> str:
-        """Return why the programs of the tests cannot load the library, "" if they can; all functions are in C."""
+        """Return why the programs of the tests cannot load the library, or "" if they can; all functions are in C."""
         failure = self.run([NO_FUNCTION]).failure
         return failure and f"the programs cannot load a Rust library built for {platform.machine()} ({failure})"
 

@@ -47,7 +47,7 @@ def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[i
 
 
 def baseline_of(session: "Session", run: Run) -> dict[str, int] | None:
-    """Return the number of baseline findings by fingerprint, None if the run has no baseline."""
+    """Return the number of baseline findings by fingerprint, or None if the run has no baseline."""
     return None if SecOptions.of(run).baseline is None else baselines.read(session, run.id)
 
 

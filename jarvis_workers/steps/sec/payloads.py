@@ -26,7 +26,7 @@ class ModelBlobs(JsonRecord):
 
     @classmethod
     def of(cls, blobs: Mapping[str, str]) -> "ModelBlobs | None":
-        """Return the blobs of a job's result, None if no file has a summary."""
+        """Return the blobs of a job's result, or None if no file has a summary."""
         return cls.decode(blobs) if blobs else None
 
 

@@ -41,7 +41,7 @@ def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
 
 
 def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
-    """Return the verdict on the canary, None if the run has none."""
+    """Return the verdict on the canary, or None if the run has none."""
     if not JudgeOptions.of(run).canary:
         return None
     verdict = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)

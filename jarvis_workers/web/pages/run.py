@@ -113,7 +113,7 @@ def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
 
 
 def _result(run: Run) -> dict[str, Any] | None:
-    """Return the result of a run whose kind has no findings, None if there is no result yet."""
+    """Return the result of a run whose kind has no findings, or None if there is no result yet."""
     world = context()
     if is_conversion(run):
         try:

@@ -64,7 +64,7 @@ class CodeIndex:
         self.meaning = lru_cache(DEFINITIONS_MAX)(self._meaning)
 
     def file(self, path: str) -> SourceFile | None:
-        """Return a file, None if it is missing or unreadable."""
+        """Return a file, or None if it is missing or unreadable."""
         path = path.removeprefix("./")
         with self._lock:
             if path in self._files:
@@ -212,7 +212,7 @@ def _mentions(text: bytes, name: bytes) -> Iterator[int]:
 
 
 def _defined_at(text: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Return the first and last byte of the definition of the name at `start`, None if it is not defined there."""
+    """Return the first and last byte of the definition of the name at `start`, or None if it is not defined there."""
     line = text.rfind(b"\n", 0, start) + 1
     if MACRO.match(text, line, start):
         return line, _end_of_macro(text, end)

@@ -18,7 +18,7 @@ LASTING = lazy(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
 
 
 def declaration(site: Site, name: bytes) -> tuple[int, int] | None:
-    """Return the span of the statement that declares a local variable before the site, None if there is none."""
+    """Return the span of the statement that declares a local variable before the site, or None if there is none."""
     text, function = site.source.text, site.function
     if function is None:
         return None

@@ -34,7 +34,7 @@ class Printed(NamedTuple):
 
 
 def printed_length(site: Site, format_index: int) -> Printed | None:
-    """Return the length of the output, None for a format that is not a literal."""
+    """Return the length of the output, or None for a format that is not a literal."""
     masked = site.masked(format_index).strip()
     if not LITERALS.match(masked):
         return None

@@ -101,7 +101,7 @@ def _is_of_caller(scope: BufferSizes, name: bytes) -> bool:
 
 
 def _fits(site: Site, scope: BufferSizes, source: bytes) -> bool | None:
-    """Return whether the source fits into the target, None if a size is unknown."""
+    """Return whether the source fits into the target, or None if a size is unknown."""
     capacities = scope.capacities(site.masked(0))
     if not capacities:
         return None

@@ -107,7 +107,7 @@ def _look_behind(site: Site, name: bytes) -> _Next:
 
 
 def _subject(site: Site) -> bytes | None:
-    """Return the released pointer, None if it cannot be followed."""
+    """Return the released pointer, or None if it cannot be followed."""
     if site.function is None or (site.name != b"delete" and len(site.arguments.spans) != 1):
         return None
     name = plain_pointer(released(site))
@@ -252,13 +252,13 @@ def _is_fixed(site: Site, value: Assigned, follow_on: bool = True) -> bool:
 
 
 def _all_fixed(site: Site, name: bytes) -> float | None:
-    """Return the adjustment if all values are fixed, None if `if (p != buffer) free(p);` excludes them."""
+    """Return the adjustment if all values are fixed, or None if `if (p != buffer) free(p);` excludes them."""
     guard = INEQUALITY_TEST.search(site.source.text, max(0, site.start - GUARD_REACH), site.start)
     return None if guard and name in guard.groups() else 0.1
 
 
 def _mixed(site: Site, name: bytes) -> float | None:
-    """Return the adjustment if only some values are from the heap, None after a test such as `if (p != buffer)`."""
+    """Return the adjustment if only some values are from the heap, or None after a test such as `if (p != buffer)`."""
     if any(use.kind == "test" for use in site.uses_before(name)):
         return None
     return -0.2 if is_conditional(site.source.text, site.start) else -0.1

@@ -89,7 +89,7 @@ def _is_statement(text: bytes, start: int, end: int) -> bool:
 
 
 def _acquired_from(site: Site, call: LockCall) -> int | None:
-    """Return the offset from which the lock is certainly held, None if that is unclear."""
+    """Return the offset from which the lock is certainly held, or None if that is unclear."""
     text = site.source.text
     if not site.name:
         return call.end

@@ -118,7 +118,7 @@ def check_thread(site: Site) -> float | None:
 
 
 def _look(site: Site, function: Function) -> float | None:
-    """Return the confidence adjustment for how the result is used, None if it is checked."""
+    """Return the confidence adjustment for how the result is used, or None if it is checked."""
     result = site.result
     if result.kind == "ignored":
         return 0.0
