@@ -78,6 +78,6 @@ def save_items(store: Store, items: list[Item], stop: threading.Event) -> list[I
         raise
     except StoreError:
         with store.write() as session:
-            left = transcripts.of_jobs_that_are_there(session, items)
+            left = transcripts.of_existing_jobs(session, items)
             transcripts.save(session, left)
         return left

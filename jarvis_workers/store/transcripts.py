@@ -88,7 +88,7 @@ def save(session: Session, items: Iterable[Item]) -> None:
         session.execute(delete(ANSWER).where(ANSWER.c.key.in_(some)))
 
 
-def of_jobs_that_are_there(session: Session, items: Sequence[Item]) -> list[Item]:
+def of_existing_jobs(session: Session, items: Sequence[Item]) -> list[Item]:
     """Drop the items of jobs whose run has been removed in the meantime."""
     ids = {item.job_id for item in items if not isinstance(item, StoredAnswer | Forgotten)}
     there = set(session.execute(select(JOB.c.id).where(JOB.c.id.in_(ids))).scalars())

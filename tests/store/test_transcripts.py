@@ -205,7 +205,7 @@ def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> Non
     with pytest.raises(StoreError):
         keep(store, *items)
     with store.write() as session:
-        left = transcripts.of_jobs_that_are_there(session, items)
+        left = transcripts.of_existing_jobs(session, items)
         transcripts.save(session, left)
 
     assert left == items[1:4]
