@@ -1,4 +1,4 @@
-"""The cost of a fleet: idle slots, notifications, memory of the broker, and latency of a small run behind a large one."""
+"""The cost of a fleet: idle slots, notifications, memory of the broker, and latency of small runs behind large ones."""
 
 import os
 import statistics
