@@ -40,8 +40,8 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
     "half YAML, then a report": ([text(HALF), report(item(1), item(2))], "confirmed", "confirmed"),
     "300 KB of prose": ([text(WORDS)] * 3, "undecided", "undecided"),
     "a refusal": ([text(REFUSES)] * 3, "undecided", "undecided"),
-    "a refusal by filter": ([text("", finish="content_filter")] * 3, "undecided", "undecided"),
-    "an answer that is cut off": ([text(HALF, finish="length")] * 3, "undecided", "undecided"),
+    "a refusal by a content filter": ([text("", finish="content_filter")] * 3, "undecided", "undecided"),
+    "a truncated answer": ([text(HALF, finish="length")] * 3, "undecided", "undecided"),
     "an empty answer": ([text("")] * 3, "undecided", "undecided"),
     "an empty report": ([report()] * 3, "undecided", "undecided"),
     "two reports that differ": ([text(TWO_REPORTS)] * 3, "undecided", "undecided"),
@@ -49,7 +49,7 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
     "a missing number, given when asked": ([report(item(1)), report(item(2, SAFE))], "confirmed", "dismissed"),
     "an unknown number": ([report(item(1), item(2), item(9))] * 3, "undecided", "undecided"),
     "zero-based numbering": ([report(item(0, SAFE), item(1, SAFE))] * 3, "undecided", "undecided"),
-    "an unknown number, put right": ([report(item(7)), report(item(1), item(2, SAFE))], "confirmed", "dismissed"),
+    "an unknown number, corrected": ([report(item(7)), report(item(1), item(2, SAFE))], "confirmed", "dismissed"),
     "one number twice, differing": ([report(item(1), item(1, SAFE), item(2))], "undecided", "confirmed"),
     "another verdict when asked again": ([report(item(1, SAFE)), report(item(1), item(2))], "undecided", "confirmed"),
     "an empty field": ([report(item(1, trigger_path=" - "), item(2))] * 3, "review", "confirmed"),
@@ -59,46 +59,58 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
         "confirmed",
     ),
     "an invented quote": ([report(item(1, evidence=INVENTED), item(2))] * 2, "review", "confirmed"),
-    "an invented quote against a risk": (
+    "an invented quote in a dismissal": (
         [report(item(1, SAFE, evidence=INVENTED), item(2))] * 2,
         "review",
         "confirmed",
     ),
-    "an invented quote, put right": (
+    "an invented quote, corrected": (
         [report(item(1, evidence=INVENTED), item(2)), report(item(1))],
         "confirmed",
         "confirmed",
     ),
     "a wrong line number": ([report(item(1, evidence=WRONG_LINE), item(2))] * 2, "review", "confirmed"),
-    "a file that is not there": (
+    "a missing file": (
         [report(item(1, evidence=[{**INVENTED[0], "file": "no.c"}]), item(2))] * 2,
         "review",
         "confirmed",
     ),
-    "a quote of next to nothing": (
+    "a trivial quote": (
         [report(item(1, evidence=[{**INVENTED[0], "quote": "{ }"}]), item(2))] * 2,
         "review",
         "confirmed",
     ),
     "no evidence": ([report(item(1, SAFE, evidence=[]), item(2))] * 2, "review", "confirmed"),
     "a dismissal without a reason": ([report(item(1, SAFE, preconditions=" - "), item(2))] * 3, "review", "confirmed"),
-    "a dismissal with none for a reason": (
+    "a dismissal with N/A as its reason": (
         [report(item(1, SAFE, preconditions="N/A."), item(2))] * 3,
         "review",
         "confirmed",
     ),
-    "a dismissal that gives its reason when asked": (
+    "a dismissal with a reason when asked": (
         [report(item(1), item(2, SAFE, preconditions="")), report(item(2, SAFE))],
         "confirmed",
         "dismissed",
     ),
-    "a dismissal by a comment": ([report(item(1, SAFE, evidence=COMMENT), item(2))] * 2, "review", "confirmed"),
-    "a dismissal by a document": ([report(item(1, SAFE, evidence=DOCUMENT), item(2))] * 2, "review", "confirmed"),
-    "a dismissal by a keyword": ([report(item(1, SAFE, evidence=KEYWORD), item(2))] * 2, "review", "confirmed"),
-    "a risk by a keyword": ([report(item(1, evidence=KEYWORD), item(2))] * 2, "review", "confirmed"),
+    "a dismissal that quotes a comment": (
+        [report(item(1, SAFE, evidence=COMMENT), item(2))] * 2,
+        "review",
+        "confirmed",
+    ),
+    "a dismissal that quotes a document": (
+        [report(item(1, SAFE, evidence=DOCUMENT), item(2))] * 2,
+        "review",
+        "confirmed",
+    ),
+    "a dismissal that quotes a keyword": (
+        [report(item(1, SAFE, evidence=KEYWORD), item(2))] * 2,
+        "review",
+        "confirmed",
+    ),
+    "a risk that quotes a keyword": ([report(item(1, evidence=KEYWORD), item(2))] * 2, "review", "confirmed"),
     "a wrong key": ([ModelRefused("401")], "undecided", "undecided"),
-    "a model that is gone": ([ModelUnavailable("gone")], "undecided", "undecided"),
-    "a model that goes half-way": ([report(item(1)), ModelUnavailable("gone")], "confirmed", "undecided"),
+    "an unavailable model": ([ModelUnavailable("gone")], "undecided", "undecided"),
+    "a model that fails midway": ([report(item(1)), ModelUnavailable("gone")], "confirmed", "undecided"),
 }
 
 
