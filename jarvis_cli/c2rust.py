@@ -22,9 +22,9 @@ from jarvis_cli.option_records import taking_options
 
 
 def scan(ctx: typer.Context, options: ProjectScan) -> int:
-    """Read the symbols of a C project, their call graph, and the order to translate them in.
+    """Read the symbols of a C project, their call graph, and their translation order.
 
-    The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; it is named.
+    The files go to .jarvis/c2rust/ in the project. Exit 3: a translation unit could not be read; the output names it.
     """
     from jarvis_cli.c2rust_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
 
@@ -32,10 +32,10 @@ def scan(ctx: typer.Context, options: ProjectScan) -> int:
 
 
 def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
-    """Give each function of a C library a Rust signature: references, slices and strings in place of pointers.
+    """Give each function of a C library a Rust signature, with references, slices and strings instead of pointers.
 
-    The crate has all types, and forwarders to the C originals. A signature stays if the project's tests pass through
-    it; otherwise its pointers are raw. Signatures go to .jarvis/c2rust/signatures.jsonl.
+    The crate has all types, and forwarders to the C originals. A signature is kept if the project's tests pass with it;
+    otherwise its pointers are raw. Signatures go to .jarvis/c2rust/signatures.jsonl.
     """
     from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
 
@@ -43,9 +43,9 @@ def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
 
 
 def fast(ctx: typer.Context, options: FastConversion) -> int:
-    """Convert a C library to a Rust crate without a model; each function is proven against C, or stays in C by name.
+    """Convert a C library to a Rust crate without a model; unproven functions stay in C and are named.
 
-    The project's own build and tests run in the sandbox. Exit 3: functions stay in C because nothing proves them.
+    The project's own build and tests run in the sandbox. Exit 3: functions stay in C because no test proves them.
     """
     from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
 
@@ -61,7 +61,7 @@ app.command("scan", short_help="Read symbols, call graph and translation order."
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
-app.command("skeleton", short_help="Give functions Rust signatures that the tests pass.", examples=SKELETON_EXAMPLES)(
+app.command("skeleton", short_help="Give functions Rust signatures with which the tests pass.", examples=SKELETON_EXAMPLES)(
     taking_options(SkeletonConversion, skeleton)
 )
 app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(

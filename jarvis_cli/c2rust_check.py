@@ -25,10 +25,10 @@ Crate = Annotated[
 def check(
     _: typer.Context, path: Project = None, crate_dir: Crate = None, where: Where = None, quiet: Quiet = False
 ) -> int:
-    """Run the gates on the functions of a crate that you edited: those that changed since jarvis c2rust fast wrote it.
+    """Run the gates on the functions of a crate that you edited since jarvis c2rust fast wrote it.
 
-    Each one is built, and tested alone in Rust and together with the others, as the conversion did. Exit 1: a gate
-    refuses an edit, and says why; 3: nothing proves an edit, or something besides functions changed.
+    Each function is built, then tested alone and together with the others, as in the conversion. Exit 1: a gate refuses
+    an edit, with the reason; 3: no test proves an edit, or something other than functions changed.
     """
     from jarvis_cli.c2rust_edits import check_edited_crate  # noqa: PLC0415  (the store is slow to import)
 

@@ -31,8 +31,8 @@ def collect(
 ) -> int:
     """Write the names of the functions that headers declare, one per line.
 
-    Headers are parsed with the compiler arguments of the sources next to them. Files that are not headers are skipped,
-    and headers that cannot be parsed are named; the others are collected.
+    Headers are parsed with the compiler arguments of the sources next to them. Files that are not headers are skipped;
+    headers that cannot be parsed are skipped with a warning.
     """
     from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415

@@ -1,6 +1,6 @@
 """`jarvis c2rust symbols`, `graph` and `order`: the results of a scan, from the files in <root>/.jarvis/c2rust.
 
-Users may have edited these files: invalid parts are reported on standard error, and the others are used.
+Users may have edited these files: invalid parts are reported on standard error, and the rest is used.
 """
 
 import json
@@ -101,7 +101,7 @@ def graph(
         Path | None, typer.Option("--subgraphs-dir", metavar="DIR", help="Write the sub-graph of each root as DOT.")
     ] = None,
 ) -> int:
-    """Write the graph of calls and of taken addresses, completely or as far as some functions reach."""
+    """Write the graph of calls and taken addresses, in full or only the part that some functions reach."""
     from jarvis_workers.service.c2rust import graph_files  # noqa: PLC0415
 
     project = _project(root, run)

@@ -26,9 +26,9 @@ After = Annotated[str | None, typer.Option(metavar="REPORT", help="Security repo
 
 
 def roadmap(path: Project = Path(), sec_before: Before = None, sec_after: After = None, as_json: AsJson = False) -> int:
-    """Print the stages from C to Rust: input, gate, fall-back, and what the last runs over the project measured.
+    """Print the stages from C to Rust: input, gate, fallback, and measurements of the last runs over the project.
 
-    Thresholds of gates are settings: c2rust.gate_score_fall_percent and the like.
+    Thresholds of gates are settings, such as c2rust.gate_score_fall_percent.
     """
     from jarvis_workers.service.c2rust.project_roadmap import measure_roadmap  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415

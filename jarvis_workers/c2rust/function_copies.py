@@ -17,7 +17,7 @@ Copy = tuple[CDefinition, UnitDefinitions]
 
 
 def is_unit_variable(definition: CDefinition, unit: UnitDefinitions) -> bool:
-    """Return whether a definition is a mutable static variable in a header, of which each unit has a copy."""
+    """Return whether a definition is a mutable static variable in a header: each unit has its own copy."""
     is_static = definition.internal and definition.type.kind != "function"
     return is_static and not definition.constant and definition.extent.file != unit.file
 

@@ -1,8 +1,8 @@
 """Shims and forwarders: how a function with Rust parameters is called from C, and calls C.
 
-A shim is the `extern "C"` function that C programs call: it converts C arguments by the mappings of the parameters, and
-calls the Rust function.  A forwarder is the Rust function as long as it has no body: it converts its arguments back,
-and calls the C original.
+A shim is the `extern "C"` function that C programs call: it converts C arguments according to the mappings of the
+parameters, and calls the Rust function.  A forwarder takes the place of the body of the Rust function: it converts the
+arguments back, and calls the C original.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ NOT_DECLARED = "Rust cannot declare it, or cannot forward its arguments"
 
 
 class ArgumentConversion(NamedTuple):
-    """The Rust type of a parameter, its argument from C, the argument for C, and what the conversion claims.
+    """The Rust type of a parameter, the expressions that convert its argument from C and to C, and the safety claim.
 
     `{a}` is the name of the C argument, `{p}` that of the parameter, `{n}` the C argument with the length, `{t}` the
     type of the element.
@@ -96,16 +96,16 @@ unsafe fn forward_{name}({parameters}){result} {{
 
 
 def form_of(mapping: ParameterMapping) -> str:
-    """Return how a parameter passes, as "slice" or "option ref"."""
+    """Return how a parameter is passed, such as "slice" or "option ref"."""
     return f"option {mapping.inner}" if mapping.kind == "option" else mapping.kind
 
 
 def forward_project(
     project: TranslatedProject, mappings: Mapping[str, Sequence[ParameterMapping]], raw: Collection[str] = ()
 ) -> TranslatedProject:
-    """Return a project whose functions are shims and forwarders; `mappings` are by key.
+    """Return a project whose functions are shims and forwarders; `mappings` are by function key.
 
-    The pointers of the functions `raw`, by slot, stay raw.
+    The functions in `raw`, given by slot, keep raw pointers.
     """
     items = (_forwarded(one, mappings, project.names[one.item.unit.file], raw) for one in project.functions)
     return replace(project, items=tuple(items))
@@ -132,7 +132,7 @@ def _refusal(item: ProjectItem) -> str:
 
 
 def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names) -> str | None:
-    """Return shim and forwarder of a function, None if Rust cannot declare it or forward its arguments."""
+    """Return the shim and the forwarder of a function, or None if Rust cannot declare it or forward its arguments."""
     type_ = item.definition.type
     promoted = any(one.kind == "floating" and one.size == FLOAT_BYTES for one in type_.parameters)
     if type_.variadic or len(mappings) != len(type_.parameters) or (promoted and not type_.prototyped):
@@ -179,7 +179,7 @@ def _element(parameter: CType, names: Names) -> str:
 
 
 def _names(mappings: Sequence[ParameterMapping], names: Names) -> list[str]:
-    """Return a name for each parameter, as in C if that is a unique identifier and not the name of a static."""
+    """Return a name for each parameter: the C name, if it is a unique identifier and not the name of a static."""
     found = [identifier(one.parameter) if one.parameter else "" for one in mappings]
     taken = {"", *names.reserved, *(name for name in found if found.count(name) > 1)}
     return [f"a{number}" if name in taken else name for number, name in enumerate(found)]

@@ -33,7 +33,7 @@ FORMATS = ("text", "markdown", "json", "html")
 
 
 def is_conversion(run: Run) -> bool:
-    """Return whether the run has converted a C project, at least its signatures."""
+    """Return whether the run has converted a C project, or at least its signatures."""
     return run.kind in (FAST, SKELETON)
 
 

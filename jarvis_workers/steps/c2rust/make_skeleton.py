@@ -1,5 +1,7 @@
-"""Make the skeleton of a conversion: translate all functions, build the programs with slots, trace the tests,
-and leave out the bodies that rustc rejects.  A run for signatures has forwarders for bodies."""
+"""Create the skeleton of a conversion: translated functions, programs with slots, and traces of the tests.
+
+Bodies that rustc rejects are left out.  In a run for signatures, the bodies are forwarders.
+"""
 
 import platform
 from collections import defaultdict
@@ -65,7 +67,7 @@ class SkeletonWork(JsonRecord):
 
 
 class Checks(NamedTuple):
-    """The bodies that rustc accepts, and the first error of each of the others, by slot."""
+    """The bodies that rustc accepts, and the first error of each rejected body, by slot."""
 
     bodies: dict[str, CrateItem]
     errors: dict[str, CargoMessage]
@@ -89,7 +91,7 @@ def recall(work: SkeletonWork, resources: Resources) -> Commit | None:
 
 
 def decide(work: SkeletonWork, resources: Resources) -> Commit:
-    """Return the skeleton as a blob, or why there is none, since another attempt would not help."""
+    """Return the skeleton as a blob, or the reason why there is none, since another attempt would not help."""
     try:
         return _make(work, resources)
     except StepFailed as error:
@@ -127,9 +129,9 @@ def choose_signatures(
     bench: ProjectBench,
     suites: BenchSuites,
 ) -> TranslatedProject:
-    """Return shims and forwarders with which the tests pass; pointers of functions that fail are raw.
+    """Return shims and forwarders with which the tests pass; functions that fail keep raw pointers.
 
-    `mappings` are proposals, by key.
+    `mappings` are the proposed mappings, by function key.
     """
     raw = set[str]()
     for _ in range(MOST_SIGNATURES):

@@ -27,7 +27,7 @@ LEAST_SECONDS, SLOWER = 60, 20
 
 @dataclass(frozen=True, slots=True)
 class SuiteBaseline:
-    """A test command with all functions in C: its CPU seconds, and whether two runs reached the same functions."""
+    """A test command with all functions in C: CPU seconds, and whether two runs reached the same functions."""
 
     command: str
     seconds: float
