@@ -61,7 +61,7 @@ app.command("scan", short_help="Read symbols, call graph and translation order."
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
-app.command("skeleton", short_help="Give functions Rust signatures with which the tests pass.", examples=SKELETON_EXAMPLES)(
+app.command("skeleton", short_help="Give functions Rust signatures that pass the tests.", examples=SKELETON_EXAMPLES)(
     taking_options(SkeletonConversion, skeleton)
 )
 app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
