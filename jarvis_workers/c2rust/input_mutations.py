@@ -5,14 +5,15 @@ it (input-to-state correspondence, REDQUEEN, NDSS 2019).  Inputs that reached so
 """
 
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.input_values import EDGES
+from jarvis_workers.c2rust.input_values import EDGES, NUMBERS, as_float
 
 # Arguments as hexadecimal numbers with the types that they are extended from, and bytes of objects.
-VALUE = re.compile(r"^([gs]) ([0-9a-f]+)(| bool| [iu](?:8|16))$")
+VALUE = re.compile(r"^([gsv]) ([0-9a-f]+)(| bool| [iu](?:8|16))$")
 BYTES = re.compile(r"^w (\d+) ((?:[0-9a-f]{2})+)$")
 OBJECT = re.compile(r"^o (\d+)$")
 WORD = 8
@@ -119,7 +120,9 @@ class _Mutation:
     def _change_line(self, number: int) -> None:
         random, line = self._random, self._lines[number]
         if match := VALUE.match(line):
-            self._lines[number] = f"{match[1]} {_extended(self._value(int(match[2], 16)), match[3]):x}{match[3]}"
+            value = int(match[2], 16)
+            changed = self._floating() if match[1] == "v" else self._value(value)
+            self._lines[number] = f"{match[1]} {_extended(changed, match[3]):x}{match[3]}"
             return
         match = BYTES.match(line)
         assert match is not None
@@ -138,6 +141,11 @@ class _Mutation:
         else:
             del content[at : at + random.randint(1, size)]
         self._lines[number] = f"w {match[1]} {content.hex()}" if content else f"w {match[1]} 00"
+
+    def _floating(self) -> int:
+        """Return the bits of a double."""
+        value = self._random.choice((*NUMBERS, *map(as_float, self._constants)))
+        return int.from_bytes(struct.pack("<d", value), "little")
 
     def _value(self, value: int) -> int:
         random = self._random

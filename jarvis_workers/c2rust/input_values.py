@@ -12,6 +12,7 @@ MOST_ELEMENTS = 48
 CALM = 16
 EDGES = (0, 0, 1, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 100, 127, 128, 255, 256, -1, -2)
 NUMBERS = (0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 3.0, 10.0, 100.0, 0.1, 1e-3, 1e6, -1e9)
+MOST_WHOLE = 64
 TEXTS = (b"", b"a", b"0", b"12", b"-7", b"1.5", b"true", b"abc", b"a b", b"/a/b", b"x=1", b"hello world")
 SMALL = ("bool", "integer", "enum")
 
@@ -59,7 +60,13 @@ class InputValues:
 
     def bits(self, type_: CType) -> int:
         """Return the bits of a floating-point number."""
-        value = self.random.choice(NUMBERS) if self.random.random() < 0.7 else self.random.uniform(-100, 100)
+        random, choice = self.random, self.random.random()
+        if choice < 0.2 and self.constants:
+            value = as_float(random.choice(self.constants))
+        elif choice < 0.6:
+            value = random.choice(NUMBERS)
+        else:
+            value = float(random.randint(-2, MOST_WHOLE)) if choice < 0.8 else random.uniform(-100, 100)
         code, whole = ("<f", "<I") if type_.size == 4 else ("<d", "<Q")
         return int(struct.unpack(whole, struct.pack(code, value))[0])
 
@@ -72,3 +79,8 @@ class InputValues:
             return random.choice(TEXTS)
         alphabet = random.choice((b"ab", b"0123456789.-+eE", bytes(range(32, 127)), bytes(range(1, 256))))
         return bytes(random.choice(alphabet) for _ in range(random.choice((1, 3, 8, 20, 40))))
+
+
+def as_float(value: int) -> float:
+    """Return a constant as a number that a float can hold."""
+    return float(max(-(1 << 64), min(value, 1 << 64)))

@@ -54,18 +54,23 @@ static void count_place(uintptr_t pc, uint64_t kind)
     *count += *count < 255;
 }
 
-static void count_comparison(uintptr_t pc, uint64_t one, uint64_t other, int bytes)
+static void note_operands(uint64_t one, uint64_t other, int bytes)
 {
-    int unused = 64 - 8 * bytes;
-    int64_t more = (int64_t)((one - other) << unused) >> unused;
-    count_place(pc, more == 0 ? 1 : more == 1 ? 2 : more == -1 ? 3 : more > 0 ? 4 : 5);
     struct observation *now = coverage.now;
-    if (!more || now->operand_count == MOST_OPERANDS)
+    if (one == other || now->operand_count == MOST_OPERANDS)
         return;
     for (int at = 0; at < now->operand_count; at++)
         if (now->operands[at].one == one && now->operands[at].other == other && now->operands[at].bytes == bytes)
             return;
     now->operands[now->operand_count++] = (struct operands){one, other, bytes};
+}
+
+static void count_comparison(uintptr_t pc, uint64_t one, uint64_t other, int bytes)
+{
+    int unused = 64 - 8 * bytes;
+    int64_t more = (int64_t)((one - other) << unused) >> unused;
+    count_place(pc, more == 0 ? 1 : more == 1 ? 2 : more == -1 ? 3 : more > 0 ? 4 : 5);
+    note_operands(one, other, bytes);
 }
 
 /* Adds the features of a call to those known; returns how many are new. */
@@ -93,8 +98,12 @@ static int new_features(int is_callee)
 #define OBSERVE_FLOATING(name, type)                                                                                   \
     MODULE void __sanitizer_cov_trace_##name(type one, type other)                                                     \
     {                                                                                                                  \
-        if (coverage.on)                                                                                               \
-            count_place(CALLER, one == other ? 1 : one > other ? 4 : 5);                                               \
+        uint64_t bits[2] = {0, 0};                                                                                     \
+        if (!coverage.on)                                                                                              \
+            return;                                                                                                    \
+        memcpy(bits, &one, sizeof one), memcpy(bits + 1, &other, sizeof other);                                        \
+        count_place(CALLER, one == other ? 1 : one > other ? 4 : 5);                                                   \
+        note_operands(bits[0], bits[1], sizeof(type));                                                                 \
     }
 
 OBSERVE_COMPARISON(cmp1, uint8_t)

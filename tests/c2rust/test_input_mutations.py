@@ -22,6 +22,7 @@ def mutants(parent: ParentInput, count: int = 200) -> set[str]:
         ("g 1f\ng 7\n", Operands(4, 0x1F, 0x3039), "g 3039\ng 7\n"),
         ("g 1f\ng 7\n", Operands(4, 0x3039, 0x1F), "g 3039\ng 7\n"),
         ("o 8\nw 0 0100000002000000\nG 0\n", Operands(4, 2, 0x1234), "o 8\nw 0 0100000034120000\nG 0\n"),
+        ("v 3ff0000000000000\n", Operands(8, 0x3FF0 << 48, 0x4005 << 48), "v 4005000000000000\n"),
         ("o 4\nw 0 616263\nG 0\n", Operands(1, 0x62, 0x7A), "o 4\nw 0 617a63\nG 0\n"),
     ],
 )
