@@ -35,6 +35,7 @@
 #define MICROSECONDS_INPUT 100000
 #define SECONDS_RUST 2
 #define MOST_SECONDS 8
+#define MOST_SECONDS_RUST 40
 #define MOST_RECORDED 24
 #define MOST_RECORDED_BYTES 256
 
@@ -307,7 +308,7 @@ __attribute__((noreturn)) static void run_input(struct slot *slot, const char *t
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0), dup2(null, 1), dup2(null, 2);
     setrlimit(RLIMIT_CPU, &seconds), setrlimit(RLIMIT_CORE, &none);
-    alarm(MOST_SECONDS);
+    alarm(in_rust ? MOST_SECONDS_RUST : MOST_SECONDS); /* a machine may be busy */
     if (!in_rust)
         limit_time(MICROSECONDS_INPUT);
     read_input(&all, text, in_rust);

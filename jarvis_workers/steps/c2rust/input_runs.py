@@ -117,6 +117,14 @@ class _Trial:
         more = tuple(mutated_inputs(parents, plan.constants, random, MUTATED))
         return replace(self, plan=plan._replace(inputs=(*plan.inputs, *more)))
 
+    def numbers(self, first: int) -> range:
+        """Return the inputs from a number."""
+        return range(first, len(self.plan.inputs))
+
+    def reaches_more(self, first: int) -> bool:
+        """Return whether an input from a number reaches something new in the function itself."""
+        return any(number in self.usable and self.usable[number].own for number in self.numbers(first))
+
     def usable_inputs(self, program: str) -> UsableInputs:
         """Return the inputs to use: first those that reach something new."""
         reach, everything = self.usable, len(self.plan.inputs)
@@ -136,15 +144,14 @@ def _try_inputs(bench: ProjectBench, program: str, plans: Sequence[CallPlan]) ->
     for slot, trial in trials.items():
         trials[slot] = replace(trial, recorded=tuple(_recorded_calls(log, trial.plan)))
     _read_reach(log, trials)
+    left = trials
     for _ in range(MUTATION_ROUNDS):
-        counts = {slot: len(trial.plan.inputs) for slot, trial in trials.items()}
-        trials = {slot: trial.mutated() for slot, trial in trials.items()}
-        texts = [
-            trial.plan.text([*trial.parents(), *range(counts[slot], len(trial.plan.inputs))])
-            for slot, trial in trials.items()
-            if len(trial.plan.inputs) > counts[slot]
-        ]
-        _read_reach(call_program(bench, program, "".join(texts), {}).log, trials, counts)
+        counts = {slot: len(trial.plan.inputs) for slot, trial in left.items()}
+        mutated = {slot: trial.mutated() for slot, trial in left.items()}
+        texts = [trial.plan.text([*trial.parents(), *trial.numbers(counts[slot])]) for slot, trial in mutated.items()]
+        _read_reach(call_program(bench, program, "".join(texts), {}).log, mutated, counts)
+        trials |= mutated
+        left = {slot: trial for slot, trial in mutated.items() if trial.reaches_more(counts[slot])}
     return trials
 
 
