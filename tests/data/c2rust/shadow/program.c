@@ -49,6 +49,9 @@ void touch(char *bytes, long n) { bytes[n / 2]++; }
 int divide(int a, int b) { return a / b; }
 int local_array(int n) { char a[300]; memset(a, n, sizeof a); int s = 0; for (int i = 0; i < 300; i++) s += a[i]; return s; }
 int late_error(int n) { errno = n; return n; }
+int has_room(void) { void *p = malloc(100); free(p); return p != 0; }
+clock_t ticks(void) { return clock(); }
+int end_of_new(FILE *f) { char c; return (int)fread(&c, 1, 1, f) + 2 * (feof(f) != 0); }
 const void *last_local;
 int dangle(int n) { int local = n; last_local = &local; return local; }
 
@@ -111,6 +114,9 @@ int main(int argc, char **argv)
     CASE(divide) got = divide(8, 2);
     CASE(local_array) got = local_array(1);
     CASE(late_error) got = late_error(3);
+    CASE(has_room) got = has_room();
+    CASE(ticks) got = ticks() >= 0;
+    CASE(end_of_new) { FILE *f = fopen(argv[2], "w"); got = end_of_new(f); fclose(f); }
     CASE(dangle) got = dangle(3);
     CASE(clip_both) got = clip_both(clip(20));
     CASE(name_of) got = name_of(1)[0] + name_of(0)[0];
