@@ -160,7 +160,10 @@ static int vary_memory(uint64_t *pointer, const char *stack, int length)
     room = room < VARIED_BYTES ? room : VARIED_BYTES;
     if (room >= sizeof word)
         memcpy(&word, (char *)*pointer, sizeof word);
-    if (!is_address(word) && (text = text_length((unsigned char *)*pointer, room)))
+    /* The first bytes of a structure may look like a text. */
+    if (!is_address(word) && (!variation.watch->access_count || !draw(4)))
+        text = text_length((unsigned char *)*pointer, room);
+    if (text)
         offset = draw(text);
     else if (!draw_place(*pointer, end, &offset, &bytes))
         return 0;
