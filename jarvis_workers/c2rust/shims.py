@@ -5,7 +5,7 @@ parameters, and calls the Rust function.  A forwarder takes the place of the bod
 arguments back, and calls the C original.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -82,10 +82,10 @@ CONVERSIONS: Mapping[str, ArgumentConversion] = {
     ),
 }
 TEXT = """{head} {{
-{claims}    forward_{name}({arguments})
+{claims}    {name}({arguments})
 }}
 
-unsafe fn forward_{name}({parameters}){result} {{
+unsafe fn {name}({parameters}){result} {{
     extern "C" {{
         #[link_name = "{symbol}"]
         {original}
@@ -107,12 +107,33 @@ def forward_project(
 
     The functions in `raw`, given by slot, keep raw pointers.
     """
-    items = (_forwarded(one, mappings, project.names[one.item.unit.file], raw) for one in project.functions)
+    forwarders = forwarder_names([one.item.rust_name for one in project.items])
+    items = (
+        _forwarded(one, mappings, project.names[one.item.unit.file], raw, forwarders[one.item.rust_name])
+        for one in project.functions
+    )
     return replace(project, items=tuple(items))
 
 
+def forwarder_names(rust_names: Iterable[str]) -> dict[str, str]:
+    """Return the name of the forwarder for each Rust name: `forward_sum`, or `forward_sum_` if the project has that."""
+    taken = set(rust_names)
+    forwarders = dict[str, str]()
+    for name in sorted(taken):
+        forwarder = f"forward_{name.removeprefix('r#')}"
+        while forwarder in taken:
+            forwarder += "_"
+        taken.add(forwarder)
+        forwarders[name] = forwarder
+    return forwarders
+
+
 def _forwarded(
-    one: Translated, mappings: Mapping[str, Sequence[ParameterMapping]], names: Names, raw: Collection[str]
+    one: Translated,
+    mappings: Mapping[str, Sequence[ParameterMapping]],
+    names: Names,
+    raw: Collection[str],
+    forwarder: str,
 ) -> Translated:
     item = one.item
     refusal = NOT_CHOSEN if one.refusal == NOT_CHOSEN else item.refusal or _refusal(item)
@@ -121,7 +142,7 @@ def _forwarded(
     chosen = tuple(mappings.get(item.definition.key, ()))
     if item.slot in raw:
         chosen = tuple(ParameterMapping(one.parameter, "value" if one.kind == "value" else "raw") for one in chosen)
-    text = shim_text(item, chosen, names)
+    text = shim_text(item, chosen, names, forwarder)
     return Translated(item, RustBody(text, ()), "", chosen) if text else Translated(item, None, NOT_DECLARED)
 
 
@@ -131,7 +152,7 @@ def _refusal(item: ProjectItem) -> str:
     return HEADER_COPY if item.definition.internal and from_text(item.file) != item.unit.file else ""
 
 
-def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names) -> str | None:
+def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names, forwarder: str) -> str | None:
     """Return the shim and the forwarder of a function, or None if Rust cannot declare it or forward its arguments."""
     type_ = item.definition.type
     promoted = any(one.kind == "floating" and one.size == FLOAT_BYTES for one in type_.parameters)
@@ -159,7 +180,7 @@ def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Na
     return TEXT.format(
         head=f'pub unsafe extern "C" {head}',
         claims=claims,
-        name=item.rust_name.removeprefix("r#"),
+        name=forwarder,
         arguments=", ".join(arguments),
         parameters=", ".join(parameters),
         result=f" -> {spelled(type_.target, names)}" if type_.target and type_.target.kind != "void" else "",
@@ -179,7 +200,7 @@ def _element(parameter: CType, names: Names) -> str:
 
 
 def _names(mappings: Sequence[ParameterMapping], names: Names) -> list[str]:
-    """Return a name for each parameter: the C name, if it is a unique identifier and not the name of a static."""
+    """Return a name for each parameter: the C name, if it is a unique identifier that hides no other name."""
     found = [identifier(one.parameter) if one.parameter else "" for one in mappings]
-    taken = {"", *names.reserved, *(name for name in found if found.count(name) > 1)}
+    taken = {"", "original", *names.reserved, *(name for name in found if found.count(name) > 1)}
     return [f"a{number}" if name in taken else name for number, name in enumerate(found)]

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
-from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project
+from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust.make_skeleton import choose_signatures
@@ -69,6 +69,29 @@ int filled(int *numbers, int count)
 }
 int main(void) { int numbers[2]; return filled(numbers, 2) - 2 || filled(numbers, -1) + 1; }
 """
+
+
+def test_names_of_forwarders_are_unique_in_the_crate(tmp_path: Path) -> None:
+    source = "int forward_sum(int n) { return n; }\nint sum(int original) { return forward_sum(original); }\n"
+    project = translated(tmp_path, {"a.c": source})
+
+    forwarded = forward_project(project, propose_mappings(project.project.units)).functions
+
+    assert [one.signature for one in forwarded] == [
+        "fn forward_forward_sum(n: i32) -> i32",
+        "fn forward_sum_(a0: i32) -> i32",
+    ]
+    assert forwarded[1].body is not None
+    assert "    original(a0)\n" in forwarded[1].body.text
+
+
+def test_a_forwarder_does_not_get_the_name_of_another_one() -> None:
+    assert forwarder_names(["sum", "forward_sum", "sum_", "r#type"]) == {
+        "forward_sum": "forward_forward_sum",
+        "r#type": "forward_type",
+        "sum": "forward_sum_",
+        "sum_": "forward_sum__",
+    }
 
 
 @pytest.mark.slow
