@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from jarvis_workers.errors import UsageError
@@ -26,6 +27,7 @@ def check_target(crate: Path) -> None:
     """
     if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
         raise UsageError(f"{crate}: not a directory; choose another with -o")
+    _check_writable(crate)
     if not crate.is_dir() or not any(crate.iterdir()):
         return
     listed = _listed(crate)
@@ -37,6 +39,18 @@ def check_target(crate: Path) -> None:
             raise UsageError(
                 f"{path}: edited since the last conversion; move it away, or choose another directory with -o"
             )
+
+
+def _check_writable(crate: Path) -> None:
+    """Raise UsageError if the directory cannot be made, or no file can be made in it."""
+    nearest = next(path for path in (crate, *crate.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise UsageError(f"{crate}: {nearest} is not a directory; choose another with -o")
+    try:
+        with TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise UsageError(f"{crate}: cannot be written: {error.strerror}; choose another directory with -o") from error
 
 
 def read_crate(crate: Path) -> tuple[str, dict[str, bytes]]:

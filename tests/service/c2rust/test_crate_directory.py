@@ -33,6 +33,20 @@ def test_a_crate_of_a_person_is_refused_as_it_is(tmp_path: Path) -> None:
     assert names(tmp_path) == ["Cargo.toml"]
 
 
+@pytest.mark.parametrize(
+    ("place", "reason"), [("notes/crate", "is not a directory"), ("/proc/crate", "cannot be written")]
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_conversion(
+    tmp_path: Path, place: str, reason: str
+) -> None:
+    (tmp_path / "notes").write_text("mine")
+    check_target(tmp_path / "new" / "crate")
+    with pytest.raises(UsageError, match=rf"{place}: .*{reason}.*with -o"):
+        check_target(tmp_path / place)
+
+    assert names(tmp_path) == ["notes"]
+
+
 def test_an_edited_file_is_not_overwritten(tmp_path: Path) -> None:
     write_files(tmp_path, FILES)
     (tmp_path / "src" / "a.rs").write_text("edited")
