@@ -23,14 +23,12 @@ def checks(found: Settings, refusals: Mapping[str, str | None], **environ: str) 
     return examine_agents(found, lambda: refusals, environ)
 
 
-def test_without_a_model_there_is_a_hint_and_the_sandbox_is_not_tried(tmp_path: Path) -> None:
-    def never() -> Mapping[str, str | None]:
-        raise AssertionError
-
-    (model,) = examine_agents(settings(tmp_path), never, {})
+def test_without_a_model_there_is_a_hint_and_the_sandbox_is_checked_for_conversions(tmp_path: Path) -> None:
+    model, sandbox = checks(settings(tmp_path), {"A": "A refused: no bwrap", "B": None})
 
     assert (model.name, model.state, model.remedy) == ("model", "ok", "")
     assert model.says.startswith("none set; only agents need one: OPENAI_API_KEY")
+    assert (sandbox.name, sandbox.state, sandbox.says) == ("sandbox", "ok", "tier B")
 
 
 def test_a_model_is_shown_with_its_server_and_without_its_key(tmp_path: Path) -> None:

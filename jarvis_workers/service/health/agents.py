@@ -14,19 +14,19 @@ from jarvis_workers.service.models import model_name
 from jarvis_workers.settings import Settings
 
 NO_MODEL = "none set; only agents need one: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
-NO_SANDBOX = "agents cannot run commands on this machine; see docs/sandbox.md"
+NO_SANDBOX = "agents cannot run commands here, and jarvis c2rust builds no project; see docs/sandbox.md"
 
 
 def examine_agents(
     settings: Settings, refusals: Callable[[], Mapping[str, str | None]], environ: Mapping[str, str] = os.environ
 ) -> list[Check]:
-    """Check the model, and the sandbox if there is a model.
+    """Check the model and the sandbox.
 
     `refusals` tests the sandbox, which takes some time, and returns for each tier why it is refused, None if it works.
     """
     groups = all_groups(settings.models, environ)
     if not groups:
-        return [Check("model", "ok", NO_MODEL)]
+        return [Check("model", "ok", NO_MODEL), _sandbox(refusals())]
     return [_model(settings, groups, environ), _sandbox(refusals())]
 
 
