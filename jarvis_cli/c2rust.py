@@ -68,5 +68,5 @@ app.command("fast", short_help="Convert a C library to a crate without a model."
     taking_options(FastConversion, fast)
 )
 app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)
-app.command("roadmap", short_help="Show the stages from C to Rust, measured.", examples=ROADMAP)(roadmap)
+app.command("roadmap", short_help="Show progress in the stages from C to Rust.", examples=ROADMAP)(roadmap)
 app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

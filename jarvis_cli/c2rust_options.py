@@ -49,7 +49,7 @@ Dot = Annotated[
 ]
 OnlyDot = Annotated[
     bool,
-    typer.Option("--only-dot", help="Write the graph of the last scan, without a new one.", rich_help_panel=PICTURES),
+    typer.Option("--only-dot", help="Write the graph of the last scan, without scanning.", rich_help_panel=PICTURES),
 ]
 Subgraphs = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write a graph per root function.", rich_help_panel=PICTURES)
@@ -57,7 +57,7 @@ Subgraphs = Annotated[
 OnlySubgraphs = Annotated[
     bool,
     typer.Option(
-        "--only-subgraphs", help="Write the graphs of the last scan, without a new one.", rich_help_panel=PICTURES
+        "--only-subgraphs", help="Write the graphs of the last scan, without scanning.", rich_help_panel=PICTURES
     ),
 ]
 Png = Annotated[bool, typer.Option("--png/--no-png", help="Do not draw pictures (graphviz).", rich_help_panel=PICTURES)]

@@ -20,7 +20,7 @@ from jarvis_workers.sandbox.launcher import PACKAGES
 WRAPPERS = "bin"
 COMPILERS = re.compile(r"([a-z0-9_]+-[a-z0-9_-]+-)?(cc|gcc|clang|c99|c89)(-[0-9.]+)?")
 BuildKind = Literal["slots", "checked", "coverage"]
-# Later flags win, and a hardened libc warns of missing optimisation.
+# Later flags take precedence, and a hardened libc warns of missing optimisation.
 FLAGS: dict[BuildKind, str] = {
     "slots": "",
     "checked": "-fsanitize=undefined,float-cast-overflow -fsanitize-undefined-trap-on-error -O1 -U_FORTIFY_SOURCE"

@@ -40,7 +40,8 @@ LIMIT = "stopped at its limit"
 # A variable of the environment has at most 128 KiB (MAX_ARG_STRLEN of Linux).
 NAMES_LENGTH = 100_000
 ROOT_MODULE = "src/lib.rs"
-# Cargo compares times, which clocks and restored files can make wrong; the value of a variable it compares as well.
+# Cargo compares modification times, which clock changes and restored files can invalidate; it also compares this
+# variable.
 CONTENT = "JARVIS_CRATE_CONTENT"
 REBUILD = f'\nconst _: Option<&str> = option_env!("{CONTENT}");\n'
 

@@ -7,11 +7,11 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-# A mechanical function is Rust in the crate; a forwarded one is C, behind its Rust signature if it has no `cause`.
+# A mechanical function is in Rust; a forwarded one is in C, with a Rust signature if it has no `cause`.
 FunctionState = Literal["mechanical", "forwarded"]
 Proof = Literal["none", "built", "reached", "compared"]
 PROOFS: tuple[Proof, ...] = ("none", "built", "reached", "compared")
-# The gate of the whole crate without which there are no others.
+# The gate of the whole crate on which all others depend.
 BUILD = "cargo build"
 Cause = Literal["", "refused", "not_checked", "different"]
 

@@ -16,7 +16,7 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode, walk
 MOST_TESTS = 3
 SMALL = ("bool", "integer", "enum")
 BYTE = CType("integer", "unsigned char", size=1, align=1)
-# Functions of the C library whose results depend on their arguments and memory alone, in every locale.
+# Functions of the C library whose results depend only on their arguments and memory, in every locale.
 # fmt: off
 DETERMINISTIC = frozenset((
     "abs", "labs", "llabs", "malloc", "calloc", "realloc", "free", "memcmp", "memcpy", "memmove", "memset", "memchr",

@@ -9,7 +9,7 @@ from jarvis_workers.c2rust.rust_names import identifier
 from jarvis_workers.paths import as_text
 from jarvis_workers.source.clang.c_types import CType, Record
 
-# Names of Rust that a type of the same name would hide: primitive types, and what the text of bodies uses.
+# Rust names that a type of the same name would hide: primitive types, and names that bodies use.
 RESERVED = frozenset(
     re.findall(
         r"\w+",

@@ -16,7 +16,7 @@ from jarvis_workers.c2rust.rust import rust_text
 from jarvis_workers.paths import shown
 from jarvis_workers.source.clang.c_types import CType, Record, TypeKind, UnitDefinitions
 
-# Stands for a type that Rust lacks, such as long double, in records: its size and alignment.
+# Represents a type that Rust lacks, such as long double, in records, with its size and alignment.
 FOREIGN = re.compile(r"\bForeign(\d+)Align(\d+)\b")
 
 
@@ -88,7 +88,7 @@ def project_types(units: Sequence[UnitDefinitions]) -> ProjectTypes:
         for key, record in unit.records.items():
             if record.size >= 0:
                 owners.setdefault((key, mine[key]), view)
-    # Of several units of one file the first counts, as for definitions.
+    # If a file has several units, the first is used, as for definitions.
     units_by_file = {unit.file: view for unit, view in zip(ordered[::-1], views[::-1], strict=True)}
     return ProjectTypes(records, units_by_file, TypeNames(names, layouts), owners)
 

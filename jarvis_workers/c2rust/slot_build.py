@@ -38,7 +38,7 @@ NO_BUILD = re.compile(
     r"-E|-S|-M|-MM|-###|-fsyntax-only|--version|--help.*|-v|-dump(version|machine|specs|fullversion)|-print-.*|--print-.*"
     r"|-m(32|x32|16)|-emit-(llvm|ast)|--analyze|-f(pre)?processed-only"
 )
-# Optimisation over all units at once leaves no function to replace; split debug information needs the whole driver.
+# Link-time optimisation leaves no function to replace; split debug information needs the whole driver.
 WHOLE_PROGRAM = re.compile(r"-f(no-)?lto(=.*)?|-flto-.*|-ffat-lto-objects|-fwhole-program|-gsplit-dwarf|-save-temps.*")
 DEPENDENCIES = re.compile(r"-MMD|-MD|-MP|-MG|-M[FTQJ].*")
 LINK_ONLY = re.compile(

@@ -47,13 +47,13 @@ def trend_chart(points: Sequence[TrendPoint]) -> Html:
         )
         for one in points
     ]
-    return _chart(columns, "Findings by severity, run by run", "{:,.0f}")
+    return _chart(columns, "Findings by severity, per run", "{:,.0f}")
 
 
 def cost_chart(costs: Sequence[tuple[Run, float]]) -> Html:
     """Draw the cost of each run in dollars."""
     columns = [_Column(run, f"{format_time(run.created_at)}: ${cost:.4f}", [("plain", cost)]) for run, cost in costs]
-    return _chart(columns, "Cost in dollars, run by run", "${:,.2f}")
+    return _chart(columns, "Cost in dollars, per run", "${:,.2f}")
 
 
 def _chart(columns: Sequence[_Column], label: str, number: str) -> Html:

@@ -119,7 +119,7 @@ def _classified(ctx: BodyContext, _node: SyntaxNode, arguments: list[SyntaxNode]
     return block([f"let {name} = {ctx.value(arguments[5]).text};"], Code(f"{text}{{ {zero} }}", BLOCK))
 
 
-# How builtins are translated, by the first words of the rows in builtins.json: made for their second word, or alike.
+# How builtins are translated, by the first words of the rows in builtins.json: created for the second word, or alike.
 MADE: dict[str, Callable[[str], Builtin]] = {
     **{"method": _method, "same": _same, "template": _bits, "constant": _constant, "expression": _expression},
     **{"comparison": _comparison, "overflow": _overflow},

@@ -20,7 +20,7 @@ HEADER_SUFFIXES = ("h", "hh", "hpp", "hxx", "h++", "H", "inc", "inl", "ipp", "tp
 SUFFIXES = frozenset((*C_SUFFIXES, *CPP_SUFFIXES, *HEADER_SUFFIXES))
 METADATA = frozenset((".git", ".hg", ".svn", ".jarvis"))
 SYSTEM_HEADERS = ("/usr/include", "/usr/local/include")
-# Headers of the compiler itself, which lie in a directory of their own.
+# Headers of the compiler itself, which are in a separate directory.
 BUILTIN_HEADERS = frozenset(
     f"{name}.h"
     for name in ("stddef", "stdarg", "stdbool", "stdint", "limits", "float", "iso646", "stdalign", "stdatomic")

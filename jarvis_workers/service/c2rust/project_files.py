@@ -21,9 +21,9 @@ from jarvis_workers.service.c2rust.scan_report import gap_warnings, read_scan_re
 from jarvis_workers.service.jarvis_directory import make_directory
 
 SYMBOLS, RAW_SYMBOLS, ORDER, ROOTS = "symbols.jsonl", "symbols_raw.jsonl", "translation_order.jsonl", "roots.txt"
-# What a person has made of symbols.jsonl, if a scan replaces it.
+# The edited symbols.jsonl of a user, if a scan replaces it.
 EDITED_SYMBOLS = "symbols.jsonl.orig"
-# Names of entries to translate last, beside `main`; the second and third are the names of older versions.
+# Names of entries to translate last, in addition to `main`; older versions used the second and third variable.
 DELAYED_ENTRIES = ("JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS", "JARVIS_C2RUST_DELAY_ENTRIES", "C2RUST_DELAY_ENTRIES")
 # 100,000 symbols take about 80 MB.
 FILE_MB_MAX = 1024
