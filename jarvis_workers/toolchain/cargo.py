@@ -50,22 +50,6 @@ class CargoMessage(NamedTuple):
     column: int = 0
 
 
-# The classes that reports count, by the error codes of https://doc.rust-lang.org/error_codes/.
-CLASSES = {
-    "missing_import": ("E0405", "E0412", "E0422", "E0425", "E0432", "E0433"),
-    "type_mismatch": ("E0053", "E0061", "E0277", "E0308", "E0369", "E0604", "E0605", "E0606", "E0607"),
-    "visibility": ("E0603", "E0616", "E0624"),
-    "borrow_checker": tuple(f"E0{number}" for number in (381, 382, 384, 499, 502, 503, 505, 506, 507, 515, 597, 716)),
-    "dependency_missing": ("E0463",),
-    "module_not_found": ("E0583", "E0584"),
-}  # fmt: skip
-
-
-def error_class(message: CargoMessage) -> str:
-    """Return the class of an error, "other" for classes that reports do not distinguish."""
-    return next((name for name, codes in CLASSES.items() if message.code in codes), "other")
-
-
 @functools.cache
 def find_rust() -> RustTools:
     """Return the toolchain that this process would use. Raises UsageError, one line, without a recent one."""
