@@ -5,6 +5,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from time import monotonic
 from typing import NamedTuple
 
@@ -92,28 +93,34 @@ class TranslatedLibrary(NamedTuple):
 @contextmanager
 def open_library(tree: Path, commands: LibraryCommands, data: Path, limits: BenchLimits) -> Iterator[TranslatedLibrary]:
     """Yield the library in a tree, translated, with its programs built below `data`."""
-    options = CompileOptions(configure=commands.configure, build=commands.build, data_dir=data)
-    plan = compile_commands_of(tree, options)
-    headers = builtin_headers(None)
-    units = [read_definitions(Path(os.path.realpath(plan.tree)), command, headers) for command in plan.commands]
-    project = translate_project(read_project(units))
+    project, units = read_library(tree, commands, data)
     archive = pack_project(tree, MOST_MEGABYTES)
     build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
     coverage, _ = measure_coverage(data, build, limits)
     with open_bench(data, build._replace(kind="checked"), limits) as checked, open_bench(data, build, limits) as bench:
         began = monotonic()
-        inputs = find_usable(checked, _plans(project))
+        inputs = find_usable(checked, input_plans(project))
         seconds = monotonic() - began
         items = {one.item.slot: one.crate_item() for one in project.functions if one.body}
         benches = bench, checked
-        library = TranslatedLibrary(
-            tree.name, *benches, commands, project, items, coverage, inputs, seconds, plan.commands
-        )
+        library = TranslatedLibrary(tree.name, *benches, commands, project, items, coverage, inputs, seconds, units)
         yield library._replace(bodies=library.check({}).bodies)
 
 
-def _plans(project: TranslatedProject) -> list[CallPlan]:
-    """Return generated arguments for all functions, as `jarvis c2rust fast` does."""
+def read_library(
+    tree: Path, commands: LibraryCommands, data: Path
+) -> tuple[TranslatedProject, tuple[CompileCommand, ...]]:
+    """Return the translated functions of a library, and how its units are compiled."""
+    options = CompileOptions(configure=commands.configure, build=commands.build, data_dir=data)
+    plan = compile_commands_of(tree, options)
+    headers = builtin_headers(None)
+    units = [read_definitions(Path(os.path.realpath(plan.tree)), command, headers) for command in plan.commands]
+    return translate_project(read_project(units)), plan.commands
+
+
+def input_plans(project: TranslatedProject, sample: int = 0) -> list[CallPlan]:
+    """Return generated arguments as `jarvis c2rust fast` does, for all functions, or for a sample of them."""
     sources, machine = input_sources(project.project), platform.machine()
     items = [one.item for one in project.functions]
-    return [plan_calls(one, sources.mappings.get(one.definition.key, ()), machine, sources) for one in items]
+    chosen = Random(sample).sample(items, min(sample, len(items))) if sample else items
+    return [plan_calls(one, sources.mappings.get(one.definition.key, ()), machine, sources) for one in chosen]
