@@ -166,6 +166,8 @@ double area(struct size s) { return s.w * s.h; }
 int add(int a, int b) { total = a; return a + b; }
 int twin(unsigned a, unsigned b) { return a > 1000 && a == b * 3 + 1; }
 double least(double (*f)(int)) { double v = f(1); return v < 1e30 ? v : 1e30; }
+char chosen[4096];
+int choose(void) { return chosen[(unsigned long)"a literal" / 4096 * 37 % 4093] = 1; }
 int length(const char *text) { return (int)strlen(text); }
 int sum(const int *numbers, int count)
 {
@@ -186,6 +188,11 @@ RUST = {
     "add": "(a: i32, b: i32) -> i32 { crate::c::total = a; if a > 1000 { 0 } else { a + b } }",
     "twin": "(a: u32, b: u32) -> i32 { 0 }",
     "least": '(f: extern "C" fn(i32) -> f64) -> f64 { f64::min(f(1), 1e30) }',
+    "choose": """() -> i32 {
+        let at = b"another literal".as_ptr() as usize / 4096 * 37 % 4093;
+        *(&raw mut crate::c::chosen as *mut i8).add(at) = 1;
+        1
+    }""",
     "length": "(text: *const i8) -> i32 { let mut n = 0; while *text.offset(n) != 0 { n += 1 } n as i32 }",
     "sum": "(p: *const i32, n: i32) -> i32 { if n == 3 { loop {} } (0..n).fold(0, |s, i| s + *p.offset(i as isize)) }",
 }
@@ -219,6 +226,7 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         "add": (INT, INT),
         "twin": (INT, INT),
         "least": (pointer(CType("function", "double (int)", target=DOUBLE, parameters=(INT,))),),
+        "choose": (),
         "length": (pointer(CHAR, const=True),),
         "sum": (pointer(INT, const=True), INT),
     }
@@ -231,14 +239,14 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         usable = find_usable(bench, plans)
     with open_bench(tmp_path / "data", build, limits) as bench:
         assert find_programs(bench.place / "work" / "project").programs == ("program",)
-        declared = "pub static mut total: i32;\npub fn free(memory: *mut u8);"
+        declared = "pub static mut total: i32;\npub static mut chosen: [i8; 4096];\npub fn free(memory: *mut u8);"
         bodies = [CrateItem(n, n, "a", f'pub unsafe extern "C" fn {n}{body}') for n, body in RUST.items()]
         bench.write_crate(
             bench_crate(
                 "#[repr(C)] pub struct size { pub w: f64, pub h: i32 }",
                 [declared],
                 bodies,
-                ["total"],
+                ["total", "chosen"],
                 "".join(
                     f"{name}\t{'v0:ff' if name in ('area', 'least') else 'r0:0f'}\t0\t{len(types)}\n"
                     for name, types in parameters.items()
@@ -246,9 +254,10 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
             )
         )
         assert bench.build_library()[0]
-        gates = {name: BenchSuites(bench, []).call(name, usable[name]).outcomes()[0] for name in RUST}
+        gates = {name: BenchSuites(bench, []).call(name, usable[name]).outcomes() for name in RUST}
 
-    assert {name: gate.passed for name, gate in gates.items()} == {
+    assert gates.pop("choose") == []
+    assert {name: gate.passed for name, (gate,) in gates.items()} == {
         "box_free": False,
         "box_size": False,
         "area": False,
@@ -259,4 +268,4 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         "length": True,
         "sum": False,
     }
-    assert gates["sum"].detail == "a call with generated arguments does not return (signal 24)"
+    assert gates["sum"][0].detail == "a call with generated arguments does not return (signal 24)"

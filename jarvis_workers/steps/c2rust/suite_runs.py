@@ -19,6 +19,7 @@ VARIABLE = "JARVIS_C2RUST_"
 NO_FUNCTION = "-"
 # Calls of a function in a process that are repeated with other arguments.
 VARIED = "96"
+ADDRESSES = "depends on addresses: another run differs elsewhere"
 REACHED, DIFFERENCE = b"reached", b"difference\t"
 
 
@@ -78,7 +79,7 @@ class BenchSuites:
         events = [(event, number) for event, name, number in read_events(done.log) if name == slot]
         # The functions of C that prepare arguments may fail, as they depend on files.
         called = {number for event, number in events if event == "called"}
-        return InputRun(
+        run = InputRun(
             len(called),
             len({number for event, number in events if event == "returned"} & called),
             sum(one.calls for one in found.compared),
@@ -87,6 +88,11 @@ class BenchSuites:
             next((one.reason for one in found.unshadowed), ""),
             done.seconds,
         )
+        if run.log and not _recurs(
+            run.log, call_program(self._bench, inputs.program, inputs.plan, variables).log, slot
+        ):
+            return run._replace(compared=0, log="", unshadowed=ADDRESSES)
+        return run
 
     def _without_undefined(self, log: str, slot: str, vary: Callable[[ProjectBench, str], bytes]) -> str:
         """Return a log without differences in varied calls whose behaviour C does not define."""
@@ -115,6 +121,18 @@ class BenchSuites:
 def _differences(log: bytes) -> str:
     lines = [line for line in log.splitlines() if line.startswith(DIFFERENCE)]
     return b"".join(line + b"\n" for line in lines[:MOST_DIFFERENCES]).decode(errors="replace")
+
+
+def _recurs(log: str, again: bytes, slot: str) -> bool:
+    """Return whether at least half of the differences are in the same places when the program runs again.
+
+    It is loaded at other addresses then, such as those of literals, by which some functions choose where to store.
+    """
+    first, second = (
+        {(one.call, one.region, one.variation) for one in read_shadow_log(text, [slot]).differences}
+        for text in (log.encode(), again)
+    )
+    return 2 * len(first & second) >= len(first)
 
 
 def _ending(log: bytes, called: Collection[int]) -> str:
