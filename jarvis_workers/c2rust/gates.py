@@ -1,4 +1,4 @@
-"""Judge functions in Rust by runs of the project's tests; `SuiteRunner` executes them."""
+"""Judge Rust functions by running the project's tests; a `SuiteRunner` executes the tests."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 class SuiteRun(NamedTuple):
-    """A run of all test commands: whether each ended as it does in C, the first failure in one line, CPU seconds.
+    """A run of all test commands: whether each ended as in C, the first failure on one line, and CPU seconds.
 
     `compared` counts the calls compared with C by function; `log` has the lines about calls that differ.
     """
@@ -43,14 +43,14 @@ class SuiteRun(NamedTuple):
 
 
 class SuiteRunner(Protocol):
-    """Runs of the project's tests over programs with slots and a library that holds all bodies."""
+    """Runs the project's tests with slotted programs and a library that contains all bodies."""
 
     def run(self, rust: Sequence[str] = (), *, trap: Sequence[str] = (), shadow: Sequence[str] = ()) -> SuiteRun:
-        """Run the tests with these functions in Rust, ended at a call of a trapped one."""
+        """Run the tests with these functions in Rust; a call of a trapped function ends a test."""
 
 
 class InputRun(NamedTuple):
-    """Calls of a function in Rust with generated arguments: how many were made, returned, and were compared with C.
+    """Calls of a Rust function with generated arguments: how many were made, returned, and were compared with C.
 
     `failure` is the first that did not return, `log` has the lines about calls that differ, `unshadowed` why calls
     could not be compared.
@@ -65,7 +65,7 @@ class InputRun(NamedTuple):
     seconds: float = 0.0
 
     def outcomes(self) -> list[GateOutcome]:
-        """Return the outcome of the gate, none if the calls neither prove nor refute the function."""
+        """Return the outcome of the gate; empty if the calls neither prove nor refute the function."""
         if self.log:
             return [GateOutcome("inputs", passed=False, detail="a call differs from C", seconds=self.seconds)]
         if self.returned < self.made and not self.unshadowed:
@@ -90,7 +90,10 @@ class GateReport(NamedTuple):
 def check_function(
     runs: SuiteRunner, slot: str, *, called: bool, shadow: bool, inputs: InputRun = NO_INPUTS
 ) -> GateReport:
-    """Run the gates of a body that compiles; `called` if some test calls it, `shadow` if calls can be compared."""
+    """Run the gates on a body that compiles.
+
+    `called` means that a test calls it, `shadow` that calls can be compared.
+    """
     gates = [GateOutcome("check", passed=True), *inputs.outcomes()]
     if not called:
         gates.append(GateOutcome("reached", passed=False, detail=NOT_REACHED))
@@ -128,7 +131,7 @@ def judge_differences(report: GateReport, types: FunctionTypes) -> GateReport:
 
 
 def difference_text(one: MemoryDifference, types: FunctionTypes) -> str:
-    """Return a difference in one line."""
+    """Return a difference on one line."""
     call = f"call {one.call}" + (f", {one.variation}" if one.variation else "")
     if field := name_field(one, types):
         return f"{field.field}: C {field.c}, Rust {field.rust} ({call})"
@@ -139,7 +142,7 @@ def difference_text(one: MemoryDifference, types: FunctionTypes) -> str:
 def verdict(
     function: FunctionResult, checked: GateReport | None, required: Proof, accepted: FunctionState = "mechanical"
 ) -> FunctionResult:
-    """Return a function with the proof of its gates; if this proof is strong enough, its state is `accepted`."""
+    """Return a function with the proof from its gates; if the proof is strong enough, the state is `accepted`."""
     if checked is None:
         return function
     gates, proof = checked.gates, proof_of(checked.gates)
@@ -155,12 +158,12 @@ def verdict(
 
 
 def union_culprits(runs: SuiteRunner, slots: Sequence[str]) -> list[str]:
-    """Run the tests with all accepted functions in Rust; return the functions to take back to C."""
+    """Run the tests with all accepted functions in Rust; return the functions to revert to C."""
     return find_culprits(slots, lambda names: runs.run(names).passed)
 
 
 def take_back(function: FunctionResult, culprits: Collection[str], cause: Cause, reason: str) -> FunctionResult:
-    """Return the function, back in C if it is among the culprits."""
+    """Return the function, reverted to C if it is among the culprits."""
     if function.slot not in culprits:
         return function
     return replace(function, state="forwarded", cause=cause, reason=reason)

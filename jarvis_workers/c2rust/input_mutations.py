@@ -1,7 +1,7 @@
-"""Change inputs that C defines, to reach more of a function: other numbers, bytes, texts, and operands of comparisons.
+"""Mutate usable inputs to reach more of a function: numbers, bytes, texts, and operands of comparisons.
 
-Where a comparison had two unequal operands and one of them is in an input, the other takes its place, or a neighbour of
-it (input-to-state correspondence, REDQUEEN, NDSS 2019).  Inputs that reached something new are the parents.
+If an input contains one of two unequal operands of a comparison, it is replaced by the other operand or a neighbouring
+value (input-to-state correspondence, REDQUEEN, NDSS 2019).  Inputs that reached new code are the parents.
 """
 
 import re
@@ -23,7 +23,7 @@ OPERANDS, ZEROS, MOST_CHANGES = 0.6, 0.15, 3
 
 
 class Operands(NamedTuple):
-    """Two unequal operands of a comparison, of a size in bytes."""
+    """Two unequal operands of a comparison, with their size in bytes."""
 
     size: int
     one: int
@@ -40,7 +40,7 @@ class ParentInput(NamedTuple):
 def mutated_inputs(
     parents: Sequence[ParentInput], constants: Sequence[int], random: Random, count: int
 ) -> Iterator[str]:
-    """Yield changed inputs, all of them different, up to a count."""
+    """Yield at most a given number of mutated inputs, without duplicates."""
     seen = {one.text for one in parents}
     for number in range(count if parents else 0):
         parent = parents[number % len(parents)]
@@ -51,21 +51,21 @@ def mutated_inputs(
 
 
 class _Mutation:
-    """An input while it is changed."""
+    """An input that is being mutated."""
 
     def __init__(self, parent: ParentInput, constants: Sequence[int], random: Random) -> None:
         self._lines, self._operands = parent.text.splitlines(), parent.operands
         self._constants, self._random = constants, random
 
     def text(self) -> str:
-        """Return the changed input."""
+        """Return the mutated input."""
         for _ in range(self._random.randint(1, MOST_CHANGES)):
             if not (self._operands and self._random.random() < OPERANDS and self._use_operands()):
                 self._change()
         return "".join(f"{line}\n" for line in self._lines)
 
     def _use_operands(self) -> bool:
-        """Replace an operand of a comparison by the other; return whether the input has it."""
+        """Replace one operand of a comparison by the other; return whether the input contains it."""
         size, one, other = self._random.choice(self._operands)
         if self._random.random() < 0.5:
             one, other = other, one
@@ -78,7 +78,7 @@ class _Mutation:
         return True
 
     def _places(self, size: int, value: int) -> Iterator[tuple[int, int]]:
-        """Yield the lines and offsets that hold a value."""
+        """Yield the lines and offsets that contain a value."""
         pattern = value.to_bytes(WORD, "little")[:size]
         for number, line in enumerate(self._lines):
             if (match := VALUE.match(line)) and _low(int(match[2], 16), size) == value:
@@ -164,7 +164,7 @@ class _Mutation:
 
 
 def _extended(value: int, type_: str) -> int:
-    """Return the bits of a register with a value of a small type."""
+    """Return the bits of a register that holds a value of a small type."""
     if type_ == " bool":
         return value & 1
     size = int(type_[2:] or 64) // 8

@@ -1,4 +1,4 @@
-"""Where the arguments of a generated call are passed: lines of a plan for registers, then for the stack."""
+"""Assign the arguments of a generated call to locations: lines of a plan for registers, then for the stack."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ POINTER_BYTES = 8
 
 
 class Ungenerated(Exception):
-    """There is no way to generate an argument; the text is the reason in one line."""
+    """Raised if an argument cannot be generated; the message is the reason on one line."""
 
 
 @dataclass

@@ -1,9 +1,9 @@
-"""What a project offers to the inputs of its functions: records, literals, callbacks, arguments, structures it makes.
+"""Elements of a project for the inputs of its functions: records, literals, callbacks, arguments, structures.
 
-A structure is made by a function that returns a pointer to one and takes none, or that stores one where a pointer to a
-pointer refers to.  It is prepared by a function that takes it first and assigns its members; the more members, the more
-likely it is an initialiser.  A member of such a structure may refer to one of another type.  State of the whole
-program is started by functions without parameters that assign globals.
+A structure is created by a function that returns a pointer to one without taking one, or that stores such a pointer
+through a pointer to a pointer.  It is initialized by a function that takes it as the first argument and assigns its
+members; the more members, the more likely it is an initializer.  A member of such a structure may refer to a structure
+of another type.  Global state is initialized by functions without parameters that assign globals.
 """
 
 from collections import defaultdict
@@ -28,10 +28,10 @@ Row = tuple[int | bytes | None, ...]
 
 
 class SetupFunction(NamedTuple):
-    """A function of the project that an input may call before.
+    """A function of the project that an input may call before the function under test.
 
-    `weight` is how often one is chosen, `parameter` the number of the one that refers to what it makes or prepares, -1
-    for its result.
+    `weight` is the relative frequency with which it is chosen. `parameter` is the index of the parameter that refers to
+    the structure that it creates or initializes, -1 for its result.
     """
 
     slot: str
@@ -44,8 +44,10 @@ class SetupFunction(NamedTuple):
 
 @dataclass(frozen=True)
 class InputSources:
-    """Records, setup functions, and structures with a pointer to it (type and offset), by key of the record; functions
-    by type; literals by file; mappings, and constant arguments of calls, by key of the function."""
+    """By record key: records, setup functions, and structures that point to the record (type and offset).
+
+    By type: functions. By file: literals. By function key: mappings, and constant arguments of calls.
+    """
 
     records: dict[str, Record] = field(default_factory=dict)
     literals: dict[bytes, tuple[bytes, ...]] = field(default_factory=dict)
@@ -58,7 +60,7 @@ class InputSources:
 
 
 def input_sources(project: Project) -> InputSources:
-    """Return the sources of a project."""
+    """Return the input sources of a project."""
     sources = InputSources(mappings=propose_mappings(project.units))
     for unit in project.units:
         complete = {key: one for key, one in unit.records.items() if one.size >= 0 or key not in sources.records}
@@ -98,7 +100,7 @@ def _add_function(sources: InputSources, item: ProjectItem) -> None:
 
 
 def _assigned(tree: SyntaxNode) -> tuple[int, int]:
-    """Return how many members of its first parameter a function assigns, and how many globals and members of these."""
+    """Return how many members of its first parameter a function assigns, and how many globals and their members."""
     first = next((node.local for node in walk(tree) if node.kind == "parameter"), -1)
     members, variables = set[str](), set[tuple[str, str]]()
     for node in walk(tree):
@@ -148,14 +150,14 @@ def _add_calls(sources: InputSources, tree: SyntaxNode) -> None:
 
 
 def _bare(node: SyntaxNode) -> SyntaxNode:
-    """Return an expression without its casts and parentheses."""
+    """Return an expression without casts and parentheses."""
     while node.kind in TRANSPARENT and node.children[0] is not None:
         node = node.children[0]
     return node
 
 
 def _constant(node: SyntaxNode | None) -> int | bytes | None:
-    """Return the value of an argument that is a constant."""
+    """Return the value of a constant argument."""
     bare = _bare(node) if node else None
     if bare is None:
         return None

@@ -1,4 +1,4 @@
-"""Random numbers and texts as arguments: edges, constants of the function, literals of its file."""
+"""Random numbers and texts as arguments: boundary values, constants of the function, literals of its file."""
 
 import struct
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ SMALL = ("bool", "integer", "enum")
 
 
 def function_constants(tree: SyntaxNode) -> tuple[int, ...]:
-    """Return the integers that a function mentions, and their neighbours."""
+    """Return the integer constants in a function, and their neighbours."""
     values = {node.value for node in walk(tree) if isinstance(node.value, int)}
     return tuple(sorted({value + step for value in values for step in (-1, 0, 1)}))
 
 
 @dataclass(frozen=True)
 class InputValues:
-    """A source of random values, and those that reach branches: a function's integers, its file's literals.
+    """Generates random values, including those likely to reach branches: a function's constants, its file's literals.
 
-    Calm values are small and not negative, but for those of the function.
+    Calm values are small and not negative, except for constants of the function.
     """
 
     random: Random

@@ -1,9 +1,9 @@
 """Generate arguments for functions: the plans that `toolchain/inputs.c` executes.
 
-Values are random, with a seed made of the function, so that a plan is the same each time.  Constants of the function
-are among them, and what types, pointers and calls in the project suggest: strings, buffers with their lengths,
-structures filled to a depth or made by the project.  Most inputs of some functions make no sense: C with its undefined
-behaviour trapped decides which of them count.  The later inputs of a function are calm: small numbers, large buffers.
+Values are random, with a seed derived from the function, so that plans are reproducible.  They include constants of the
+function, and values suggested by types, pointers and calls in the project: strings, buffers with their lengths,
+structures filled to a limited depth or created by the project.  For some functions most inputs are meaningless: only
+inputs without undefined behaviour in C count.  The later inputs of a function are calm: small numbers, large buffers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,11 +35,11 @@ RAW = ParameterMapping("", "raw")
 
 
 class UnusableSetup(Exception):
-    """A function that an input calls before cannot be called with generated arguments; the text says why."""
+    """Raised if a setup function cannot be called with generated arguments; the message is the reason."""
 
 
 class CallPlan(NamedTuple):
-    """The inputs of a function as lines of a plan, by number, or the reason why there are none.
+    """The inputs of a function as lines of a plan, by input number, or the reason why there are none.
 
     `constants` are those of the function.
     """
@@ -60,7 +60,7 @@ def plan_calls(
 ) -> CallPlan:
     """Return the inputs of a function on a machine.
 
-    `mappings` say what is known of its pointers, `sources` what else the project offers.
+    `mappings` are the known facts about its pointers, `sources` further input sources of the project.
     """
     definition = item.definition
     if definition.name == "main":
@@ -86,7 +86,7 @@ def _pointer_argument(target: "str | int | None") -> str:
 
 
 def _extension(type_: CType) -> str:
-    """Return the type that an argument is extended from, which callees rely on, "" for one of 4 bytes or more."""
+    """Return the type from which an argument is extended, as callees expect, or "" for 4 bytes or more."""
     if type_.kind == "bool":
         return " bool"
     return f" {'i' if type_.signed else 'u'}{8 * type_.size}" if type_.size < 4 else ""
@@ -97,7 +97,7 @@ def _hex(value: int) -> str:
 
 
 class _Generator:
-    """Random values, and the objects in memory that pointers among them refer to."""
+    """Generates random values, and the objects in memory to which their pointers refer."""
 
     def __init__(self, values: InputValues, sources: InputSources, machine: str) -> None:
         self._random, self._machine = values.random, machine
@@ -112,7 +112,7 @@ class _Generator:
         self._nulls, self._zeros = self._random.choice(shares)
 
     def input(self, function: SetupFunction) -> str:
-        """Return the lines of an input for a function."""
+        """Return the lines of one input of a function."""
         starters = self._sources.starters
         if starters and self._random.random() < STARTED:
             self._call(self._random.choices(starters, [one.weight for one in starters])[0], {})
@@ -120,7 +120,7 @@ class _Generator:
         return "".join(f"{line}\n" for line in (*(line for one in self._objects for line in one), *lines))
 
     def _arguments(self, function: SetupFunction, given: Mapping[int, int]) -> list[str]:
-        """Return the lines of the arguments of a function; some are objects that are `given`."""
+        """Return the lines of the arguments of a function; the objects in `given` are used for some of them."""
         call, type_, random = RegisterArguments(GENERAL_REGISTERS[self._machine]), function.type, self._random
         self._active.append(function.slot)
         target = type_.target
@@ -162,7 +162,7 @@ class _Generator:
         return argument_words(type_, self._sources.records)
 
     def _structure(self, type_: CType, share: float) -> int | None:
-        """Return a structure that the project makes or prepares, or None for one that is only filled."""
+        """Return a structure that the project creates or initializes, or None to fill one instead."""
         key, random = record_key(type_), self._random
         foreign = type_.target is not None and self._is_foreign(type_.target)
         setups = [
@@ -192,7 +192,7 @@ class _Generator:
         return made
 
     def _call(self, setup: SetupFunction, given: Mapping[int, int]) -> int:
-        """Call a function before; return the object that is its result."""
+        """Add a call of a setup function; return the object that is its result."""
         self._setups += 1
         try:
             return self._add([*self._arguments(setup, given), f"c {setup.slot}"])
@@ -257,7 +257,7 @@ class _Generator:
         return number
 
     def _is_foreign(self, type_: CType) -> bool:
-        """Return whether a library defines a record with pointers: functions of the library trust their contents."""
+        """Return whether a library defines a record with pointers, whose contents the library's functions trust."""
         record = self._sources.records.get(type_.key)
         return (
             record is not None
@@ -266,7 +266,7 @@ class _Generator:
         )
 
     def _size(self, type_: CType) -> int:
-        """Return a size, also of a record that only another unit completes."""
+        """Return the size of a type, even of a record that is complete only in another unit."""
         record = self._sources.records.get(type_.key)
         return record.size if record else type_.size
 

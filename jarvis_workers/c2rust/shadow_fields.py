@@ -1,6 +1,6 @@
-"""Name the field in which C and Rust differ, by the types that lead there from the arguments, the result or a global.
+"""Name the field in which C and Rust differ, by following types from the arguments, the result or a global.
 
-Bytes that no member of a structure covers are padding: C may leave anything in them.
+Bytes of a structure outside its members are padding, whose contents C does not define.
 """
 
 import struct
@@ -17,8 +17,10 @@ ARGUMENT = "argument "
 
 
 class FieldDifference(NamedTuple):
-    """A field as an expression, such as `argument 0->next->size`, where "argument N" is the parameter N from 0; and its
-    value in C and in Rust as text: a number, an address, or bytes in hexadecimal."""
+    """A field as an expression, such as `argument 0->next->size`, where "argument N" is parameter N, counted from 0.
+
+    And its value in C and in Rust as text: a number, an address, or hexadecimal bytes.
+    """
 
     field: str
     c: str
@@ -26,7 +28,10 @@ class FieldDifference(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A byte of a scalar or union: an expression for it, and the offset of the byte in it; padding has no type."""
+    """A byte of a scalar or union: an expression for the object, and the offset of the byte in it.
+
+    Padding has no type.
+    """
 
     expression: str
     type: CType | None
@@ -44,7 +49,7 @@ class FunctionTypes:
 
 
 def is_padding(difference: MemoryDifference, types: FunctionTypes) -> bool:
-    """Return whether all bytes that differ are padding."""
+    """Return whether all differing bytes are padding."""
     places = [_locate(difference, types, at) for at in _differing(difference)]
     return bool(places) and all(place is not None and place.type is None for place in places)
 
@@ -112,7 +117,7 @@ def _pointee(pointer: str, type_: CType | None, offset: int, records: Records) -
 
 
 def _member(base: str, type_: CType, offset: int, records: Records) -> Location | None:
-    """Return the scalar at an offset in a value of the type; None outside of it or for an unknown record."""
+    """Return the scalar at an offset in a value of the type; None outside the value or for an unknown record."""
     if type_.kind != "incomplete_array" and not 0 <= offset < type_.size:
         return None
     if type_.kind in ("array", "incomplete_array") and type_.target and type_.target.size > 0:

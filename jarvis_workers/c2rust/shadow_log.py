@@ -1,7 +1,7 @@
 """Parse the log of the shadow gate: calls compared, differences, and functions that cannot be compared.
 
-The log is written by processes that run foreign code: lines that do not have the form of an event are skipped, and
-numbers and sizes are bounded.
+The log is written by processes that run untrusted code: lines that are not valid events are skipped, and numbers and
+sizes are bounded.
 """
 
 import re
@@ -26,7 +26,10 @@ NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Compared(NamedTuple):
-    """Calls of a function that were compared, in all processes; of `indeterminate` ones C left some bytes undefined."""
+    """The number of compared calls of a function in all processes.
+
+    In `indeterminate` calls C left some bytes undefined.
+    """
 
     name: str
     calls: int
@@ -41,21 +44,21 @@ class Unshadowed(NamedTuple):
 
 
 class MemoryRegion(NamedTuple):
-    """Where a difference is.
+    """The location of a difference.
 
     | kind | meaning | start |
     |---|---|---|
     | result | a register of the result | "r0", "v1" |
     | global, stack, heap | bytes in memory | see below |
-    | freed | a block is freed in one of C and Rust only: C's and Rust's values say by which | |
-    | size | a block has another size in Rust | |
+    | freed | a block is freed only in C or only in Rust, as the values show | |
+    | size | the size of a block differs | |
     | blocks | the numbers of new blocks differ | "" |
-    | call | a function is called with another argument | its name, and the number of the general register |
-    | ended | C returns, Rust ends the process: its signal or exit code, 0 for longjmp | "" |
+    | call | a function is called with a different argument | its name, and the number of the general register |
+    | ended | C returns, but Rust ends the process: signal or exit code, 0 for longjmp | "" |
 
-    Memory is found from `start`, "argument N" (the memory that general register N points to), "result", the name of a
-    global, "block SIZE" or "frame", by `offsets` in bytes: each but the first is from where the pointer at the offset
-    before points to.
+    Memory is located by following pointers from `start`: "argument N" (the memory that general register N points to),
+    "result", the name of a global, "block SIZE" or "frame". `offsets` are in bytes: the first is relative to `start`,
+    each further one to the target of the pointer at the previous offset.
     """
 
     kind: str
@@ -66,7 +69,7 @@ class MemoryRegion(NamedTuple):
 class MemoryDifference(NamedTuple):
     """A call after which C and Rust differ: up to 8 bytes of each, and the general registers of the arguments.
 
-    `variation` says what was changed before the call, "" for a call of the program as it is.
+    `variation` describes the change before the call, "" for an unchanged call of the program.
     """
 
     name: str
@@ -79,7 +82,7 @@ class MemoryDifference(NamedTuple):
 
 
 class ShadowLog(NamedTuple):
-    """The events of a log; of each function at most MOST_DIFFERENCES differences, the first ones."""
+    """The events of a log, with at most the first MOST_DIFFERENCES differences of each function."""
 
     compared: tuple[Compared, ...]
     differences: tuple[MemoryDifference, ...]
@@ -108,13 +111,13 @@ def read_shadow_log(log: bytes, names: Collection[str]) -> ShadowLog:
 
 
 def read_variations(log: bytes, name: str) -> frozenset[tuple[int, str]]:
-    """Return the calls of a function, by number and variation, that returned in C alone."""
+    """Return the calls of a function, by number and variation, that returned when run only in C."""
     rows = (facts for event, _, _, slot, *facts in _rows(log) if (event, slot) == ("varied", name))
     return frozenset((int(facts[0]), facts[1]) for facts in rows if len(facts) == 2 and NUMBER.fullmatch(facts[0]))
 
 
 def without_undefined(log: str, name: str, defined: AbstractSet[tuple[int, str]]) -> str:
-    """Return a log without the differences of a function in varied calls other than these."""
+    """Return a log without the differences of a function in varied calls, except for the given calls."""
     lines = log.splitlines(keepends=True)
     found = [(line, read_shadow_log(line.encode(), [name]).differences) for line in lines]
     keys = defined | {(one.call, "") for _, differences in found for one in differences}

@@ -1,13 +1,12 @@
-"""The registers in which functions return their results: the file that tells shadow which bytes to compare.
+"""The registers in which functions return their results: the file that defines which bytes the shadow gate compares.
 
-Each function has a line with up to seven tab-separated fields: its name among slots; the pieces of the result as
-`r0:0f,v1:ff`, that is, register and mask of its bytes that count, "-" for none, "?" where it cannot be compared; the
-bytes of arguments on the stack, which a function may overwrite; the number of general registers with arguments; and the
-masks of the bytes that count in these, 00 for parts of records, "-" without registers; integers that it mentions; and
-the members that it accesses as OFFSET:SIZE:STRIDE:COUNT, in bytes, COUNT elements of an array. The last two may be
-missing.
-Registers are `r` (general), `v` (vector) and `p`, a general one with a pointer.  Conventions: System V ABI for x86-64,
-3.2.3, and AAPCS64, 6.
+Each function has a line with up to seven tab-separated fields: its slot name; the pieces of the result as
+`r0:0f,v1:ff`, that is, register and mask of the significant bytes, "-" for none, "?" if the result cannot be compared;
+the bytes of arguments on the stack, which a function may overwrite; the number of general registers with arguments; and
+the masks of the significant bytes in these, 00 for parts of records, "-" without registers; the integer constants in
+it; and the members that it accesses as OFFSET:SIZE:STRIDE:COUNT, in bytes, for COUNT elements of an array. The last two
+may be missing. Registers are `r` (general), `v` (vector) and `p` (general, with a pointer).  Conventions: System V ABI
+for x86-64, 3.2.3, and AAPCS64, 6.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +28,10 @@ NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class CallShape(NamedTuple):
-    """The fields of a line. `parameters` are the numbers of the parameters in general registers, by register; -1 is
-    the address of the result."""
+    """The fields of a line.
+
+    `parameters` are the indices of the parameters in general registers, by register; -1 is the address of the result.
+    """
 
     result: str
     stack_bytes: int
@@ -48,8 +49,9 @@ class Leaf(NamedTuple):
 def shapes_text(
     functions: Mapping[str, CType], records: Records, machine: str, mentions: Mapping[str, str] = NONE
 ) -> str:
-    """Return the file for functions by their names among slots; `machine` is x86_64 or aarch64, `mentions` are the
-    last fields of lines, see `mentioned`.
+    """Return the file for functions by slot name.
+
+    `machine` is x86_64 or aarch64, `mentions` are the last fields of lines (see `mentioned`).
     """
     shapes = ((name, function_shape(functions[name], records, machine)) for name in sorted(functions))
     return "".join(_line(name, shape, functions[name].parameters, mentions.get(name, "")) for name, shape in shapes)
@@ -61,14 +63,17 @@ def _line(name: str, shape: CallShape, parameters: Sequence[CType], mentions: st
 
 
 def mentioned(constants: Sequence[int], tree: SyntaxNode, records: Records) -> str:
-    """Return the last two fields of the line of a function."""
+    """Return the last two fields of a function's line."""
     numbers = ",".join(str(one) for one in constants[:MOST_MENTIONED] if -(1 << 63) <= one < 1 << 63)
     members = sorted({place for node in walk(tree) if (place := _access(node, records))})[:MOST_MENTIONED]
     return f"\t{numbers or '-'}\t{','.join(':'.join(map(str, place)) for place in members) or '-'}"
 
 
 def _access(node: SyntaxNode, records: Records) -> tuple[int, int, int, int] | None:
-    """Return offset, size, stride and count of a member, of an array of records those of the member in each."""
+    """Return offset, size, stride and count of a member.
+
+    In an array of records, those of the member in each element.
+    """
     record = records.get(node.target) if node.kind == "member" else None
     if record is None or not isinstance(node.value, int) or record.fields[node.value].bit_field:
         return None
@@ -99,7 +104,7 @@ def function_shape(function: CType, records: Records, machine: str) -> CallShape
 
 
 def argument_words(type_: CType, records: Records) -> str:
-    """Return where x86-64 passes the words of a record, or "" if that is not clear.
+    """Return where x86-64 passes the words of a record, or "" if that is uncertain.
 
     "r" is a general register, "x" a vector register, "m" memory.
     """
@@ -126,7 +131,7 @@ def _result(type_: CType, records: Records, machine: str) -> str:
 
 
 def _pieces(type_: CType, records: Records, machine: str) -> list[str]:
-    """Return a piece for each eight bytes: a vector register if they hold floating-point numbers alone."""
+    """Return a piece for every eight bytes: a vector register if they contain only floating-point numbers."""
     leaves, pieces, used = _leaves(type_, records), [], {"r": 0, "v": 0}
     vectors = machine == "x86_64" or type_.kind == "floating"
     for start in range(0, type_.size, WORD):
@@ -140,7 +145,7 @@ def _pieces(type_: CType, records: Records, machine: str) -> list[str]:
 
 
 def _homogeneous(type_: CType, records: Records) -> list[str]:
-    """Return the vector registers of an aggregate of up to four numbers of one floating-point type, else nothing."""
+    """Return the vector registers of an aggregate of up to four numbers of one floating-point type; otherwise empty."""
     leaves = _leaves(type_, records)
     sizes = {leaf.type.size for leaf in leaves if leaf.type.kind == "floating"}
     distinct = sorted({leaf.offset for leaf in leaves})
@@ -164,7 +169,10 @@ def _in_memory(type_: CType, records: Records, machine: str) -> bool:
 
 
 def _leaves(type_: CType, records: Records, base: int = 0) -> list[Leaf]:
-    """Return the scalars of a type, of a large one the first. Raises TypeError for a type such as `long double`."""
+    """Return the scalars of a type, only the first ones if it is large.
+
+    Raises TypeError for types such as `long double`.
+    """
     if type_.kind == "record":
         record = records.get(type_.key)
         if record is None or record.size < 0:
@@ -212,7 +220,7 @@ def _arguments(
 
 
 def _needs(type_: CType, records: Records, machine: str) -> tuple[int, int, bool]:
-    """Return how many general and vector registers an argument takes, and whether it goes to memory."""
+    """Return the number of general and vector registers that an argument needs, and whether it is passed in memory."""
     try:
         if _in_memory(type_, records, machine):
             return (1, 0, False) if machine == "aarch64" else (0, 0, True)

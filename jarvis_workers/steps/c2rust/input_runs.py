@@ -1,4 +1,4 @@
-"""Run generated inputs on a bench: which of them are usable in C, and whether Rust does the same with these."""
+"""Run generated inputs on a bench: determine which are usable in C, and whether Rust gives the same results."""
 
 import re
 import shlex
@@ -41,7 +41,7 @@ ENDED = re.compile(rb"^ended\t[^\t]*\t\d+\t([\w.$]{1,512})\t\d{1,4}\t([a-z]{4,6}
 ENDINGS = {
     f"signal {SIGILL.value}": "undefined behaviour",
     f"signal {SIGTRAP.value}": "undefined behaviour",
-    f"signal {SIGSEGV.value}": "access outside of objects",
+    f"signal {SIGSEGV.value}": "out-of-bounds access",
     f"signal {SIGABRT.value}": "abort",
     f"signal {SIGPROF.value}": "a loop",
     f"signal {SIGXCPU.value}": "a loop",
@@ -50,7 +50,7 @@ ENDINGS = {
 
 
 class InputReach(NamedTuple):
-    """How many features of the function and of its callees an input is the first to have, with unequal operands."""
+    """How many features of the function and of its callees an input reaches first, and the unequal operands."""
 
     own: int
     callees: int
@@ -58,7 +58,7 @@ class InputReach(NamedTuple):
 
 
 class UsableInputs(NamedTuple):
-    """The inputs of a function for which C is well defined, and the program that has it; or why there are too few.
+    """The inputs of a function for which C is well defined, and a program that contains it; or why there are too few.
 
     `recorded` are the first of these calls that have small objects, with their results.
     """
@@ -71,7 +71,7 @@ class UsableInputs(NamedTuple):
 
 
 def find_usable(bench: ProjectBench, plans: Sequence[CallPlan]) -> dict[str, UsableInputs]:
-    """Return the usable inputs of functions; the programs of the bench end at undefined behaviour."""
+    """Return the usable inputs of functions; the programs of the bench stop at undefined behaviour."""
     found = {plan.slot: UsableInputs(reason=plan.reason or NOT_LINKED) for plan in plans}
     left = {plan.slot: plan for plan in plans if plan.inputs}
     for program in find_programs(bench.place / WORK / PROJECT).programs:
@@ -83,7 +83,7 @@ def find_usable(bench: ProjectBench, plans: Sequence[CallPlan]) -> dict[str, Usa
 
 
 def _batches(plans: Sequence[CallPlan]) -> Iterator[list[CallPlan]]:
-    """Yield plans whose text is about BATCH_BYTES, BATCH_FUNCTIONS at most: a program has a limit of time."""
+    """Yield plans of about BATCH_BYTES and at most BATCH_FUNCTIONS, since the time of a program is limited."""
     batch, size = list[CallPlan](), 0
     for plan in plans:
         batch.append(plan)
@@ -97,7 +97,7 @@ def _batches(plans: Sequence[CallPlan]) -> Iterator[list[CallPlan]]:
 
 @dataclass
 class _Trial:
-    """What became of the inputs of a function in C: those that are usable, by number, and how the others ended."""
+    """The outcome of a function's inputs in C: the usable ones, by number, and how the others ended."""
 
     plan: CallPlan
     usable: dict[int, InputReach] = field(default_factory=dict)
@@ -105,12 +105,12 @@ class _Trial:
     recorded: tuple[RecordedCall, ...] = ()
 
     def parents(self) -> list[int]:
-        """Return the inputs that reach something new, the latest first, those that reach it in the function itself."""
+        """Return the inputs that reach new features of the function itself, latest first."""
         reaching = [number for number, reach in self.usable.items() if reach.own or reach.callees]
         return sorted(reaching, key=lambda number: (not self.usable[number].own, -number))[:MOST_PARENTS]
 
     def mutated(self) -> "_Trial":
-        """Return the trial with further inputs, made of its parents."""
+        """Return the trial with further inputs, derived from its parents."""
         plan = self.plan
         parents = [ParentInput(plan.inputs[number], self.usable[number].operands) for number in self.parents()]
         random = Random(sha256(f"{plan.slot}\0{len(plan.inputs)}".encode()).digest())
@@ -126,7 +126,7 @@ class _Trial:
         return any(number in self.usable and self.usable[number].own for number in self.numbers(first))
 
     def usable_inputs(self, program: str) -> UsableInputs:
-        """Return the inputs to use: first those that reach something new."""
+        """Return the inputs to use, those that reach new features first."""
         reach, everything = self.usable, len(self.plan.inputs)
         ranked = sorted(reach, key=lambda number: (not reach[number].own, not reach[number].callees, number))
         chosen = sorted(ranked[:MOST_USED])
@@ -137,7 +137,7 @@ class _Trial:
 
 
 def _try_inputs(bench: ProjectBench, program: str, plans: Sequence[CallPlan]) -> dict[str, _Trial]:
-    """Run the inputs of the functions that a program has, then those made of them."""
+    """Run the inputs of the functions in a program, then the inputs derived from them."""
     log = call_program(bench, program, "".join(plan.text() for plan in plans), {}).log
     tried = {slot for event, slot, _ in read_events(log) if event == "tried"}
     trials = {plan.slot: _Trial(plan) for plan in plans if plan.slot in tried}
@@ -156,7 +156,7 @@ def _try_inputs(bench: ProjectBench, program: str, plans: Sequence[CallPlan]) ->
 
 
 def _read_reach(log: bytes, trials: Mapping[str, _Trial], first: Mapping[str, int] = MappingProxyType({})) -> None:
-    """Add what a log says of inputs, from the `first` number of each function."""
+    """Add the results in a log about inputs, from the number `first` on for each function."""
     for match in USABLE.finditer(log):
         slot, number = match[1].decode(), int(match[2])
         if slot in trials and first.get(slot, 0) <= number < len(trials[slot].plan.inputs):
@@ -173,7 +173,7 @@ def _read_reach(log: bytes, trials: Mapping[str, _Trial], first: Mapping[str, in
 
 
 def _recorded_calls(log: bytes, plan: CallPlan) -> Iterator[RecordedCall]:
-    """Yield the recorded calls of a function; the log may hold arbitrary text."""
+    """Yield the recorded calls of a function; the log may contain arbitrary text."""
     for match in RECORDED.finditer(log):
         slot, number, general, vector, objects = (field.decode() for field in match.groups())
         if slot == plan.slot and int(number) < len(plan.inputs):
@@ -192,7 +192,7 @@ def call_program(bench: ProjectBench, program: str, plan: str, variables: Mappin
 
 
 def read_events(log: bytes) -> Iterator[tuple[str, str, int]]:
-    """Yield event, slot and number of the lines about inputs; the log may hold arbitrary text."""
+    """Yield event, slot and number of the lines about inputs; the log may contain arbitrary text."""
     for line in log.split(b"\n"):
         fields = line.decode(errors="replace").split("\t")
         if (

@@ -24,9 +24,10 @@ REACHED, DIFFERENCE = b"reached", b"difference\t"
 
 
 class BenchSuites:
-    """The test commands of a project on a bench whose library is built, with a limit of seconds in Rust.
+    """The test commands of a project on a bench with a built library; `limits` apply with functions in Rust.
 
-    With `checked`, a bench whose programs end at undefined behaviour, compared calls are repeated with other arguments.
+    With `checked`, a bench whose programs stop at undefined behaviour, compared calls are repeated with varied
+    arguments.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class BenchSuites:
         return run
 
     def _without_undefined(self, log: str, slot: str, vary: Callable[[ProjectBench, str], bytes]) -> str:
-        """Return a log without differences in varied calls whose behaviour C does not define."""
+        """Return a log without differences in varied calls whose behaviour is undefined in C."""
         if self._checked and any(one.variation for one in read_shadow_log(log.encode(), [slot]).differences):
             return without_undefined(log, slot, read_variations(vary(self._checked, slot), slot))
         return log
@@ -113,7 +114,7 @@ class BenchSuites:
         return {"SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
 
     def load_failure(self) -> str:
-        """Return why the programs of the tests cannot load the library, or "" if they can; all functions are in C."""
+        """Return why the test programs cannot load the library, or "" if they can; the test runs all functions in C."""
         failure = self.run([NO_FUNCTION]).failure
         return failure and f"the programs cannot load a Rust library built for {platform.machine()} ({failure})"
 
@@ -136,7 +137,7 @@ def _recurs(log: str, again: bytes, slot: str) -> bool:
 
 
 def _ending(log: bytes, called: Collection[int]) -> str:
-    """Return how the first call that did not return ended, as "(signal 11)"; "" if it ended the program."""
+    """Return how the first call that did not return ended, such as "(signal 11)"; "" if it ended the program."""
     ended = (line.decode(errors="replace").split("\t") for line in log.split(b"\n") if line.startswith(b"ended\t"))
     some = (fields for fields in ended if len(fields) > 5 and fields[4].isdecimal() and int(fields[4][:9]) in called)
     return next((f"({fields[5][:40]})" for fields in some), "")
