@@ -105,7 +105,7 @@ class _Trial:
     recorded: tuple[RecordedCall, ...] = ()
 
     def parents(self) -> list[int]:
-        """Return the inputs that reach new features of the function itself, latest first."""
+        """Return the inputs that reach new features, first those in the function itself, then the latest."""
         reaching = [number for number, reach in self.usable.items() if reach.own or reach.callees]
         return sorted(reaching, key=lambda number: (not self.usable[number].own, -number))[:MOST_PARENTS]
 
