@@ -13,7 +13,7 @@ Proof = Literal["none", "built", "reached", "compared"]
 PROOFS: tuple[Proof, ...] = ("none", "built", "reached", "compared")
 # The gate of the whole crate on which all others depend.
 BUILD = "cargo build"
-Cause = Literal["", "refused", "not_checked", "different"]
+Cause = Literal["", "refused", "not_chosen", "not_checked", "different"]
 
 
 class GateOutcome(NamedTuple):
@@ -30,9 +30,9 @@ class FunctionResult:
     """A function of the project.
 
     `file` is in display form; lines count from 1.  A function that is not accepted has a `reason` and a `cause`: the
-    translator refuses it ("refused"), nothing proves it ("not_checked"), or a gate found a difference ("different").
-    The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is unknown.  `mapping` has a pair for
-    each parameter of a Rust signature: its name, and how it is passed.
+    translator refuses it ("refused"), --only leaves it out ("not_chosen"), nothing proves it ("not_checked"), or a gate
+    found a difference ("different").  The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is
+    unknown.  `mapping` has a pair for each parameter of a Rust signature: its name, and how it is passed.
     """
 
     name: str

@@ -105,6 +105,12 @@ def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedP
     return TranslatedProject(project, items, type_definitions(types), names)
 
 
+def unmatched_names(project: Project, only: Sequence[str]) -> list[str]:
+    """Return the patterns that match no function."""
+    names = [item.definition.name for item in project.functions]
+    return [pattern for pattern in only if not any(fnmatchcase(name, pattern) for name in names)]
+
+
 def _translated(item: ProjectItem, names: Names, only: Sequence[str]) -> Translated:
     if item.refusal:
         return Translated(item, None, item.refusal)

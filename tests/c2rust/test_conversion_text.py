@@ -3,7 +3,7 @@
 import pytest
 
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
-from jarvis_workers.c2rust.report.conversion_text import conversion_markdown, conversion_text
+from jarvis_workers.c2rust.report.conversion_text import conversion_markdown, conversion_text, summary
 
 BROKEN = Conversion(
     crate=(GateOutcome("cargo build", passed=False, detail="src/a.rs:3: no such function"),),
@@ -18,6 +18,14 @@ BROKEN = Conversion(
 )
 def test_failures_are_in_the_report(render: object, text: str) -> None:
     assert text in "".join(render(BROKEN, {}))  # type: ignore[operator]
+
+
+def test_functions_that_only_leaves_out_are_not_called_unsupported() -> None:
+    left_out = FunctionResult(
+        "f", "a.c", 1, 9, "a", "f", cause="not_chosen", reason="not among the functions to convert (--only)"
+    )
+
+    assert summary(Conversion((left_out,))) == "0 of 1 functions in Rust; 1 in C, not named by --only"
 
 
 def test_lines_that_tests_run_are_counted() -> None:

@@ -74,6 +74,13 @@ def test_tests_that_fail_or_hang_in_c_end_the_run(jarvis: Jarvis, hard: Path, te
     assert not hard.with_name("hard_rs").exists()
 
 
+def test_only_functions_of_the_project_can_be_chosen(jarvis: Jarvis, hard: Path) -> None:
+    ended = jarvis("c2rust", "fast", "-p", hard, "--build", "make", "--only", "nosuch*")
+
+    assert ended.code == 2
+    assert ended.err.endswith(" failed: --only: the project has no function nosuch*; see: jarvis c2rust symbols\n")
+
+
 def test_programs_for_another_machine_cannot_prove_functions(jarvis: Jarvis, hard: Path) -> None:
     for program in ("aarch64-linux-gnu-gcc", "qemu-aarch64"):
         if shutil.which(program) is None:

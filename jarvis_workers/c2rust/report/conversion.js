@@ -4,7 +4,7 @@ const hasConversion = Boolean(data.conversion);
 const ACCEPTED = { mechanical: "Rust", forwarded: "C with Rust signature" };
 const STATES = {
   [conversion.accepted]: ACCEPTED[conversion.accepted],
-  refused: "C: refused by the translation", not_checked: "C: not checked", different: "C: differs in Rust",
+  refused: "C: refused by the translation", not_chosen: "C: not named by --only", not_checked: "C: not checked", different: "C: differs in Rust",
 };
 
 function stateOf(one) {
@@ -55,7 +55,7 @@ function conversionView(state) {
   const all = Object.keys(conversion.functions).map(Number);
   const chosen = all.filter((one) => !wanted || stateOf(one) === wanted);
   const count = (name) => all.filter((one) => stateOf(one) === name).length;
-  const choices = [["", `all ${number(all.length)}`], ...Object.entries(STATES).map(([name, text]) => [name, `${text} ${number(count(name))}`])];
+  const choices = [["", `all ${number(all.length)}`], ...Object.entries(STATES).filter(([name]) => name !== "not_chosen" || count(name)).map(([name, text]) => [name, `${text} ${number(count(name))}`])];
   const suites = conversion.suites.map((suite) => make("li", {}, make("code", { textContent: suite.command }), ` ${suite.passed ? "passes" : "FAILS"} with Rust`));
   view.classList.add("conversion");
   view.append(heading("Conversion", small(number(chosen.length))),

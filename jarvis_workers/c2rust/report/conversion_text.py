@@ -11,6 +11,7 @@ from jarvis_workers.paths import plain
 ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
 CAUSES = {
     "refused": "in C, not supported by the translation",
+    "not_chosen": "in C, not named by --only",
     "not_checked": "in C, NOT CHECKED: unproven",
     "different": "in C, because Rust behaves differently",
 }
@@ -49,7 +50,8 @@ def conversion_text(conversion: Conversion, _: Mapping[str, Any]) -> Iterator[st
 
 def _lines(conversion: Conversion) -> Iterator[str]:
     if conversion.not_checked:
-        yield f"NOT CHECKED: {len(conversion.not_checked):,} translation units could not be read"
+        units = len(conversion.not_checked)
+        yield f"NOT CHECKED: {units:,} translation unit{'s' if units > 1 else ''} could not be read"
         yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
     yield from (f"warning: {warning}" for warning in conversion.warnings)
     yield from failures(replace(conversion, suites=()))

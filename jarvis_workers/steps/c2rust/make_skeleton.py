@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.bench.project_bench import ProjectBench
-from jarvis_workers.c2rust.conversion import FunctionResult
+from jarvis_workers.c2rust.conversion import Cause, FunctionResult
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
 from jarvis_workers.c2rust.gates import union_culprits
 from jarvis_workers.c2rust.input_sources import input_sources
@@ -18,7 +18,13 @@ from jarvis_workers.c2rust.inputs import plan_calls
 from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.c2rust.shims import form_of, forward_project
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
-from jarvis_workers.c2rust.translation import Translated, TranslatedProject, translate_project
+from jarvis_workers.c2rust.translation import (
+    NOT_CHOSEN,
+    Translated,
+    TranslatedProject,
+    translate_project,
+    unmatched_names,
+)
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.history import read_result
@@ -110,7 +116,10 @@ def _definitions(work: SkeletonWork, blobs: Blobs) -> list[str]:
 def _make(work: SkeletonWork, resources: Resources) -> Commit:
     blobs = resources.blobs
     units = [unit for _, unit in read_unit_definitions(blobs, _definitions(work, blobs))]
-    translated = translate_project(read_project(units), work.options.only)
+    project = read_project(units)
+    if unmatched := unmatched_names(project, work.options.only):
+        raise StepFailed(f"--only: the project has no function {', '.join(unmatched)}; see: jarvis c2rust symbols")
+    translated = translate_project(project, work.options.only)
     with project_bench(resources, work.options) as bench:
         suites, called = _baselines(bench, work.options.tests)
         if work.options.forward:
@@ -253,4 +262,7 @@ def _result(one: Translated, checks: Checks) -> FunctionResult:
     )
     if error := checks.errors.get(item.slot):
         return replace(result, cause="refused", reason=f"its Rust code does not compile: {error.code} {error.text}")
-    return result if one.body else replace(result, cause="refused", reason=one.refusal)
+    if one.body:
+        return result
+    cause: Cause = "not_chosen" if one.refusal == NOT_CHOSEN else "refused"
+    return replace(result, cause=cause, reason=one.refusal)
