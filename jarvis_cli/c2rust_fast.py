@@ -13,6 +13,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import FAST, SKELETON, FastChoice, crate_name, fast_request, require_tools
+from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
@@ -28,10 +29,12 @@ def convert_project(conversion: SkeletonConversion) -> int:
     settings = project_settings(conversion.where, conversion.processes, detach=conversion.detach)
     if conversion.test and not conversion.build:
         raise UsageError("--test requires --build, the command that builds the programs under test")
+    for command in conversion.test or ():
+        command_words("--test", command)
     require_tools(settings)
     if not conversion.detach:
         _check_place(conversion)
-    command = ProjectCommand(
+    project = ProjectCommand(
         conversion.path,
         conversion.compile_commands,
         conversion.configure,
@@ -42,7 +45,7 @@ def convert_project(conversion: SkeletonConversion) -> int:
         detach=conversion.detach,
         quiet=conversion.quiet,
     )
-    return execute_project(settings, command)
+    return execute_project(settings, project)
 
 
 def _check_place(conversion: SkeletonConversion) -> None:

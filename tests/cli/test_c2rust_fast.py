@@ -207,6 +207,18 @@ def test_tests_need_a_build(jarvis: Jarvis, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("test", "problem"),
+    [(" ", "--test: give a command, such as --test make"), ("./t 'x", "--test: no closing quotation: ./t 'x")],
+)
+def test_a_test_command_that_is_not_a_command_is_refused(
+    jarvis: Jarvis, tmp_path: Path, test: str, problem: str
+) -> None:
+    ended = jarvis("c2rust", "fast", "-p", tmp_path, "--build", "make", "--test", test)
+
+    assert (ended.code, ended.line) == (2, f"jarvis: {problem}")
+
+
 def test_the_crate_replaces_no_directory_of_another_kind(jarvis: Jarvis, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "text").write_text("mine")

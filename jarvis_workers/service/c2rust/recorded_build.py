@@ -119,7 +119,9 @@ def record_build(
     for place in limits.tool_chains:
         if not place.is_absolute() or not place.is_dir():
             raise UsageError(f"c2rust.tool_chains: {place}: not the absolute path of a directory")
-    steps = [_Step(f"{option} {shlex.quote(text)}", text, _words(option, text)) for option, text in commands.given]
+    steps = [
+        _Step(f"{option} {shlex.quote(text)}", text, command_words(option, text)) for option, text in commands.given
+    ]
     try:
         if why := refusal(tier or best_tier()):
             raise SandboxError(why)
@@ -179,11 +181,12 @@ def _removed(invocation: Invocation, local: LocalTree) -> Iterator[str]:
             yield f"{product} (from standard input)" if source.name == "-" else inside
 
 
-def _words(option: str, command: str) -> list[str]:
+def command_words(option: str, command: str) -> list[str]:
+    """Return the words of a command of an option, or a shell that runs it. Raises UsageError."""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"{option} {shlex.quote(command)}: {error}") from error
+        raise UsageError(f"{option}: {str(error).lower()}: {command}") from error
     if not words:
         raise UsageError(f"{option}: give a command, such as {option} make")
     return ["sh", "-c", command] if SHELL_OPERATORS.search(command) else words
