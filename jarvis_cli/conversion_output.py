@@ -8,7 +8,7 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust import conversion_results
 from jarvis_workers.service.c2rust.crate_branch import write_branch
@@ -72,9 +72,18 @@ def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -
     if has_result(run):
         screen.conclude(conversion_results.outcome(store, blobs, run), well=code == exits.DONE)
     else:
-        hint = f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else ""
-        screen.conclude(f"run {run.id} is {run.state}{f' ({run.reason})' if run.reason else ''}{hint}", well=False)
+        screen.conclude(_without_result(run), well=False)
     return code
+
+
+def _without_result(run: Run) -> str:
+    """Return why a run has no result; of the failure of a step only its message, which is for users."""
+    before, found, message = (run.reason or "").partition(f"{StepFailed.__name__}: ")
+    reason = message if found else before
+    if run.state == "failed":
+        return f"run {run.id} failed{f': {reason}' if reason else ''}"
+    hint = f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else ""
+    return f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}{hint}"
 
 
 def _exit_code(run: Run) -> int:

@@ -56,7 +56,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
     "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree."),
-    "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project: symbols, call graph, translation order."),
+    "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project, and convert it to Rust."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
     "web": Command("jarvis_cli.web:app", "Serve a web interface to runs, findings and triage."),

@@ -147,7 +147,7 @@ def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
         text += f", {done}/{_in_unit(stage.weight, stage.weight)}"
         text += f", {_in_unit(rate, rate)}/s" if rate > 0 else ""
         left = stage.weight - stage.weight_done
-    elif rate > 0:
+    elif rate * MINUTE >= 1:
         text += f", {rate * MINUTE:,.0f} a minute"
     text += f", {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
     cached = f"{stage.files:,} files" if stage.files else f"{stage.jobs:,} {JOBS}"
