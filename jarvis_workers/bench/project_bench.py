@@ -98,7 +98,7 @@ class ProjectBuild(NamedTuple):
 class CommandResult(NamedTuple):
     """The outcome of a command.
 
-    `code` is None if a limit or signal ended it; `failure` is a failure in one line, and empty on success.
+    `code` is None if a limit or signal ended it; `failure` describes the failure on one line, and is empty on success.
     """
 
     code: int | None

@@ -18,7 +18,7 @@ def find_culprits(names: Sequence[str], passes: Callable[[Sequence[str]], bool])
 
 
 def _shortest_failing(names: Sequence[str], passes: Callable[[Sequence[str]], bool]) -> int:
-    """Return the length of the shortest prefix that fails, where all of `names` fail."""
+    """Return the length of the shortest prefix that fails, given that `names` as a whole fails."""
     passing, failing = 0, len(names)
     while failing - passing > 1:
         middle = (passing + failing) // 2

@@ -34,7 +34,7 @@ class Invocation(NamedTuple):
 
 
 class CompileCommands(NamedTuple):
-    """The units of a project, ordered by file and then as compiled, and a line about each omission."""
+    """The units of a project, sorted by file and then in build order, and a line about each omission."""
 
     commands: tuple[CompileCommand, ...]
     warnings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Strongly connected components by Tarjan's algorithm, iterative: call graphs are deeper than Python's stack."""
+"""Strongly connected components by Tarjan's algorithm, without recursion, since call graphs exceed Python's stack."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

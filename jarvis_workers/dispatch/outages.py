@@ -10,7 +10,7 @@ from jarvis_workers.errors import BrokerUnavailable, StoreUnavailable
 
 
 class Outages:
-    """The servers that are unavailable now. `tell` is called with a line that ends with `meanwhile`."""
+    """The servers that are currently unavailable. `tell` is called with a line that ends with the text `meanwhile`."""
 
     def __init__(self, tell: Callable[[str], None], meanwhile: str) -> None:
         self._tell, self._meanwhile = tell, meanwhile

@@ -116,7 +116,7 @@ def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | No
 
 
 def _origin(request: RunRequest[RunInput]) -> dict[str, Any]:
-    """Return the place of the tree in its repository, what is checked out, and the template of links to it."""
+    """Return the path of the tree in its repository, the checkout, and the template of links to the source."""
     directory = _directory(request.path)
     prefix, checkout = shown(repository_prefix(directory)), read_checkout(directory)
     facts: dict[str, Any] = {"path_prefix": prefix, **({"checkout": checkout._asdict()} if checkout else {})}

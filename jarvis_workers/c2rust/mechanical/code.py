@@ -37,7 +37,7 @@ class Code:
 
     @property
     def short(self) -> str:
-        """The text where the context determines the type of a literal."""
+        """The text for contexts that determine the type of a literal."""
         return self.bare or self.text
 
     def at(self, level: int) -> str:

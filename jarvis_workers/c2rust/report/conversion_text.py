@@ -1,4 +1,4 @@
-"""Render the report on a conversion to Rust as text and Markdown, and its files for the project."""
+"""Render the report on a conversion to Rust as text and Markdown, and the files that it adds to the project."""
 
 import json
 from collections.abc import Iterator, Mapping

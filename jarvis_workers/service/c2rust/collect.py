@@ -29,7 +29,7 @@ class CollectedNames:
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """The root that paths in arguments begin with, and the compile commands of the sources below it."""
+    """The root prefix of paths in arguments, and the compile commands of the sources below the root."""
 
     root: Path
     commands: tuple[CompileCommand, ...] = ()

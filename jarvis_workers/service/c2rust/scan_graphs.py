@@ -16,7 +16,7 @@ DOT_FILE, SUBGRAPHS = "graph.dot", "subgraphs"
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """What to write: DOT of the project to `dot`, DOT of each root to the directory `subgraphs`, and pictures."""
+    """The requested files: DOT of the project in `dot`, DOT of each root in the directory `subgraphs`, and pictures."""
 
     dot: Path | None = None
     subgraphs: Path | None = None

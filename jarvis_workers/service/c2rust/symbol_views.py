@@ -27,7 +27,7 @@ class StepView(NamedTuple):
 
 
 def symbol_filter(category: str | None, name: str, file: str) -> SymbolFilter:
-    """Return the filter for these options; the category is a symbol category."""
+    """Return the filter for these options; `category` must be a symbol category."""
     return SymbolFilter(cast(Category | None, category), name, file)
 
 

@@ -50,7 +50,7 @@ ENDINGS = {
 
 
 class InputReach(NamedTuple):
-    """How many features of the function and of its callees an input reaches first, and the unequal operands."""
+    """The new features of the function and of its callees that an input reaches, and its unequal operands."""
 
     own: int
     callees: int
