@@ -25,6 +25,7 @@ struct heap {
     size_t reserved, committed, chunks, next_large;
     uint64_t serial;
     int lock, fill, failing, *has_failed; /* the number of the next allocation that fails, 0 for none */
+    long failures;
     size_t most;
     struct block *free[32];
     char *cut[32], *end[32];
@@ -144,10 +145,11 @@ static struct block *take_large(size_t bytes, size_t alignment)
 static void *allocate(size_t bytes, size_t alignment)
 {
     lock_heap();
-    int fails = heap->failing && !--heap->failing;
-    if (fails)
-        *heap->has_failed = 1;
-    if (fails || bytes > heap->most) {
+    int fails = (heap->failing && !--heap->failing) || bytes > heap->most;
+    if (fails) {
+        if (heap->has_failed)
+            *heap->has_failed = 1;
+        heap->failures++;
         unlock_heap();
         errno = ENOMEM;
         return 0;

@@ -282,7 +282,7 @@ static int start_variation(struct watch *watch, struct frame *frame, int failure
     pid_t process = clone_process();
     if (!process) {
         variation.active = 1, watch->process = getpid();
-        heap->failing = failure, heap->has_failed = &outcome->has_failed;
+        heap->failing = failure, heap->failures = 0, heap->has_failed = &outcome->has_failed;
         if (failure)
             add_text("allocation %d fails", failure);
         for (int at = 0; !failure; at++)

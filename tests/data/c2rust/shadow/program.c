@@ -49,7 +49,7 @@ void touch(char *bytes, long n) { bytes[n / 2]++; }
 int divide(int a, int b) { return a / b; }
 int local_array(int n) { char a[300]; memset(a, n, sizeof a); int s = 0; for (int i = 0; i < 300; i++) s += a[i]; return s; }
 int late_error(int n) { errno = n; return n; }
-int has_room(void) { void *p = malloc(100); free(p); return p != 0; }
+int has_room(void) { void *p = malloc(100), *q = malloc(100000000); free(p); free(q); return p && q; }
 clock_t ticks(void) { return clock(); }
 int end_of_new(FILE *f) { char c; return (int)fread(&c, 1, 1, f) + 2 * (feof(f) != 0); }
 const void *last_local;
