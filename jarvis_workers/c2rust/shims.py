@@ -23,7 +23,8 @@ from jarvis_workers.source.clang.c_types import CType
 FLOAT_BYTES = 4
 ENTRY_POINT = "the entry point of a program"
 HEADER_COPY = "a static function of a header: each file has its own"
-NOT_DECLARED = "Rust cannot declare it, or cannot forward its arguments"
+NOT_DECLARED = "a type of its signature has no counterpart in Rust"
+VARIADIC = "variadic: Rust cannot forward its arguments"
 
 
 class ArgumentConversion(NamedTuple):
@@ -143,7 +144,9 @@ def _forwarded(
     if item.slot in raw:
         chosen = tuple(ParameterMapping(one.parameter, "value" if one.kind == "value" else "raw") for one in chosen)
     text = shim_text(item, chosen, names, forwarder)
-    return Translated(item, RustBody(text, ()), "", chosen) if text else Translated(item, None, NOT_DECLARED)
+    if not text:
+        return Translated(item, None, VARIADIC if item.definition.type.variadic else NOT_DECLARED)
+    return Translated(item, RustBody(text, ()), "", chosen)
 
 
 def _refusal(item: ProjectItem) -> str:

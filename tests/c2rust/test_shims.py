@@ -12,7 +12,7 @@ from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust.make_skeleton import choose_signatures
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from tests.c2rust.deliveries import translated
+from tests.c2rust.deliveries import refusals, translated
 from tests.servers import missing
 
 SOURCE = """
@@ -83,6 +83,18 @@ def test_names_of_forwarders_are_unique_in_the_crate(tmp_path: Path) -> None:
     ]
     assert forwarded[1].body is not None
     assert "    original(a0)\n" in forwarded[1].body.text
+
+
+def test_functions_that_cannot_be_forwarded_have_a_reason(tmp_path: Path) -> None:
+    source = "int first(int n, ...) { return n; }\nlong double wide(long double x) { return x; }\n"
+    project = translated(tmp_path, {"a.c": source})
+
+    forwarded = forward_project(project, propose_mappings(project.project.units))
+
+    assert refusals(forwarded) == {
+        "first": "variadic: Rust cannot forward its arguments",
+        "wide": "a type of its signature has no counterpart in Rust",
+    }
 
 
 def test_a_forwarder_does_not_get_the_name_of_another_one() -> None:

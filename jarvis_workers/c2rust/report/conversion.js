@@ -4,7 +4,7 @@ const hasConversion = Boolean(data.conversion);
 const ACCEPTED = { mechanical: "Rust", forwarded: "C with Rust signature" };
 const STATES = {
   [conversion.accepted]: ACCEPTED[conversion.accepted],
-  refused: "C: refused by the translation", not_chosen: "C: not named by --only", not_checked: "C: not checked", different: "C: differs in Rust",
+  refused: "C: not supported", not_chosen: "C: left out by --only", not_checked: "C: not checked", different: "C: differs in Rust",
 };
 
 function stateOf(one) {
@@ -61,6 +61,6 @@ function conversionView(state) {
   view.append(heading("Conversion", small(number(chosen.length))),
     make("ul", { className: "details" }, ...suites),
     make("div", { className: "chips", role: "group", ariaLabel: "State" }, ...choices.map(([name, text]) => choice(state, "state", name, text, name === wanted))),
-    chosen.length ? virtualList(chosen.length, (at) => conversionRow(chosen[at]), { label: "Functions", captions: ["lines", "run"], seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
+    chosen.length ? virtualList(chosen.length, (at) => conversionRow(chosen[at]), { label: "Functions", captions: ["lines", "tested"], seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
   return "Conversion";
 }

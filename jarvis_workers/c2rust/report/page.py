@@ -25,7 +25,7 @@ SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "
 UNCHECKED_MAX = 500
 # The tiles of a conversion, with the states of conversion.js.
 ACCEPTED = {"mechanical": "In Rust", "forwarded": "With Rust signature"}
-STATES = {"refused": "Refused", "not_checked": "Not checked", "different": "Different"}
+STATES = {"refused": "Not supported", "not_checked": "Not checked", "different": "Different"}
 
 
 @dataclass(frozen=True, slots=True)
