@@ -20,9 +20,12 @@ LINES = ("input", "gate", "value", "fallback")
 
 Project = Annotated[Path, typer.Option("--path", "-p", metavar="PATH", help="Root of the C project.")]
 Before = Annotated[
-    str | None, typer.Option(metavar="REPORT", help="Security report before: a run or a file; default: the first run.")
+    str | None, typer.Option(metavar="REPORT", help="Earlier security report, a run or a file; default: the first run.")
 ]
-After = Annotated[str | None, typer.Option(metavar="REPORT", help="Security report after; default: the last run.")]
+After = Annotated[
+    str | None,
+    typer.Option(metavar="REPORT", help="Security report to compare with --sec-before; default: the last run."),
+]
 
 
 def roadmap(path: Project = Path(), sec_before: Before = None, sec_after: After = None, as_json: AsJson = False) -> int:

@@ -279,9 +279,7 @@ class ProjectBench:
         argv = ["sh", "-c", script, "sh", str(directory), *assignments, *words]
         outcome = self._box.run(argv, limits=self.limits.of(seconds))
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
-            raise StepFailed(
-                f"too little {outcome.reason.replace('free ', '')} is free on this machine to build and test"
-            )
+            raise StepFailed(f"not enough free {outcome.reason.replace('free ', '')} on this machine to build and test")
         output = outcome.stdout + outcome.stderr
         return CommandResult(outcome.code, _failure(outcome), outcome.cpu_seconds, output, _read_log(log))
 

@@ -1,4 +1,4 @@
-"""Random numbers and texts as arguments: boundary values, constants of the function, literals of its file."""
+"""Random numbers and strings as arguments: boundary values, constants of the function, literals of its file."""
 
 import struct
 from collections.abc import Sequence

@@ -88,7 +88,7 @@ class PoolSupervisor:
                 workers.touch(session, pool.facts)
 
     def tick(self) -> None:
-        """Run one iteration: rows, dead processes, the controller, notifications, stalled pools, the heartbeat."""
+        """Run one iteration: look after the pools, run the controller, send notifications, touch the heartbeat."""
         with self._outages.tolerated():
             for pool in self.pools:
                 self._look_after(pool)

@@ -3,7 +3,7 @@
 `jarvis-ignore[rule, rule]: reason` applies to its own line or, on a line of its own, to the next line with code;
 without brackets it applies to every rule.  The others have the meaning of their tool: `nosemgrep`, `NOLINT` (NEXTLINE,
 BEGIN and END), `cppcheck-suppress` (-begin, -end, -file) and `Flawfinder: ignore`.  A check named there counts if it is
-one of our rules or is in FOREIGN, but no glob except `*` counts: the author of `bugprone-*` has not seen our finding.
+one of our rules or is in FOREIGN.  Of globs only `*` counts: one such as `bugprone-*` means the checks of another tool.
 Our own comments get a remark if they give no reason, suppress nothing or name an unknown rule.
 """
 

@@ -27,7 +27,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Numbers of earlier findings by fingerprint; `facts` describe the baseline in reports."""
+    """The number of earlier findings per fingerprint; `facts` describe the baseline in reports."""
 
     counts: Mapping[str, int]
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -221,7 +221,7 @@ def database_address(url: str) -> URL:
         address = make_url(url)
     except (ArgumentError, ValueError) as error:
         raise StoreError(
-            "JARVIS_STORE_URL: not a database address; sqlite:////path/file.db or postgresql://host/name"
+            "JARVIS_STORE_URL: not a database address; expected sqlite:////path/file.db or postgresql://host/name"
         ) from error
     if address.drivername not in DRIVERS:
         raise StoreError(f'JARVIS_STORE_URL: "{address.drivername}" is not supported; use sqlite or postgresql')

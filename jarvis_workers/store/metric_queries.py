@@ -194,7 +194,7 @@ def ended_runs(session: Session) -> list[EndedRun]:
 
 
 def rule_counts(session: Session, run_id: str) -> list[RuleCount]:
-    """Return the findings of a finished run by rule and confidence, without suppressed and dismissed candidates."""
+    """Return the number of findings of a finished run by rule and confidence, without suppressed or dismissed ones."""
     verdict = and_(VERDICT.c.run_id == CANDIDATE.c.run_id, VERDICT.c.gid == CANDIDATE.c.gid)
     shown = (CANDIDATE.c.run_id == run_id) & CANDIDATE.c.gid.is_not(None) & CANDIDATE.c.suppressed.is_(None)
     counted: Any = select(CANDIDATE.c.pattern, CANDIDATE.c.confidence, func.count())

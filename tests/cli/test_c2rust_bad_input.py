@@ -123,5 +123,5 @@ def test_a_full_disk_ends_the_run_and_refuses_no_function(jarvis: Jarvis, hard: 
     )
 
     assert ended.returncode == 2
-    assert "too little disk space is free" in ended.stderr
+    assert "not enough free disk space" in ended.stderr
     assert not hard.with_name("hard_rs").exists()

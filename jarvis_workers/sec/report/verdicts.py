@@ -90,7 +90,7 @@ def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str,
         status = say(WORDS.get(canary.status, canary.status))
         why = f" ({canary.reason})" if canary.reason else ""
         means = say("Its status is {status}{why}: do not trust the verdicts of this run.", status=status, why=why)
-        yield say("The known bug was missed."), means
+        yield say("The canary, a known bug, was not confirmed."), means
 
 
 def verdict_text(issue: Issue) -> str:

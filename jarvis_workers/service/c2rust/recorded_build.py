@@ -44,8 +44,8 @@ REASONS = {
     "wall time": "longer than {seconds:g} s; raise c2rust.build_seconds",
     "memory": "more than {memory:g} MB of memory; raise c2rust.build_memory_mb",
     "disk": "more than {disk:g} MB of files; raise c2rust.build_disk_mb",
-    FREE_DISK: "too little disk space is free for builds, below data_dir; free some",
-    FREE_MEMORY: "too little memory is free on this machine; end other programs, or use another machine",
+    FREE_DISK: "not enough free disk space for builds in data_dir; free some space",
+    FREE_MEMORY: "not enough free memory on this machine; end other programs, or use another machine",
     "file size": "a file of more than {disk:g} MB; raise c2rust.build_disk_mb",
 }
 

@@ -118,7 +118,7 @@ def _stuck(store: Store, seconds: float) -> list[Check]:
         for run_id, quiet in runs.stalled(session, seconds):
             stage = next((one for one in stages.progress(session, run_id) if one.state == "open"), None)
             waiting = stage.jobs - stage.done - stage.failed - stage.running if stage else 0
-            says = f"no progress for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs wait"
+            says = f"no progress for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs waiting"
             remedy = f"are workers running? see: jarvis runs show {run_id}"
             result.append(Check(f"run {run_id}", "warn", says, remedy))
     return result

@@ -1,4 +1,4 @@
-"""Run the gates on functions that the user edited in a crate, using a bench of the conversion that wrote it."""
+"""Run the gates on functions that the user edited in a crate, in a build directory of the conversion that wrote it."""
 
 import re
 from collections import Counter

@@ -98,12 +98,12 @@ def test_a_known_bug_that_was_missed_is_told_before_all_else_in_every_format(sta
     said = {form: "".join(render(body, RUN)) for form, render in FORMATS.items() if form != "json"}
 
     missed = status != "confirmed"
-    assert all(("The known bug was missed" in text) == missed for text in said.values())
+    assert all(("The canary, a known bug, was not confirmed" in text) == missed for text in said.values())
     assert ('"executionSuccessful":false' in said["sarif"]) == missed
     assert (len(ElementTree.fromstring(said["junit"].encode()).findall(".//error")) == 1) == missed
     if missed:
         assert (
-            f"> **The known bug was missed.** Its status is {status} (votes differ &lt;b&gt;): do not"
+            f"> **The canary, a known bug, was not confirmed.** Its status is {status} (votes differ &lt;b&gt;): do not"
             in said["markdown"]
         )
         assert said["markdown"].index("known bug") < said["markdown"].index("## ")

@@ -1,4 +1,4 @@
-"""Lengths of strings at a site, and the numbers and texts that macros of the file define."""
+"""String lengths at a site, and the numeric and string constants that the macros of a file define."""
 
 import re
 from collections.abc import Callable
