@@ -57,6 +57,7 @@ def deliver_conversion(store: Store, blobs: Blobs, run: Run, delivery: Delivery,
     if has_result(run):
         write_conversion_report(store, blobs, run, delivery)
         conversion_results.export_conversion(store, blobs, run, say=screen.tell)
+        screen.tell(f"to write the crate: jarvis runs export {run.id} -d DIR")
     return conclude_conversion(store, blobs, run, screen)
 
 

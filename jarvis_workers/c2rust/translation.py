@@ -85,7 +85,7 @@ class TranslatedProject:
         declared = self.project.declared.get(use.key)
         type_ = item.definition.type if item else declared.type if declared else use.type
         text = declaration(name, type_, names)
-        symbol = item.slot if item else use.name
+        symbol = item.slot if item else declared.symbol if declared else use.name
         return text if symbol == name.removeprefix("r#") else f'#[link_name = "{symbol}"]\n{text}'
 
 

@@ -33,6 +33,17 @@ def test_a_program_has_the_name_that_the_build_gave_it(tmp_path: Path) -> None:
     assert sorted(one.name for one in programs_of(project, built)) == ["a", "b", "example", "tool"]
 
 
+def test_functions_and_variables_have_their_assembler_names(tmp_path: Path) -> None:
+    declared = 'extern int old __asm__("other"); int open_it(void) __asm__("open64"); int plain(void);\n'
+    text = declared + "int f(void) { return old + open_it() + plain(); }\n"
+
+    assert translated(tmp_path, {"a.c": text}).declarations() == {
+        "old": '#[link_name = "other"]\npub static mut old: i32;',
+        "open_it": '#[link_name = "open64"]\npub fn open_it() -> i32;',
+        "plain": "pub fn plain() -> i32;",
+    }
+
+
 def test_each_file_with_a_main_is_a_program_with_a_name_that_cargo_accepts(tmp_path: Path) -> None:
     names = ("a.c", "x/b.c", "y/b.c", "x/test.c", "3d.c", "q.r.c")
     project = translated(tmp_path, dict.fromkeys(names, "int main(void) { return 0; }\n"))

@@ -70,6 +70,9 @@ def test_functions_get_signatures_through_which_the_tests_pass(jarvis: Jarvis) -
     subprocess.run([crate / "target" / "debug" / "check"], check=True)
     report = jarvis("runs", "report", "last", "--format", "markdown").out
     assert "`fn forward_largest(numbers: &[i32]) -> i32`" in report
+    files = jarvis("runs", "export", "last", "-d", library / "exported").out
+    assert "signatures.jsonl" in files
+    assert (library / "exported" / "crate" / "src" / "lib.rs").read_bytes() == (crate / "src" / "lib.rs").read_bytes()
     edited = jarvis("c2rust", "check", "--crate-dir", crate)
     assert edited.code == 2
     assert "translated functions" in edited.err

@@ -37,9 +37,8 @@ def advice(conversion: Conversion) -> str:
     """Return advice on how to convert unproven functions, or "" if there are none."""
     if conversion.accepted != "mechanical" or not state_counts(conversion.functions)["not_checked"]:
         return ""
-    return (
-        "run more tests of the library with additional --test options, or accept unproven functions with --proof built"
-    )
+    tests = "run more tests with additional --test options" if conversion.suites else "give the tests by --test"
+    return f"{tests}, or accept unproven functions with --proof built"
 
 
 def conversion_text(conversion: Conversion, _: Mapping[str, Any]) -> Iterator[str]:

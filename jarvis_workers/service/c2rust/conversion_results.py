@@ -73,9 +73,9 @@ def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterat
 def export_conversion(
     store: Store, blobs: Blobs, run: Run, directory: Path | None = None, *, say: Callable[[str], None] | None = None
 ) -> list[Path]:
-    """Write the files of a run, by default to the project's directory; return their paths.
+    """Write symbol_map.jsonl and progress.json, or signatures.jsonl; return the paths of the written files.
 
-    They are symbol_map.jsonl and progress.json, or signatures.jsonl.
+    By default they go to the project's directory.  Another `directory` gets the crate as well, in "crate".
     """
     root = Path(os.fsdecode(run.root_raw))
     if directory is None and not root.is_dir():
@@ -85,7 +85,8 @@ def export_conversion(
     files = {SIGNATURES: lines} if run.kind == SKELETON else {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
-    return [write_whole(directory / name, lines) for name, lines in files.items()]
+    written = [write_whole(directory / name, lines) for name, lines in files.items()]
+    return written + write_crate(store, blobs, run, directory / "crate")
 
 
 def _progress(conversion: Conversion) -> str:

@@ -107,12 +107,16 @@ class CDefinition(NamedTuple):
 
 
 class CDeclaration(NamedTuple):
-    """A function or global that the unit uses but does not define; `project` if it is declared below the root."""
+    """A function or global that the unit uses but does not define; `project` if it is declared below the root.
+
+    `symbol` is its name for the linker, which an assembler name in the declaration sets.
+    """
 
     key: str
     name: str
     type: CType
     project: bool
+    symbol: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,9 @@ class _DefinitionReader:
         name = text(library().clang_getCursorSpelling(cursor))
         # A builtin function is declared where it is used first.
         project = self._unit.file_of(self._unit.position(cursor).file) is not None and not BUILTIN.match(name.encode())
-        return CDeclaration(key, name, type_, project)
+        # Mach-O and an assembler name have a prefix.
+        symbol = text(library().clang_Cursor_getMangling(cursor)).removeprefix("\x01")
+        return CDeclaration(key, name, type_, project, symbol or name)
 
 
 def _is_constant(type_: ClangType) -> bool:

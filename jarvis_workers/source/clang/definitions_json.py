@@ -13,7 +13,7 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.unit import Extent
 
 # Raise it whenever the form or the meaning of definitions changes: earlier encodings are then not read.
-VERSION = 1
+VERSION = 2
 MISSING = -1
 
 
@@ -29,7 +29,7 @@ def encode_definitions(unit: UnitDefinitions) -> bytes:
         (*_place(one), int(one.internal), types.of(one.type), int(one.constant), list(_rows(one.tree, words)))
         for one in unit.definitions
     ]
-    declared = [(one.key, one.name, types.of(one.type), int(one.project)) for one in unit.declared]
+    declared = [(one.key, one.name, types.of(one.type), int(one.project), one.symbol) for one in unit.declared]
     spellings = [(spelling, types.of(type_)) for spelling, type_ in unit.types.items()]
     file = as_text(unit.file)
     document = [VERSION, file, words.rows, types.rows, spellings, records, declared, definitions]
@@ -106,7 +106,9 @@ def decode_definitions(line: bytes) -> UnitDefinitions:
     return UnitDefinitions(
         file=from_text(file),
         definitions=tuple(_definition(row, types, words) for row in definitions),
-        declared=tuple(CDeclaration(key, name, types[number], bool(own)) for key, name, number, own in declared),
+        declared=tuple(
+            CDeclaration(key, name, types[number], bool(own), symbol) for key, name, number, own, symbol in declared
+        ),
         types={spelling: types[number] for spelling, number in spellings},
         records={record.key: record for record in _records(records, types)},
     )

@@ -102,7 +102,7 @@ def settle(
         delivery = delivered()
         if not delivery.uncut:
             break
-        functions = [take_back(one, delivery.uncut, "not_checked", UNCUT) for one in functions]
+        functions = [take_back(one, delivery.uncut, "refused", UNCUT) for one in functions]
     gate = _build(bench, delivery)
     missing = {} if gate.passed else _unlinked(bench, delivery)
     if missing:

@@ -7,7 +7,7 @@ from math import inf
 from time import monotonic
 from types import MappingProxyType
 
-from jarvis_workers.bench.project_bench import CommandResult, ProjectBench
+from jarvis_workers.bench.project_bench import LIMIT, CommandResult, ProjectBench
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, read_shadow_log, read_variations, without_undefined
@@ -86,7 +86,7 @@ class BenchSuites:
             sum(one.calls for one in found.compared),
             f"a call with generated arguments does not return {_ending(done.log, called)}",
             self._without_undefined(differences, slot, partial(self._vary_inputs_in_c, inputs)),
-            next((one.reason for one in found.unshadowed), ""),
+            next((one.reason for one in found.unshadowed), done.failure if LIMIT in done.failure else ""),
             done.seconds,
         )
         if run.log and not _recurs(

@@ -1,0 +1,24 @@
+"""Runs of generated calls: what a limit stops is neither proof nor refutation."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from jarvis_workers.bench.project_bench import LIMIT, CommandResult
+from jarvis_workers.steps.c2rust import suite_runs
+from jarvis_workers.steps.c2rust.input_runs import UsableInputs
+
+LOG = b"called\tprogram\t7\tf\t0\nreturned\tprogram\t7\tf\t0\ncalled\tprogram\t7\tf\t1\n"
+
+
+@pytest.mark.parametrize(("failure", "gates"), [(f"{LIMIT} of wall time", 0), ("signal 11", 1)])
+def test_a_call_that_a_limit_stops_is_no_difference(monkeypatch: Any, failure: str, gates: int) -> None:
+    done = CommandResult(1, failure, 1.0, b"", LOG)
+    monkeypatch.setattr(suite_runs, "call_program", lambda *_: done)
+    bench: Any = SimpleNamespace(library="library", shapes="shapes")
+
+    run = suite_runs.BenchSuites(bench, []).call("f", UsableInputs("program", "plan", 20))
+
+    assert (run.made, run.returned) == (2, 1)
+    assert len(run.outcomes()) == gates
