@@ -426,7 +426,7 @@ def test_a_rule_file_of_the_tree_that_is_no_yaml_is_one_line(jarvis, text):
         ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a valid integer"),
         ("JARVIS_BROKER_URL", "redis://127.0.0.1:1", "is Redis running? see JARVIS_BROKER_URL"),
         ("JARVIS_STORE_URL", "mysql://x/y", 'JARVIS_STORE_URL: "mysql" is not supported; use sqlite or postgresql'),
-        ("JARVIS_STORE_URL", "what", "JARVIS_STORE_URL: not a database address; sqlite:////path/file.db or"),
+        ("JARVIS_STORE_URL", "what", "JARVIS_STORE_URL: not a database address; expected sqlite:////path/file.db or"),
     ],
 )
 def test_a_wrong_variable_is_one_line(jarvis, monkeypatch, variable, value, says):
