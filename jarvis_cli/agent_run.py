@@ -85,7 +85,7 @@ def _read_task(task: str) -> str:
     if not text:
         raise UsageError("-T is empty; describe the task")
     if len(text) > TASK_MAX:
-        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put the text into a source file")
+        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
     return text
 
 

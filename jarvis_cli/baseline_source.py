@@ -61,5 +61,5 @@ def baseline_of(
             f"--baseline {plain(baseline)} is not a report file, and cannot be used as a revision: {problem}"
         ) from problem
     if run.state not in WHOLE:
-        raise UsageError(f"--baseline {plain(baseline)}: the run over it, {run.id}, is {run.state}: {run.reason}")
+        raise UsageError(f"--baseline {plain(baseline)}: its run {run.id} ended as {run.state}: {run.reason}")
     return of_run(store, run, revision.says, revision.renamed)

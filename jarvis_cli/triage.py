@@ -51,10 +51,12 @@ Reason = Annotated[
 ]
 Rule = Annotated[list[str] | None, typer.Option("--rule", metavar="ID", help="Only findings of these rules.")]
 Severity = Annotated[
-    list[str] | None, typer.Option("--severity", metavar="LEVEL", help="Only of these severities: high, medium, low.")
+    list[str] | None,
+    typer.Option("--severity", metavar="LEVEL", help="Only findings with these severities: high, medium, low."),
 ]
 File = Annotated[
-    list[str] | None, typer.Option("--file", metavar="GLOB", help="Only in files that match a glob: 'tests/**'.")
+    list[str] | None,
+    typer.Option("--file", metavar="GLOB", help="Only findings in files that match a glob: 'tests/**'."),
 ]
 Category = Annotated[
     list[str] | None, typer.Option("--category", metavar="NAME", help="Only findings in these categories.")
@@ -64,7 +66,8 @@ Status = Annotated[
     typer.Option(
         "--status",
         metavar="STATUS",
-        help="Only of this triage state (open, true, false, wontfix, later) or report status (confirmed, review, ...).",
+        help="Only findings with this triage state (open, true, false, wontfix, later) "
+        "or report status (confirmed, review, ...).",
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before judging many findings.")]

@@ -37,7 +37,7 @@ def link_units(units: Iterable[Unit]) -> SymbolGraph:
 
 
 class _ReadingRank(NamedTuple):
-    """The rank of a reading; the lowest is used: no errors, then the first path, then the first definition."""
+    """The sort key that selects one of several parses of a definition: first those without errors, then by position."""
 
     errors: bool
     unit: bytes
@@ -55,7 +55,7 @@ class _DefinitionPlace(NamedTuple):
 
 @dataclass(slots=True)
 class _Reading:
-    """The best reading of a definition so far; `several` is set if its file contains more than one."""
+    """The best parse of a definition so far; `several` is set if its file contains more than one."""
 
     rank: _ReadingRank
     symbol: UnitSymbol

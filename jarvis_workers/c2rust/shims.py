@@ -40,7 +40,7 @@ class ArgumentConversion(NamedTuple):
     claim: str
 
 
-UNCHANGED, UNSHARED = "nothing changes it during the call", "nothing else reaches it during the call"
+UNCHANGED, UNSHARED = "nothing changes it during the call", "nothing else accesses it during the call"
 CSTR, UNINIT, SLICE = "core::ffi::CStr", "core::mem::MaybeUninit<{t}>", "core::slice::from_raw_parts"
 ELEMENTS = "match usize::try_from({{n}}) {{{{ Ok(n) if !{{a}}.is_null() => {0}({{a}}, n), _ => &{1}[] }}}}"
 CONVERSIONS: Mapping[str, ArgumentConversion] = {
@@ -49,7 +49,7 @@ CONVERSIONS: Mapping[str, ArgumentConversion] = {
         "&mut {t}", "&mut *{a}", "core::ptr::from_mut({p})", f"points to a value; {UNSHARED}"
     ),
     "out": ArgumentConversion(
-        f"&mut {UNINIT}", "&mut *{a}.cast()", "{p}.as_mut_ptr()", f"points to memory; {UNSHARED}"
+        f"&mut {UNINIT}", "&mut *{a}.cast()", "{p}.as_mut_ptr()", f"is valid for writes; {UNSHARED}"
     ),
     "slice": ArgumentConversion(
         "&[{t}]", ELEMENTS.format(SLICE, ""), "{p}.as_ptr()", f"has {{n}} elements; {UNCHANGED}"

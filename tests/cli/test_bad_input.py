@@ -630,7 +630,10 @@ def test_a_tree_that_cannot_be_written_gets_a_warning_and_its_report(jarvis):
 
     assert ended.code == 0
     assert found_in(ended.out) == {"a.c"}
-    assert f"{tree}/.jarvis/sec: cannot write the run's files: Permission denied; elsewhere with: jarvis" in ended.err
+    assert (
+        f"{tree}/.jarvis/sec: cannot write the run's files: Permission denied; to write them elsewhere: jarvis"
+        in ended.err
+    )
 
 
 def store_file(jarvis):

@@ -11,7 +11,7 @@ from jarvis_workers.source.clang.c_types import CType
 
 
 class RecordNames(Protocol):
-    """Rust types as text; fields by the key of their record and their index in it."""
+    """Looks up the Rust names of types, and of fields by the key of their record and their index in it."""
 
     def rust_type(self, type_: CType) -> str: ...
 

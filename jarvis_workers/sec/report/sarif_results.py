@@ -131,7 +131,7 @@ def _quoted(number: int, quote: EvidenceQuote) -> Part:
     text = quote.quote.strip("\n")
     region = {"startLine": first, "endLine": first + text.count("\n"), "snippet": {"text": text}}
     place = {"artifactLocation": artifact(quote.file), "region": region}
-    return {"id": number, "physicalLocation": place, "message": {"text": "Evidence of the verdict."}}
+    return {"id": number, "physicalLocation": place, "message": {"text": "Evidence for the verdict."}}
 
 
 def _suppressions(issue: Issue) -> Iterator[Part]:

@@ -133,7 +133,7 @@ def _carry_out(settings: Settings, store: Store, local: LocalExecutor, run_id: s
         run = local.carry_out(run_id)
         on_failure.pop_all()
     if run.state not in ("done", "incomplete"):
-        raise JarvisError(f"the scan is {run.state}: {run.reason}")
+        raise JarvisError(f"the scan ended as {run.state}: {run.reason}")
     return run
 
 

@@ -1,7 +1,7 @@
 """Read everything that the metrics of the store show, within a bounded time.
 
-Findings are counted once per finished run and then remembered: a store may hold millions. Runs that are not counted
-within COUNTING_SECONDS of a start are counted by the next readings, the newest first.
+The numbers of findings of finished runs are cached, since a store may hold millions of findings.  Each scrape spends at
+most COUNTING_SECONDS on runs that were not counted yet; later scrapes count the remaining ones.
 """
 
 import json

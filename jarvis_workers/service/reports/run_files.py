@@ -33,7 +33,7 @@ def refuse_unwritable(directory: Path, run: Run) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        elsewhere = f"elsewhere with: jarvis runs export {run.id} -d DIR"
+        elsewhere = f"to write them elsewhere: jarvis runs export {run.id} -d DIR"
         raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
 
 

@@ -131,5 +131,5 @@ def _refuse_unknown(option: str, values: Iterable[str], choices: Collection[str]
             continue
         close = get_close_matches(value, choices, n=1)
         hint = f' (did you mean "{close[0]}"?)' if close else ""
-        few = f"; it is one of {', '.join(choices)}" if isinstance(choices, Sequence) and not close else ""
+        few = f"; expected one of {', '.join(choices)}" if isinstance(choices, Sequence) and not close else ""
         raise UsageError(f'{option}: "{plain(value)}" is unknown{hint}{few}')

@@ -40,7 +40,7 @@ class Sources:
         self._entries: Mapping[bytes, Entry] = {}
 
     def read(self, path: bytes) -> bytes:
-        """Return the content of a file with compiler line ends. Raises SnapshotDamaged."""
+        """Return the content of a file, with newlines normalized as compilers do. Raises SnapshotDamaged."""
         if not self._entries:
             self._entries = {entry.path: entry for entry in self._reader.entries(*self._place)}
         entry = self._entries[path]

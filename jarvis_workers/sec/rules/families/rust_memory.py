@@ -51,8 +51,8 @@ FOREIGN = lazy(
 def check_pointer(site: Site) -> float | None:
     """Raise the confidence if a safe function reads a caller's pointer, or `*const` is cast to `*mut`.
 
-    A pointer type that is only named is not reported, nor is a pointer in explained or test code that is never
-    dereferenced.
+    Pointer types that are only named are not reported.  Neither are pointers that are never dereferenced, in test code
+    or under a SAFETY comment.
     """
     if is_generated(site.source):
         return None
