@@ -17,10 +17,9 @@ from jarvis_workers.c2rust.report.conversion_text import (
     symbol_map_lines,
 )
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.crate_directory import write_files
 from jarvis_workers.service.c2rust.project_files import write_file
-from jarvis_workers.service.c2rust.scan_results import read_artifact
+from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.pipelines import FAST, SKELETON
@@ -85,7 +84,7 @@ def export_conversion(
     files = {SIGNATURES: lines} if run.kind == SKELETON else {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
-    written = [write_whole(directory / name, lines) for name, lines in files.items()]
+    written = [write_new(directory / name, lines) for name, lines in files.items()]
     return written + write_crate(store, blobs, run, directory / "crate")
 
 

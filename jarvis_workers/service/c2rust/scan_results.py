@@ -89,11 +89,12 @@ def export_symbols(
         if content is None:
             continue
         lines = [content.decode()]
-        written.append(_write(directory / name, lines) if directory else write_file(root, name, lines, say))
+        written.append(write_new(directory / name, lines) if directory else write_file(root, name, lines, say))
     return written
 
 
-def _write(path: Path, lines: list[str]) -> Path:
+def write_new(path: Path, lines: list[str]) -> Path:
+    """Write a file, and its directory if it is missing; return its path. Raises UsageError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return write_whole(path, lines)
