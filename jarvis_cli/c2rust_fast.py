@@ -64,7 +64,7 @@ def crate_directory(conversion: SkeletonConversion) -> Path:
     if conversion.crate_dir is not None:
         return conversion.crate_dir
     root = Path.cwd() if is_address(conversion.path) else Path(conversion.path).resolve()
-    return root.with_name(f"{root.name}_{'rs' if isinstance(conversion, FastConversion) else 'skeleton'}")
+    return root.with_name(f"{root.name}_{'skeleton' if conversion.forward else 'rs'}")
 
 
 def _choice(conversion: SkeletonConversion) -> FastChoice:
@@ -73,7 +73,7 @@ def _choice(conversion: SkeletonConversion) -> FastChoice:
         build=conversion.build,
         tests=tuple(conversion.test or ()),
         proof=conversion.proof.value if isinstance(conversion, FastConversion) else "built",
-        forward=not isinstance(conversion, FastConversion),
+        forward=conversion.forward,
         only=tuple(conversion.only or ()),
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
@@ -99,6 +99,6 @@ def _run_name(conversion: SkeletonConversion, settings: Settings) -> RunName | N
     if conversion.name is None:
         return None
     root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
-    kind = FAST if isinstance(conversion, FastConversion) else SKELETON
+    kind = SKELETON if conversion.forward else FAST
     facts = {"where": settings.place, "kind": kind, "source": root, "choice": asdict(_choice(conversion))}
     return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -94,6 +94,7 @@ Cache = Annotated[
 class SkeletonConversion:
     """The options of `jarvis c2rust skeleton`."""
 
+    forward: ClassVar = True
     path: Tree = "."
     compile_commands: Database = None
     configure: Configure = None
@@ -114,5 +115,6 @@ class SkeletonConversion:
 class FastConversion(SkeletonConversion):
     """The options of `jarvis c2rust fast`."""
 
+    forward: ClassVar = False
     proof: ProofOption = ProofChoice.reached
     branch: Branch = None

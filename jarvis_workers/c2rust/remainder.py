@@ -40,7 +40,7 @@ def cut_functions(content: bytes, functions: Iterable[ProjectItem], *, originals
         start, end = _offsets(item.definition.extent, starts)
         body = _body_start(masked, start, end)
         name = None if body is None else _name(item, masked[start:body])
-        text = None if body is None or name is None else _replacement(item, content[start:body], masked[start:body])
+        text = name and _replacement(item, content[start:body], masked[start:body], name.end())
         if name is None or text is None:
             uncut.append(item.slot)
         else:
@@ -132,11 +132,11 @@ def _original(item: ProjectItem, text: bytes, name: re.Match[bytes]) -> bytes:
     return text[: name.start(1)] + own.encode() + text[name.end(1) :] + alias.encode()
 
 
-def _replacement(item: ProjectItem, head: bytes, masked: bytes) -> bytes | None:
+def _replacement(item: ProjectItem, head: bytes, masked: bytes, end: int) -> bytes | None:
+    """Return the text in place of a definition whose name, with the parenthesis, ends at an offset of its head."""
     definition = item.definition
     parameters = [child.name for child in definition.tree.children if child is not None and child.kind == "parameter"]
-    place = _name(item, masked)
-    if place is None or not all(parameters):
+    if not all(parameters):
         return None
     if definition.internal:
         assert definition.type.target is not None
@@ -146,4 +146,4 @@ def _replacement(item: ProjectItem, head: bytes, masked: bytes) -> bytes | None:
     if re.search(rb"\binline\b", masked):
         return None
     # Declarations before the body: parameters in the old style, which a prototype cannot have.
-    return head[: place.end()] + b");" if b";" in masked else head.rstrip() + b";"
+    return head[:end] + b");" if b";" in masked else head.rstrip() + b";"

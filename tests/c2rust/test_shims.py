@@ -10,6 +10,7 @@ from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.steps.c2rust import make_skeleton
 from jarvis_workers.steps.c2rust.make_skeleton import choose_signatures
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from tests.c2rust.deliveries import refusals, translated
@@ -107,7 +108,7 @@ def test_a_forwarder_does_not_get_the_name_of_another_one() -> None:
 
 
 @pytest.mark.slow
-def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path) -> None:
+def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("cargo") is None:
         missing("cargo")
     source = tmp_path / "source"
@@ -122,6 +123,9 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path) -> None:
         assert [form_of(one) for one in chosen.functions[0].mappings] == ["raw", "value"]
         assert chosen.functions[0].signature == "fn forward_filled(numbers: *mut i32, count: i32) -> i32"
         assert choose_signatures(project, wrong, bench, BenchSuites(bench, [])).functions[0].mappings[0].length == 1
+        monkeypatch.setattr(make_skeleton, "MOST_SIGNATURES", 1)
+        again = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
+        assert again.functions[0].signature == chosen.functions[0].signature
 
 
 @pytest.mark.slow

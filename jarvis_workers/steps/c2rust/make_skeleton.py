@@ -123,8 +123,8 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
     with project_bench(resources, work.options) as bench:
         suites, called = _baselines(bench, work.options.tests)
         if work.options.forward:
-            suites_run = BenchSuites(bench, work.options.tests)
-            translated = choose_signatures(translated, propose_mappings(translated.project.units), bench, suites_run)
+            mappings = propose_mappings(translated.project.units)
+            translated = choose_signatures(translated, mappings, bench, BenchSuites(bench, work.options.tests))
         skeleton = replace(_skeleton(translated, bench, suites), called=frozenset(called))
     skeleton = _with_lines(skeleton, *project_coverage(resources, work.options))
     skeleton = _with_inputs(skeleton, translated, resources, work.options)
@@ -144,20 +144,22 @@ def choose_signatures(
     """
     raw = set[str]()
     for _ in range(MOST_SIGNATURES):
-        forwarded = forward_project(translated, mappings, raw)
-        checks = _check(forwarded, bench)
-        failing = set(checks.errors)
-        if not failing - raw:
-            symbols = [one.item.slot for one in translated.items]
-            bench.write_crate(bench_crate(forwarded.types, (), list(checks.bodies.values()), symbols))
-            passed, messages = bench.build_library()
-            if not passed:
-                raise StepFailed(f"the signatures do not build: {messages[-1].text if messages else 'no message'}")
-            failing = set(union_culprits(suites, sorted(checks.bodies)))
-        if not failing - raw:
+        failing = _failing_signatures(forward_project(translated, mappings, raw), bench, suites)
+        if failing <= raw:
             break
         raw |= failing
-    return forwarded
+    return forward_project(translated, mappings, raw)
+
+
+def _failing_signatures(forwarded: TranslatedProject, bench: ProjectBench, suites: BenchSuites) -> set[str]:
+    """Return the slots of the functions that rustc rejects, and of those with which the tests fail."""
+    checks = _check(forwarded, bench)
+    symbols = [one.slot for one in forwarded.project.items]
+    bench.write_crate(bench_crate(forwarded.types, (), list(checks.bodies.values()), symbols))
+    passed, messages = bench.build_library()
+    if not passed:
+        raise StepFailed(f"the signatures do not build: {messages[-1].text if messages else 'no message'}")
+    return set(checks.errors).union(union_culprits(suites, sorted(checks.bodies)))
 
 
 def _check(translated: TranslatedProject, bench: ProjectBench) -> Checks:

@@ -80,13 +80,17 @@ class BenchSuites:
         events = [(event, number) for event, name, number in read_events(done.log) if name == slot]
         # The functions of C that prepare arguments may fail, as they depend on files.
         called = {number for event, number in events if event == "called"}
+        returned = {number for event, number in events if event == "returned"} & called
+        if LIMIT in done.failure:
+            # The call that the limit of the program stopped proves nothing, unlike those that ended by themselves.
+            called &= returned | {number for event, number in events if event == "ended"}
         run = InputRun(
             len(called),
-            len({number for event, number in events if event == "returned"} & called),
+            len(returned),
             sum(one.calls for one in found.compared),
             f"a call with generated arguments does not return {_ending(done.log, called)}",
             self._without_undefined(differences, slot, partial(self._vary_inputs_in_c, inputs)),
-            next((one.reason for one in found.unshadowed), done.failure if LIMIT in done.failure else ""),
+            next((one.reason for one in found.unshadowed), ""),
             done.seconds,
         )
         if run.log and not _recurs(

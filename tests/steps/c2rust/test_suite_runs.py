@@ -12,13 +12,19 @@ from jarvis_workers.steps.c2rust.input_runs import UsableInputs
 LOG = b"called\tprogram\t7\tf\t0\nreturned\tprogram\t7\tf\t0\ncalled\tprogram\t7\tf\t1\n"
 
 
-@pytest.mark.parametrize(("failure", "gates"), [(f"{LIMIT} of wall time", 0), ("signal 11", 1)])
-def test_a_call_that_a_limit_stops_is_no_difference(monkeypatch: Any, failure: str, gates: int) -> None:
-    done = CommandResult(1, failure, 1.0, b"", LOG)
+ENDED = b"ended\tprogram\t7\tf\t1\tsignal 14\n"
+STOPPED = f"{LIMIT} of wall time"
+
+
+@pytest.mark.parametrize(
+    ("failure", "log", "made"), [(STOPPED, LOG, 1), ("signal 11", LOG, 2), (STOPPED, LOG + ENDED, 2)]
+)
+def test_a_call_that_a_limit_stops_is_no_difference(monkeypatch: Any, failure: str, log: bytes, made: int) -> None:
+    done = CommandResult(1, failure, 1.0, b"", log)
     monkeypatch.setattr(suite_runs, "call_program", lambda *_: done)
     bench: Any = SimpleNamespace(library="library", shapes="shapes")
 
     run = suite_runs.BenchSuites(bench, []).call("f", UsableInputs("program", "plan", 20))
 
-    assert (run.made, run.returned) == (2, 1)
-    assert len(run.outcomes()) == gates
+    assert (run.made, run.returned) == (made, 1)
+    assert [gate.passed for gate in run.outcomes()] == [False] * (made - 1)
