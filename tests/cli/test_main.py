@@ -64,6 +64,11 @@ def test_the_version_is_shown(capsys):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
+        (
+            ["c2rust", "fast", "."],
+            "jarvis c2rust fast: Got unexpected extra argument(s) (.); did you mean -p .?"
+            " See: jarvis c2rust fast --help",
+        ),
         (["confg"], "jarvis: No such command 'confg'. Did you mean 'config'? See: jarvis --help"),
         (["config", "shwo"], "jarvis config: No such command 'shwo'. Did you mean 'show'? See: jarvis config --help"),
         (["--versio"], "jarvis: No such option: --versio"),
