@@ -38,7 +38,7 @@ def migrate() -> int:
 
 @app.command(examples=STATUS_EXAMPLES)
 def status() -> int:
-    """Compare the database schema with the one of this version, and show what migrate would do; changes nothing."""
+    """Compare the database schema with the one that this version needs, and show what migrate would do. Read-only."""
     from jarvis_workers import __version__  # noqa: PLC0415
     from jarvis_workers.service.wiring import schema_status_of  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
@@ -56,9 +56,9 @@ def roles(
     owner: Annotated[str, typer.Option(metavar="ROLE", help="Owner of the tables, for migrations.")] = "jarvis_owner",
     worker: Annotated[str, typer.Option(metavar="ROLE", help="Role of workers and commands.")] = "jarvis_worker",
 ) -> int:
-    """Print SQL for two PostgreSQL roles: the owner, and the one of workers and commands.
+    """Print SQL for two PostgreSQL roles: one that owns the tables, and one for workers and commands.
 
-    Run it as a superuser, before the first migration or after any.
+    Run it as a superuser, before the first migration or after a later one.
     """
     from jarvis_workers.service.wiring import role_statements  # noqa: PLC0415  (the store is slow to import)
 

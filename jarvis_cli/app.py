@@ -23,7 +23,7 @@ NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a num
 
 
 class _Help:
-    """Formatting of help texts; a mixin for commands and groups."""
+    """Mixin for commands and groups that formats their help texts."""
 
     params: list[Any]
 
@@ -116,7 +116,7 @@ def _described(param: Any) -> str:
 
 
 def _has_default(param: Any) -> bool:
-    """Return whether to show the default: not for an empty one, a flag, or if the text mentions it."""
+    """Return whether the help shows the default: not for flags and required options, and not if it is empty."""
     is_flag = getattr(param, "is_flag", False)
     return bool(param.show_default) and param.default not in (None, "", (), []) and not is_flag and not param.required
 
@@ -149,7 +149,7 @@ def _range(kind: Any) -> str:
 
 
 def _value(command: Any, ctx: Any, param: Any, args: Sequence[str]) -> str | None:
-    """Return the text given for a parameter."""
+    """Return the text that the user entered for a parameter, or None."""
     values: Mapping[str, Any] = command.make_parser(ctx).parse_args(args=list(args))[0]
     value = values.get(param.name)
     return value if isinstance(value, str) else None

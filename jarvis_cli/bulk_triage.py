@@ -30,10 +30,10 @@ def mark_all(
     judged: bool,
     ask: bool,
 ) -> int:
-    """Save a verdict on all matching findings; on those that already have a verdict only with `judged`.
+    """Save a verdict on all matching findings; those that already have one are included only with `judged`.
 
-    With `ask` the user confirms the number at the terminal. Raises UsageError without a filter, so that not all
-    findings of a run are judged by mistake.
+    With `ask`, the user must confirm the number of findings. Raises UsageError without a filter, so that nobody judges
+    all findings of a run by mistake.
     """
     if not criteria:
         raise UsageError(f"--mark {state} judges many findings: select them with --rule, --file or another filter")

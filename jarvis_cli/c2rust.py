@@ -43,7 +43,7 @@ def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
 
 
 def fast(ctx: typer.Context, options: FastConversion) -> int:
-    """Convert a C library to a Rust crate without a model; unproven functions stay in C and are named.
+    """Convert a C library to a Rust crate without a model; functions without a proof stay in C and are listed.
 
     The project's own build and tests run in the sandbox. Exit 3: functions stay in C because no test proves them.
     """

@@ -15,7 +15,7 @@ def cc(
         list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Arguments of the compiler.")
     ] = None,
 ) -> int:
-    """Run $JARVIS_C2RUST_CC (cc): record it in $JARVIS_C2RUST_RECORD/compile_commands.json, or build with slots."""
+    """Run $JARVIS_C2RUST_CC and record the call in $JARVIS_C2RUST_RECORD/compile_commands.json, or add slots."""
     from jarvis_workers.service.c2rust.compiler_calls import compile_with_slots, record_and_compile  # noqa: PLC0415
 
     if "JARVIS_C2RUST_RECORD" in os.environ:

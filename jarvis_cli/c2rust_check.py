@@ -27,8 +27,8 @@ def check(
 ) -> int:
     """Run the gates on the functions of a crate that you edited since jarvis c2rust fast wrote it.
 
-    Each function is built, then tested alone and together with the others, as in the conversion. Exit 1: a gate refuses
-    an edit, with the reason; 3: no test proves an edit, or something other than functions changed.
+    Each function is built, then tested alone and together with the others, as in the conversion. Exit 1: a gate rejects
+    an edit; the output has the reason; 3: no test proves an edit, or something other than functions changed.
     """
     from jarvis_cli.c2rust_edits import check_edited_crate  # noqa: PLC0415  (the store is slow to import)
 

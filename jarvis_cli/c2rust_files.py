@@ -101,7 +101,7 @@ def graph(
         Path | None, typer.Option("--subgraphs-dir", metavar="DIR", help="Write the sub-graph of each root as DOT.")
     ] = None,
 ) -> int:
-    """Write the graph of calls and taken addresses, in full or only the part that some functions reach."""
+    """Write the graph of calls and address-taken functions, in full or only the part that some functions reach."""
     from jarvis_workers.service.c2rust import graph_files  # noqa: PLC0415
 
     project = _project(root, run)
@@ -127,7 +127,7 @@ def order(
 ) -> int:
     """Print the order in which types and functions are translated: types first, callees before their callers.
 
-    Functions that call each other in a cycle are one step. `main` and the entry points in the variable
+    Functions that call each other in a cycle are one step. `main` and the entry points in the environment variable
     JARVIS_C2RUST_DELAY_ENTRY_SYMBOLS come last.
     """
     from jarvis_workers.service.c2rust import symbol_views as views  # noqa: PLC0415

@@ -64,7 +64,7 @@ def schema() -> None:
 
 
 def _chosen(origins: list[Origin], names: Sequence[str]) -> list[Origin]:
-    """Return the settings with these names or in these groups; all without names."""
+    """Return the settings with these names or in these groups; without names, return all settings."""
     for name in names:
         if not any(one.setting == name or one.setting.startswith(f"{name}.") for one in origins):
             near = get_close_matches(name, [one.setting for one in origins], 1)

@@ -42,7 +42,7 @@ def deliver_crate(
 
 
 def _write_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display) -> Path:
-    """Write the crate; if its directory was edited during the run, beside it. Return its directory."""
+    """Write the crate and return its directory: a new one if the user edited the old one during the run."""
     try:
         conversion_results.write_crate(store, blobs, run, place)
     except UsageError as error:
@@ -78,7 +78,7 @@ def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -
 
 
 def _without_result(run: Run) -> str:
-    """Return why a run has no result; of the failure of a step only its message, which is for users."""
+    """Return why a run has no result; for a failed step, only its message, which is written for users."""
     before, found, message = (run.reason or "").partition(f"{StepFailed.__name__}: ")
     reason = message if found else before
     if run.state == "failed":

@@ -34,7 +34,7 @@ TEXTS = {
 def card(
     issue: Issue, excerpt: Excerpt | None, *, twins: Sequence[int], judgement: Judgement | None, place: str
 ) -> str:
-    """Return a page about a finding; `twins` are the lines with the same fingerprint, `place` is its number."""
+    """Return a page about a finding: `place` is its number, `twins` are the lines with the same fingerprint."""
     return render(_card(issue, excerpt, twins, (judgement, place)))
 
 

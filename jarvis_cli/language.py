@@ -1,4 +1,4 @@
-"""The language of texts for the user: English, or another one for which texts exist."""
+"""The language of texts for the user: English, or another one with a translation."""
 
 import os
 from collections.abc import Mapping

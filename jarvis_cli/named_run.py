@@ -17,7 +17,7 @@ T = TypeVar("T")
 def begin_or_go_on(
     store: Store, name: RunName | None, screen: Display, *, begin: Callable[[], T], go_on: Callable[[Run], T]
 ) -> T:
-    """Continue the run that has this name, even if another command submits it meanwhile; else begin one."""
+    """Continue the run that has this name, even if another command has just submitted it; otherwise begin one."""
     if earlier := _named(store, name, screen):
         return go_on(earlier)
     try:

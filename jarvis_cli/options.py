@@ -128,7 +128,7 @@ def form_of(form: str | None, as_json: bool) -> str | None:
 
 
 def is_json(form: str | None, as_json: bool) -> bool:
-    """Return whether a table shall be printed as JSON. Raises UsageError."""
+    """Return whether to print a table as JSON. Raises UsageError."""
     if form is not None and form not in TABLE_FORMS:
         raise UsageError(not_one_of("--format", form, TABLE_FORMS))
     return form_of(form, as_json) == "json"

@@ -44,7 +44,7 @@ def deliver(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Di
 
 
 def pieces(store: Store, blobs: Blobs, run: Run, body: ReportBody, delivery: Delivery) -> Iterator[str]:
-    """Yield the report in the requested format; text for a terminal is limited and coloured."""
+    """Yield the report in the requested format; text for a terminal is limited in length and coloured."""
     body, facts = reports.prepare(store, blobs, run, body, delivery.form)
     if delivery.form == "text":
         return report_text(body, facts, delivery, shown_prefix(run))

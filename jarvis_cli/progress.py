@@ -127,7 +127,7 @@ class Bars(Verbose):
 
 
 def _in_unit(size: float, like: float) -> str:
-    """Return a number of bytes in the unit suitable for `like`."""
+    """Format a number of bytes in the unit that suits the size `like`."""
     return f"{size / MEGABYTE:,.1f} MB" if like >= MEGABYTE else f"{size / KILOBYTE:,.1f} kB"
 
 
@@ -138,7 +138,7 @@ def current(stages: list[StageProgress]) -> list[StageProgress]:
 
 
 def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
-    """Return the progress of a stage in one line, with the time left if the rate is known; `units` are its jobs."""
+    """Return the progress of a stage in one line, with the time left if the rate is known; `units` names its jobs."""
     if not stage.jobs:
         return f"no {units} yet"
     text, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed

@@ -24,7 +24,7 @@ from jarvis_workers.store.values import Run
 
 @dataclass(frozen=True)
 class ProjectCommand:
-    """A command over a project: the location and compilation of the project, the request of the run, and the delivery.
+    """A command on a project: its location and compilation, the request for the run, and the delivery of results.
 
     `request` creates the request for an executor; `deliver` writes the results and returns the exit code.
     """

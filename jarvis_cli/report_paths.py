@@ -22,7 +22,7 @@ def base_directory(named: str | None) -> Path | None:
 def relative_to(facts: Mapping[str, Any], run: Run, base: Path | None) -> dict[str, Any]:
     """Return the `run` part of a report with paths relative to `base`. Raises UsageError if the root is not below it.
 
-    The revision is left out: it is that of another directory.
+    The revision is left out, because it belongs to another directory.
     """
     if base is None:
         return dict(facts)

@@ -34,9 +34,9 @@ TERMINAL_NAMES = 10
 class Delivery:
     """Target of a report (None: standard output), its format, and the condition for failing.
 
-    Paths of formats for CI services begin at `relative_to`, by default at the top of the git repository. With `quiet`,
-    stdout gets only the findings, and stderr one line if the exit code is not 0. No later commands are suggested for a
-    run that is not stored.
+    In formats for CI services, paths are relative to `relative_to`, by default the top of the git repository. With
+    `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. For a run that is not stored,
+    no follow-up commands are suggested.
     """
 
     output: Path | ReportObject | None
@@ -61,7 +61,7 @@ def delivery(
     quiet: bool = False,
     relative_to: str | None = None,
 ) -> Delivery:
-    """Check the options before any work is done; the default format is text, for `jarvis-sec` Markdown."""
+    """Check the options before any work is done; the default format is text, or Markdown for `jarvis-sec`."""
     usual = "markdown" if default_output else "text"
     check_choices(form, FORMATS, fail_on)
     path = output_target(output, default_output)
@@ -110,7 +110,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _refused(path: Path) -> str | None:
-    """Return why no report can be written there, or None if no problem is known yet."""
+    """Return why no report can be written to the path, or None if no problem is known yet."""
     target = Path(os.path.realpath(path))
     try:
         if target.is_dir():

@@ -47,7 +47,7 @@ def revision(branch: str | None, commit: str | None) -> str:
 
 
 def _line(facts: tuple[str, ...], kinds: int, *, labels: bool) -> str:
-    """Format a row, with `kinds` as width of the kind; the column of labels exists only if a run has a label."""
+    """Format a row; `kinds` is the width of the column "kind". The column of labels exists only if a run has one."""
     run, kind, state, created, files, version, label, root = map(plain, facts)
     start = f"{run:<10}{kind:<{kinds}}{state:<12}{created:<21}{files:>8}  {_fit(version, REVISION_WIDTH)}"
     start += _fit(label, LABEL_WIDTH) if labels else ""

@@ -76,7 +76,7 @@ def _undecided(summary: Summary) -> int:
 
 
 def _without_verdict(run: Run, body: ReportBody) -> list[str]:
-    """Return the number of undecided findings, with the place and the reason of the first."""
+    """Return the number of undecided findings, with the location of the first and the reason for it."""
     number = _undecided(body.summary)
     if not number:
         return []
@@ -155,7 +155,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def shown_prefix(run: Run) -> str:
-    """Return the path to the root as typed from the current directory, or "" for that directory or a repository."""
+    """Return the path of the root as a user of the current directory would type it; "" for that directory or a URL."""
     root, here = Path(os.fsdecode(run.root_raw)), Path.cwd()
     if not root.is_absolute():
         return ""

@@ -176,7 +176,7 @@ def retry(
 def report(
     run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False, relative_to: RelativeTo = None
 ) -> int:
-    """Write the report of a run, or the answer of an agent; of a running one, the results so far."""
+    """Write the report of a run, or the answer of an agent; if it is running, the results so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.report(_settings(), run, _delivery(output, form_of(form, as_json), None, relative_to=relative_to))
@@ -191,7 +191,7 @@ def transcript(
     as_json: AsJson = False,
     form: TableForm = None,
 ) -> int:
-    """Print a conversation with a model; of a running one, the messages so far."""
+    """Print a conversation with a model; if it is running, the messages so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.transcript(_settings(), job, as_json=is_json(form, as_json))
@@ -223,7 +223,7 @@ def prune(
         bool, typer.Option("--answers", help="Delete cached model answers older than 90 days, or --older-than.")
     ] = False,
 ) -> int:
-    """Delete ended runs, and packed sources unused for a day."""
+    """Delete ended runs, and packed sources that were not used for a day."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.prune(_settings(), run or [], older_than, cache=cache, answers=answers)

@@ -44,7 +44,7 @@ class ScanCommand:
     """The target of a scan and its options; `globs` are the patterns to include and to exclude.
 
     `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
-    options of the verification by agents, None disables it.
+    options of the verification by agents; None disables it.
     """
 
     target: ScanTarget
@@ -91,7 +91,7 @@ class ScanCommand:
 
 
 def scan_tree(settings: Settings, command: ScanCommand, delivery: Delivery, *, detach: bool, quiet: bool) -> int:
-    """Scan where the settings require, and report unless the run is detached from this command."""
+    """Scan locally or on the cluster, as the settings say, and report unless the run is detached from this command."""
     require_extras(settings)
     if (remark := command.scan_input.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
@@ -148,7 +148,7 @@ def scan_here(
 def _scan_on_cluster(settings: Settings, command: ScanCommand, delivery: Delivery | None, quiet: bool) -> int:
     """Submit to the workers, wait and report; if `delivery` is None, print the run's id and return at once.
 
-    The scan of a baseline revision is waited for in any case.
+    The command always waits for the scan of a baseline revision.
     """
     from jarvis_workers.service import remote  # noqa: PLC0415
 

@@ -33,7 +33,7 @@ def is_without_scan(request: ProjectScan) -> bool:
 
 
 def deliver_graphs(scan: ProjectScan, request: GraphRequest, say: Callable[[str], None] = write_line) -> int:
-    """Write the graphs, and print which have no picture; return the exit code."""
+    """Write the graphs, and print the names of those without a picture; return the exit code."""
     written = write_graphs(Path(scan.path), request)
     for remark in written.remarks[:REMARKS_MAX]:
         say(remark)

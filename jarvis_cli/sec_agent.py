@@ -26,7 +26,7 @@ NO_MODEL = (
 def scan_and_judge(
     settings: Settings, command: ScanCommand, agents: JudgeOptions, report: Delivery, *, detach: bool, quiet: bool
 ) -> int:
-    """Scan and verify where the settings require, and report unless the run is detached from this command."""
+    """Scan and verify locally or on the cluster, as the settings say, and report unless the run is detached."""
     if agents.model_group is None and not models_are_set(settings):
         return scan_tree(settings, command.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
     agents = _with_models(settings, agents)

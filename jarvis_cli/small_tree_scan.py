@@ -1,4 +1,4 @@
-"""`jarvis sec fast` for a small tree, without the database libraries, whose import would exceed the scan time."""
+"""`jarvis sec fast` for a small tree, without the database libraries, whose import would take longer than the scan."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,7 +37,7 @@ def scan_small_tree(
     delivery: Delivery,
     labels: Mapping[str, str],
 ) -> int | None:
-    """Scan and report, and return the exit code; None if the tree is not small, or in any special case."""
+    """Scan and report, and return the exit code; None for a large tree and in cases that need the regular path."""
     if (
         settings.notify.webhook_url
         or settings.place == "cluster"
@@ -58,7 +58,7 @@ def scan_small_tree(
 
 
 def _deliver(settings: Settings, done: SmallScan, delivery: Delivery, screen: Display) -> int:
-    """Do the same as `deliver`, for a run that is not in the store."""
+    """Deliver the report as `deliver` does, for a run that is not in the store."""
     run, blobs = done.run, blobs_of(settings)
     body, facts = enrich_body(blobs, run, done.body, delivery.form), done.facts | language_facts(run)
     report = (

@@ -159,7 +159,7 @@ def show(place: TriageContext, criteria: Filter, *, as_json: bool) -> int:
 
 
 def run_session(place: TriageContext, criteria: Filter, *, everything: bool) -> int:
-    """Start a session over the findings that match a filter; over judged ones only with `everything`."""
+    """Start a session over the findings that match a filter, without judged ones unless `everything` is set."""
     judgements = stored_judgements(place.store)
     open_ones = list(
         queue.one_each(matching(_listed(place), judgements, _from_here(place, criteria), judged=everything))

@@ -32,9 +32,9 @@ AROUND = (None, 12, 25, 50, 100)
 
 @dataclass(frozen=True)
 class ShowFinding:
-    """Show the finding at a place, with its current verdict. Sent: a key.
+    """Show the finding with the index `place`, and its current verdict. Sent: a key.
 
-    With a `hint` the finding is already on screen, and only the hint is new. `around` is as in AROUND.
+    With a `hint` the finding is already on screen, and only the hint is new. `around` is one of the values in AROUND.
     """
 
     place: int
@@ -59,7 +59,7 @@ class SaveVerdict:
 
 @dataclass(frozen=True)
 class EditFinding:
-    """Open the finding at a place in the user's editor. Sent: an error message, "" on success."""
+    """Open the finding with the index `place` in the user's editor. Sent: an error message, "" on success."""
 
     place: int
 

@@ -1,4 +1,4 @@
-"""`jarvis web`: serve the web interface, and make users and tokens for it."""
+"""`jarvis web`: serve the web interface, and create users and tokens for it."""
 
 import sys
 from pathlib import Path
@@ -56,7 +56,7 @@ def web(
 
 @app.command(examples=USER_EXAMPLES)
 def user(name: Name, role: RoleName = "viewer") -> int:
-    """Print a line for the file of users; the password is read from the terminal or from stdin."""
+    """Print a line for the users file; the password is read from the terminal or from stdin."""
     from jarvis_workers.extras import require  # noqa: PLC0415
 
     require("web", "jarvis web user")
@@ -75,7 +75,7 @@ def user(name: Name, role: RoleName = "viewer") -> int:
 
 @app.command(examples="jarvis web token ci --role viewer >> tokens")
 def token(name: Name, role: RoleName = "viewer") -> int:
-    """Print a line for the file of API tokens to stdout, and the token itself to stderr."""
+    """Print a line for the file of API tokens on stdout, and the token itself on stderr."""
     from jarvis_workers.extras import require  # noqa: PLC0415
 
     require("web", "jarvis web token")
