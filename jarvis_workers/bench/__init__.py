@@ -1,1 +1,1 @@
-"""Benches: directories in which a project is built with slots and tested, and its crate is built, in the sandbox."""
+"""Benches: directories in the sandbox, in which a project is built with slots and tested, and its crate is built."""

@@ -68,7 +68,7 @@ class BenchLimits(NamedTuple):
 
 
 class ProjectBuild(NamedTuple):
-    """How the programs of a project are built: its archive, and the commands, None for those that it does not need.
+    """How the programs of a project are built: its archive, and the commands; one that it does not need is None.
 
     `tests` run once after the build, since many test commands first build their programs.
     """
@@ -141,7 +141,7 @@ def open_bench(
 
 
 class ProjectBench:
-    """A bench that is leased; see `open_bench`."""
+    """A leased bench; see `open_bench`."""
 
     def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str) -> None:
         self.place, self._box, self.limits, self._path = place, box, limits, path

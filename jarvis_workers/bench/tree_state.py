@@ -1,4 +1,4 @@
-"""The state of a tree after its build, which is restored before each test, so that tests do not see earlier ones."""
+"""The state of a tree after its build, restored before each test, so that no test sees the effects of another."""
 
 import os
 import stat

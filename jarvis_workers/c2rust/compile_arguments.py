@@ -78,8 +78,8 @@ class CompilerCall:
 def read_call(words: Sequence[str], place: Place, exists: Callable[[str], bool]) -> CompilerCall:
     """Read the words of a compile command; launchers before the compiler, such as ccache or libtool, are dropped.
 
-    `place` maps all directories; it maps a file of `-include` only if it `exists` there, otherwise the file is searched
-    for.
+    `place` maps all directories; it maps a file of `-include` only if it `exists` there, otherwise the compiler
+    searches for the file.
     """
     first = next((place for place, word in enumerate(words) if COMPILER.fullmatch(word.rpartition("/")[2])), 0)
     default = "c++" if words and re.search(r"(\+\+|CC|cxx|icpc|icpx)(-[\d.]+)?$", words[first]) else None

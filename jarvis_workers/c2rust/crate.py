@@ -91,7 +91,7 @@ def bench_crate(
 
 
 def _fallback(symbols: Iterable[str], bodies: Collection[str]) -> str:
-    """Return C code that defines each symbol: addresses are bound when the library is loaded, unlike calls.
+    """Return C code that defines each symbol: addresses, unlike calls, are bound when the library is loaded.
 
     A function with a body in Rust jumps to it, since compilers emit no code for functions that they must inline
     (`always_inline`). All other functions trap.

@@ -23,7 +23,7 @@ def dot_lines(
 ) -> Iterator[str]:
     """Yield the graph of the symbols in these categories; if `clustered`, the symbols of a file are in a box.
 
-    Dashed edges are taken addresses; dashed nodes are incomplete symbols.
+    A dashed edge means that the address of a function is taken; dashed nodes are incomplete symbols.
     """
     symbols = [symbol for symbol in graph.symbols if symbol.category in categories]
     ids = {symbol.id for symbol in symbols}

@@ -72,7 +72,7 @@ def _are_in_one_program(copies: Sequence[Copy], own: Mapping[int, frozenset[tupl
 
 
 def _differ(copies: Sequence[Copy]) -> bool:
-    """Return whether the copies of a function of one file differ in place, tree or type."""
+    """Return whether the copies of a function of one file differ in location, syntax tree or type."""
     (first, unit), *others = copies
     return any(
         one.extent != first.extent or one.type != first.type or _meaning(one, own) != _meaning(first, unit)

@@ -125,7 +125,7 @@ def _name(item: ProjectItem, masked: bytes) -> re.Match[bytes] | None:
 
 
 def _original(item: ProjectItem, text: bytes, name: re.Match[bytes]) -> bytes:
-    """Return a definition under the name that its forwarder calls; a static one has it as an alias."""
+    """Return a definition under the name that its forwarder calls; a static definition gets this name as an alias."""
     original = ORIGINAL + item.slot
     own = f"{original}_static" if item.definition.internal else original
     alias = f'\nextern __typeof__({own}) {original} __attribute__((alias("{own}")));' if own != original else ""

@@ -58,10 +58,7 @@ class TypeNames:
 
 @dataclass(frozen=True, slots=True)
 class ProjectTypes:
-    """The records of all units, by key and variant, with their names.
-
-    And the names visible in each unit, by its file.
-    """
+    """The records of all units, by key and variant; their names; and the names visible in each unit, by its file."""
 
     records: Mapping[tuple[str, int], Record]
     units: Mapping[bytes, TypeNames]

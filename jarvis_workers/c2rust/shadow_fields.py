@@ -19,7 +19,7 @@ ARGUMENT = "argument "
 class FieldDifference(NamedTuple):
     """A field as an expression, such as `argument 0->next->size`, where "argument N" is parameter N, counted from 0.
 
-    And its value in C and in Rust as text: a number, an address, or hexadecimal bytes.
+    `c` and `rust` are its values as text: a number, an address, or hexadecimal bytes.
     """
 
     field: str

@@ -1,4 +1,4 @@
-"""Plain values of a whole project: symbols with ids, the edges between them, and their graph."""
+"""Value types of a whole project: symbols with ids, the edges between them, and their graph."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

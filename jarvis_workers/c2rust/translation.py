@@ -24,7 +24,7 @@ FORWARDER = re.compile(r"^unsafe (fn forward_[^{]*?)\s*\{", re.MULTILINE)
 class Translated(NamedTuple):
     """A function or global with its Rust code, or the reason why there is none.
 
-    `mappings` say how the parameters of a forwarder pass.
+    `mappings` state how a forwarder passes its parameters.
     """
 
     item: ProjectItem

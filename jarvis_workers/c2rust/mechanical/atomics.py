@@ -40,7 +40,7 @@ def _called(ctx: BodyContext, node: SyntaxNode, arguments: list[SyntaxNode], met
 
 
 def _simple(method: str, value: int) -> Builtin:
-    """An operation whose operand is the argument `value`; an operand of `__atomic_*` follows the memory order."""
+    """An operation whose operand is the argument `value`; for `__atomic_*` it comes after the memory order."""
     return lambda ctx, node, arguments: _called(ctx, node, arguments, method, value)
 
 

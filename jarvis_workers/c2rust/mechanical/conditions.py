@@ -10,7 +10,7 @@ LOGICAL = ("&&", "||")
 
 
 def condition(ctx: BodyContext, node: SyntaxNode) -> Code:
-    """Return whether an expression is not zero."""
+    """Return the Rust condition that an expression is not zero."""
     inner = plain(node)
     truthful = _truth_value(inner)
     if truthful is None:

@@ -68,7 +68,7 @@ class Unstructured(Exception):
 
 @dataclass
 class BodyContext:
-    """With `static`, the value of an item is translated, which must be constant."""
+    """The context of one definition; `static` means the value of an item, which must be constant."""
 
     unit: UnitDefinitions
     names: Names
@@ -147,7 +147,7 @@ class BodyContext:
         return name in self.taken or name in self.names.reserved or any(name in scope for scope in self.scopes)
 
     def temporary(self, stem: str = "t") -> str:
-        """Return a name for a temporary: numbered over the whole body."""
+        """Return a name for a temporary; its number is unique in the body."""
         self.numbers[stem] = self.numbers.get(stem, 0) + 1
         name = self.fresh(f"{stem}{self.numbers[stem]}" if stem == "t" else f"{stem}_{self.numbers[stem]}")
         self.taken.add(name)

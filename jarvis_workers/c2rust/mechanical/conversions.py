@@ -88,7 +88,7 @@ def _pointer(ctx: BodyContext, code: Code, source: CType, to: CType, name: str, 
 
 
 def truth(code: Code, type_: CType) -> Code:
-    """Return a condition: whether a value is not zero."""
+    """Return the Rust condition that a value is not zero."""
     if code.value is not None:
         return Code("true" if code.value else "false", value=int(bool(code.value)))
     if type_.kind == "bool":

@@ -103,7 +103,7 @@ def place(ctx: BodyContext, node: SyntaxNode) -> Lvalue:
 
 
 def _stored(ctx: BodyContext, found: Lvalue, type_: CType, stem: str = "value") -> Lvalue:
-    """Return the place in a local variable to which the base is assigned, since a value has no address."""
+    """Assign the base, a value without an address, to a local variable, and return the place in it."""
     name = ctx.temporary(stem)
     ctx.hoisted.append(f"let mut {name}: {ctx.rust(type_)} = core::mem::zeroed();")
     pointer = block([f"{name} = {found.base.short};"], Code(f"core::ptr::addr_of_mut!({name})"))

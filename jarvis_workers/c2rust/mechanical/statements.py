@@ -32,7 +32,7 @@ def body(ctx: BodyContext, node: SyntaxNode) -> list[str]:
 
 
 def sequence(ctx: BodyContext, nodes: Sequence[SyntaxNode], *, hoist: bool = False) -> list[str]:
-    """Return the lines of consecutive statements; with `hoist`, their variables are visible elsewhere."""
+    """Return the lines of consecutive statements; with `hoist`, their variables are declared outside of them."""
     labels: list[list[str]] = []
     statements: list[SyntaxNode] = []
     for node in nodes:

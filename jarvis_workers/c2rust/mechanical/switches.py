@@ -128,7 +128,7 @@ def _arm(ctx: BodyContext, run: Sequence[SwitchGroup], name: str, sequence: Stat
 
 
 def _is_covered(entry: str, entries: Sequence[str]) -> bool:
-    """Whether the last entry, which is for all other values, has the same effect."""
+    """Whether the last arm, which is for all other values, has the same effect as this one."""
     return entry is not entries[-1] and entry.partition(" => ")[2] == entries[-1].partition(" => ")[2]
 
 

@@ -76,7 +76,7 @@ def check_crate(
     """Run the gates on the functions of a crate that changed since the conversion that wrote it.
 
     Its sources and commands are those of the last conversion of `project`, or of the run that the crate names.  Raises
-    UsageError if there is none, and without cargo and a sandbox if a function changed.
+    UsageError if there is none, or if a function changed and cargo or a sandbox is missing.
     """
     name, now = read_crate(crate)
     run = _run_of(store, crate, name, project)

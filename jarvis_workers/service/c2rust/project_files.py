@@ -95,7 +95,7 @@ def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], sa
 
 
 def keep_edited(directory: Path, say: Say | None = None) -> None:
-    """Rename a symbols.jsonl that was edited since the scan before it is replaced; `say` is then called with a line."""
+    """Rename symbols.jsonl before it is replaced if it was edited since the scan; then call `say` with a notice."""
     edited, target = directory / SYMBOLS, directory / EDITED_SYMBOLS
     try:
         if filecmp.cmp(edited, directory / RAW_SYMBOLS, shallow=False):

@@ -115,7 +115,7 @@ def _key(work: CheckWork) -> str:
 def run_gates(suites: BenchSuites, skeleton: Skeleton, slots: Sequence[str]) -> list[GateReport]:
     """Run the gates on functions whose bodies are in the library.
 
-    If programs cannot load the library, none is tested.
+    If the programs cannot load the library, no function is tested.
     """
     if failure := suites.load_failure():
         gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)

@@ -80,7 +80,7 @@ def _gates(
 ) -> dict[str, GateReport]:
     """Return the outcomes of all gates of each edited function.
 
-    The library of the bench contains those that compile.
+    The library of the bench contains the edited functions that compile.
     """
     static = {edit.slot: edit.gates() for edit in edits}
     formed = [edit for edit in edits if all(gate.passed for gate in static[edit.slot])]

@@ -65,7 +65,7 @@ class CrateSources(NamedTuple):
         return cls(read_project(read.values()), commands, files, includes, attributes, options.crate)
 
     def linked(self) -> dict[str, str]:
-        """Return, by slot, the attribute that keeps a function or variable in C."""
+        """Return the attributes that keep functions and variables in C, by slot."""
         items = ((item.slot, self.attributes.get(item.definition.key, "")) for item in self.project.items)
         return {slot: attribute for slot, attribute in items if attribute}
 

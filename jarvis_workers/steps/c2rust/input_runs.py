@@ -118,11 +118,11 @@ class _Trial:
         return replace(self, plan=plan._replace(inputs=(*plan.inputs, *more)))
 
     def numbers(self, first: int) -> range:
-        """Return the inputs from a number."""
+        """Return the numbers of the inputs from `first` on."""
         return range(first, len(self.plan.inputs))
 
     def reaches_more(self, first: int) -> bool:
-        """Return whether an input from a number reaches something new in the function itself."""
+        """Return whether an input from `first` on reaches something new in the function itself."""
         return any(number in self.usable and self.usable[number].own for number in self.numbers(first))
 
     def usable_inputs(self, program: str) -> UsableInputs:

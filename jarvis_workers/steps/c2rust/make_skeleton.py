@@ -97,7 +97,7 @@ def recall(work: SkeletonWork, resources: Resources) -> Commit | None:
 
 
 def decide(work: SkeletonWork, resources: Resources) -> Commit:
-    """Return the skeleton as a blob, or the reason why there is none, since another attempt would not help."""
+    """Return the skeleton as a blob, or the reason why there is none; raising an error would cause a useless retry."""
     try:
         return _make(work, resources)
     except StepFailed as error:
@@ -199,7 +199,7 @@ def _with_lines(skeleton: Skeleton, coverage: LineCoverage, reason: str) -> Skel
 def _with_inputs(
     skeleton: Skeleton, translated: TranslatedProject, resources: Resources, options: FastOptions
 ) -> Skeleton:
-    """Return the skeleton with the inputs that C defines, for all functions with a body."""
+    """Return the skeleton with the inputs for which C is well defined, for all functions with a body."""
     sources = input_sources(translated.project)
     machine, mappings = platform.machine(), sources.mappings
     items = {one.item.slot: one.item for one in translated.functions if one.item.slot in skeleton.bodies}

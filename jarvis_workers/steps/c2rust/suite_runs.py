@@ -131,7 +131,8 @@ def _differences(log: bytes) -> str:
 def _recurs(log: str, again: bytes, slot: str) -> bool:
     """Return whether at least half of the differences are in the same places when the program runs again.
 
-    It is loaded at other addresses then, such as those of literals, by which some functions choose where to store.
+    The second run has other addresses, and some functions choose where to store by an address, such as that of a
+    literal.
     """
     first, second = (
         {(one.call, one.region, one.variation) for one in read_shadow_log(text, [slot]).differences}
