@@ -28,7 +28,7 @@ MODULES = {
 
 
 def require(extra: str, what: str) -> None:
-    """Raise UsageError with an installation hint if a module of an extra is missing; `what` requires it."""
+    """Raise UsageError with an installation hint if a module of an extra is missing; `what` names the feature."""
     absent = [module for module in MODULES[extra] if not is_installed(module)]
     if absent:
         raise UsageError(f"{what} needs {absent[0]}, which is not installed; {advice(extra)}")

@@ -49,7 +49,7 @@ def read_private(place: Path, most: int) -> bytes:
 
 
 def private_key(place: Path) -> bytes | None:
-    """Return the key in a file; it is created if missing, and replaced if not private. None on an OSError."""
+    """Return the key in a file, created if it is missing and replaced if it is not private; None on an OSError."""
     with suppress(OSError):
         if key := _whole_key(place):
             return key

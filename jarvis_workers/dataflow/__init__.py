@@ -45,7 +45,7 @@ DECIDING_FILES = {
 
 
 class FlowHit(NamedTuple):
-    """A defect on a path; each step of its trace is (file, None for the analyzed file; line; event)."""
+    """A defect on a path; each step of its trace is (file, line, event), with None as the analyzed file."""
 
     pattern: str
     line: int

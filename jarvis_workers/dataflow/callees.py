@@ -63,7 +63,7 @@ def _class_of(path: PathState, e: Expression) -> str | None:
 
 
 def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
-    """Return whether to follow a call: it allocates or reads input, or a tracked value is passed to it."""
+    """Return whether to follow a call: only if it allocates or reads input, or a tracked value is passed to it."""
     gives, names = facts_of(function).nature
     if gives or "::" in function.name:
         return True

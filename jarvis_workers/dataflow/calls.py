@@ -92,7 +92,7 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
 
 
 class _NameTraits(NamedTuple):
-    """Properties inferred from a function's name; `guessed`: the name only resembles that of a library function."""
+    """Properties inferred from a function's name; `guessed` means that it only resembles that of a library function."""
 
     name: str
     handler: Handler | None

@@ -1,6 +1,6 @@
 """Path-sensitive symbolic execution of statements, and of the functions that they call.
 
-A call of a function with a body is followed, CALLS_DEEP levels deep.  A path forks at an undecided condition; only
+Calls of functions with a body are followed, up to CALLS_DEEP levels deep.  A path forks at an undecided condition; only
 equal paths merge, and if too many reach a point, a few are kept.  A function may take STEPS steps: code beyond that
 is not analyzed, which can hide a finding but never cause one.
 """
@@ -120,7 +120,7 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
 
 
 def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
-    """Follow the calls of a statement before it; `results` of each path holds the returned values."""
+    """Follow the calls in a statement before executing it; `results` of each path holds the returned values."""
     machine = path.machine
     paths = [path]
     for call in calls:

@@ -4,7 +4,7 @@ import re
 
 
 def listed(names: str) -> tuple[str, ...]:
-    """Return the names in a text; a long list is most readable as text."""
+    """Split a text into names; a long list is most readable as text."""
     return tuple(names.split())
 
 

@@ -133,7 +133,7 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
 
 
 def leaks(path: PathState, line: int) -> None:
-    """Report the objects that a path has allocated and still owns at its end, without releasing them."""
+    """Report the objects that a path has allocated and still owns at its end."""
     for key, target in path.objects.items():
         made = target.made
         if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:

@@ -156,7 +156,7 @@ class Notifier:
             return int(self._redis.llen(queue_key(queue)))
 
     def waits_since(self, queue: str) -> float | None:
-        """Return when the next message of a queue was sent, or None if the queue is empty; older ones have left it."""
+        """Return when the next message of a queue was sent, None if it is empty; older messages have left the queue."""
         with self._speaking():
             message = self._redis.lindex(queue_key(queue), -1)
         return _sent_at(message) if message else None

@@ -169,7 +169,7 @@ class PoolSupervisor:
 
     @staticmethod
     def _lives(pool: PoolChild, pid: int) -> bool:
-        """Return whether a process is alive; the pool's own process counts until the next tick detects its exit."""
+        """Return whether a process is alive; the pool's own process counts as alive until a tick detects its exit."""
         return (pool.child is not None and pool.child.pid == pid) or is_running(pid)
 
     def _record_death(self, pool: PoolChild, how: str | None) -> None:

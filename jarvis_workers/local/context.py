@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class RunLimits:
     """The limits of a local executor: the number of children (0 for none), and the seconds to wait for the store.
 
-    A child is killed after `hard_limit_seconds`, with a job of the queue "build" after `build_limit_seconds`.
+    A child is killed after `hard_limit_seconds`, or after `build_limit_seconds` with a job of the queue "build".
     """
 
     processes: int

@@ -69,7 +69,7 @@ def each_file(
     careful: bool = False,
     passed: Callable[[File], None] | None = None,
 ) -> dict[str, Done | FileNotChecked]:
-    """Return the results of files by key, in the order of `todo`: of all files, or of those before the time limit.
+    """Return the results by key, in the order of `todo`: of all files, or of those reached within the time limit.
 
     At least one file is processed. `careful` selects a forked process; `passed` is called after each file.
     """

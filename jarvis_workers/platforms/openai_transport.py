@@ -139,5 +139,5 @@ def _libraries() -> tuple[Any, Any]:
 
 @cache
 def _trusted() -> Any:
-    """Return the TLS context, created once: it dominates the time that creating a client takes."""
+    """Return the TLS context, created only once, since creating it takes most of the time of creating a client."""
     return _libraries()[1].create_ssl_context()

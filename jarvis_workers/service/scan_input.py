@@ -35,7 +35,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """The triage verdicts of a run: the store's, if `stored`, and `more` of file `named`, which take precedence.
+    """The verdicts of a run: those of the store if `stored`, and `more` from the file `named`, which take precedence.
 
     With `learns`, confidences are adjusted by the verdicts on other findings.
     """

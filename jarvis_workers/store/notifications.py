@@ -11,7 +11,7 @@ NOTIFIED = "notified"
 
 
 def pending(session: Session, within_seconds: float) -> str | None:
-    """Return the earliest run that ended within that time and awaits a notification, or None."""
+    """Return the first run that ended at most `within_seconds` ago and awaits a notification, or None."""
     notified = select(EVENT.c.id).where(
         EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at
     )

@@ -52,7 +52,7 @@ class CargoMessage(NamedTuple):
 
 @functools.cache
 def find_rust() -> RustTools:
-    """Return the toolchain that this process would use. Raises UsageError, one line, without a recent one."""
+    """Return the toolchain that this process would use. Raises UsageError if there is none, or if it is too old."""
     rustc = shutil.which("rustc")
     if rustc is None:
         raise UsageError(f"rustc is not installed; {ADVICE}")

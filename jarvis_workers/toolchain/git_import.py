@@ -62,7 +62,8 @@ def add_commits(
 ) -> str:
     """Add commits to a branch, which begins at HEAD if it is new, and return the last one.
 
-    The first commit replaces the directory of the repository's prefix; `seconds` is the time of all, since the epoch.
+    The first commit replaces the directory of the repository's prefix; all have the time `seconds`, in seconds since
+    1970.
     """
     parent = _commit(repository, f"refs/heads/{branch}", environ) or _commit(repository, "HEAD", environ)
     with tempfile.TemporaryFile() as stream:

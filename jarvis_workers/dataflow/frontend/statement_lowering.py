@@ -283,7 +283,7 @@ def _typedef(reading: Reading, node: Node, out: list[Stmt]) -> None:
 
 
 def _nested(reading: Reading, node: Node, out: list[Stmt]) -> None:
-    """Lower a function definition inside a function: without a type before it, it is a macro with a body."""
+    """Lower a function definition inside a function: one without a return type is a macro with a body."""
     children = reading.children(node)
     body = children[-1] if children else node
     shape = children[0].type if children else ""

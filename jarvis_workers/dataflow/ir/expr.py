@@ -38,7 +38,7 @@ class FloatExpr(NamedTuple):
 
 
 class StringExpr(NamedTuple):
-    """A string literal, decoded, adjacent ones joined: `"a\\n"`"""
+    """A string literal, decoded and joined with adjacent ones: `"a\\n"`"""
 
     kind: Literal["s"]
     text: str

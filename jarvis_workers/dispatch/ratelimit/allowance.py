@@ -18,7 +18,7 @@ TOKENS_AT_ONCE = 256
 
 @dataclass(slots=True)
 class UsageDelta:
-    """The events since the last report: successes, 429s, and tokens (`debt`) used beyond those of start times.
+    """The events since the last report: successes, 429s, and tokens (`debt`) used in excess of the estimates.
 
     The fields are named as in a report: `again` is the longest Retry-After in seconds, -1 without a 429;
     `refused_inside` the requests in flight at that time.

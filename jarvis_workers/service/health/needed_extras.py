@@ -8,7 +8,7 @@ OBJECT_STORES = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 
 
 def needed_extras(settings: Settings) -> dict[str, str]:
-    """Return the extras that the settings need, each with what needs it."""
+    """Return the extras that the settings need, each with a description of the feature that needs it."""
     blobs = settings.effective_blobs_url.partition("://")[0]
     needed = {
         "postgres": settings.effective_store_url.startswith("postgres") and "a PostgreSQL store (JARVIS_STORE_URL)",

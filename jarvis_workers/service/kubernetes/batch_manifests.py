@@ -35,7 +35,7 @@ Manifest = dict[str, Any]
 
 
 def batch_manifests(values: ChartValues) -> list[Manifest]:
-    """Return the manifests of a batch. Raises UsageError for values that are missing or do not fit together."""
+    """Return the manifests of a batch. Raises UsageError for missing or inconsistent values."""
     _check(values)
     name = f"jarvis-batch-{values.batch.name}"
     metadata = {"name": name, "labels": {**LABELS, "app.kubernetes.io/instance": name}}

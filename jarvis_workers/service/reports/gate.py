@@ -1,7 +1,7 @@
-"""Gates of pipelines: whether a run may pass, by all of its findings or by those that are new since another run.
+"""Gates of pipelines: decide whether a run passes, by all its findings or by those that are new since another run.
 
-The rules are those of `jarvis sec --fail-on` and `jarvis runs diff --fail-on`: findings win over files that were not
-checked, and what was not checked never passes.
+The rules are those of `jarvis sec --fail-on` and `jarvis runs diff --fail-on`: findings take precedence over files that
+were not checked, and a run that left something unchecked never passes.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ LAST = "last"
 class GateResult(NamedTuple):
     """The result: `outcome` is passed, failed (by `findings`) or incomplete; `baseline` is the run compared with.
 
-    `number` counts the findings, not all of which a report may list.
+    `number` counts all of these findings, including those that the report does not list.
     """
 
     outcome: str

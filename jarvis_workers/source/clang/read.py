@@ -103,7 +103,7 @@ class _UnitReader:
             self._symbols[key.key] = symbol
 
     def _declare_again(self, earlier: UnitSymbol, symbol: UnitSymbol, cursor: Cursor) -> None:
-        """Extend an anonymous type to the typedef that names it; other redeclarations change only the facts."""
+        """Give an anonymous type the extent of the typedef that names it; other redeclarations only change facts."""
         if cursor.kind == CursorKind.TYPEDEF and earlier.kind != "typedef":
             earlier = replace(earlier, extent=symbol.extent, source_hash=symbol.source_hash)
         self._symbols[symbol.key] = replace(earlier, facts=symbol.facts)

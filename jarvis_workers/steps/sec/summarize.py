@@ -1,7 +1,7 @@
 """Create the summaries of a batch of files for the flow stage, with one job per scanned batch.
 
-Files that could not be scanned are skipped, since they are already reported. Models are stored in the blob store; this
-machine caches the location of each file's summary by its content, and the locations for a whole batch by all its
+Files that could not be scanned are skipped, since they are already reported. Summaries are stored in the blob store;
+this machine caches the location of each file's summary by its content, and the locations for a whole batch by all its
 contents.
 """
 

@@ -24,7 +24,7 @@ def reason(issue: Issue, say: Words) -> Iterator[Html]:
 
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
-    """Yield the texts of the verdict that explain how the finding does harm."""
+    """Yield the texts of the verdict that explain the impact of the finding."""
     texts = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
     if texts:
         yield markup(

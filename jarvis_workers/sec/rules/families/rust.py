@@ -30,8 +30,8 @@ FROM_CONSTANT = lazy(
 def check_unsafe(site: Site) -> float | None:
     """Check for unsafe code, without reporting the type `unsafe fn` or an impl.
 
-    A descriptor that is converted and returned unchanged is not reported either.  In explained code, test code, and
-    functions that only this crate can call, only the first site of a file is reported.
+    A descriptor that is converted and returned unchanged is not reported either.  Under a SAFETY comment, in test code,
+    and in functions that only this crate can call, only the first site of a file is reported.
     """
     text = site.source.text
     code = UNSAFE_CODE.match(text, site.at, site.at + 256)
@@ -54,7 +54,7 @@ def _gives_back(site: Site) -> bool:
 
 
 def _is_answered_for(site: Site, code: re.Match[bytes]) -> bool:
-    """Return whether the site is a block in an unsafe function, or a private function; their calls are reported."""
+    """Return whether the site is a block in an unsafe function or a private function; callers are reported instead."""
     text = site.source.text
     if code["block"]:
         return site.function is not None and is_unsafe_function(text, site.function.start)
