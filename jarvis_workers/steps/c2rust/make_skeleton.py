@@ -6,6 +6,7 @@ Bodies that rustc rejects are left out.  In a run for signatures, the bodies are
 import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from jarvis_workers.c2rust.conversion import Cause, FunctionResult
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
 from jarvis_workers.c2rust.gates import union_culprits
 from jarvis_workers.c2rust.input_sources import input_sources
-from jarvis_workers.c2rust.inputs import plan_calls
+from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.c2rust.shims import form_of, forward_project
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
@@ -34,6 +35,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
+from jarvis_workers.steps.c2rust.input_runs import UsableInputs
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.skeleton import (
     SKELETON,
@@ -61,6 +63,8 @@ QUEUE = "build"
 MOST_CHECKS = 12
 # Pointers of functions that fail become raw, which may make others fail.
 MOST_SIGNATURES = 4
+# Not the number of processors: the calls that a program runs one after the other are the same on all machines.
+INPUT_BENCHES = 2
 NOT_CHECKED = "its gates did not run"
 
 
@@ -120,14 +124,15 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
     if unmatched := unmatched_names(project, work.options.only):
         raise StepFailed(f"--only: the project has no function {', '.join(unmatched)}; see: jarvis c2rust symbols")
     translated = translate_project(project, work.options.only)
-    with project_bench(resources, work.options) as bench:
+    with project_bench(resources, work.options) as bench, ThreadPoolExecutor(1 + INPUT_BENCHES) as pool:
         suites, called = _baselines(bench, work.options.tests)
+        coverage = pool.submit(project_coverage, resources, work.options)
+        found = [pool.submit(usable_inputs, resources, work.options, share) for share in _input_plans(translated)]
         if work.options.forward:
             mappings = propose_mappings(translated.project.units)
             translated = choose_signatures(translated, mappings, bench, BenchSuites(bench, work.options.tests))
         skeleton = replace(_skeleton(translated, bench, suites), called=frozenset(called))
-    skeleton = _with_lines(skeleton, *project_coverage(resources, work.options))
-    skeleton = _with_inputs(skeleton, translated, resources, work.options)
+        skeleton = _with_inputs(_with_lines(skeleton, *coverage.result()), found)
     commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)
 
@@ -196,16 +201,20 @@ def _with_lines(skeleton: Skeleton, coverage: LineCoverage, reason: str) -> Skel
     )
 
 
-def _with_inputs(
-    skeleton: Skeleton, translated: TranslatedProject, resources: Resources, options: FastOptions
-) -> Skeleton:
+def _input_plans(translated: TranslatedProject) -> list[list[CallPlan]]:
+    """Return the calls with generated arguments of the chosen functions, in a share for each bench."""
+    sources, machine = input_sources(translated.project), platform.machine()
+    items = [one.item for one in translated.functions if one.refusal != NOT_CHOSEN]
+    mappings = (sources.mappings.get(item.definition.key, ()) for item in items)
+    plans = [plan_calls(item, mapping, machine, sources) for item, mapping in zip(items, mappings, strict=True)]
+    return [plans[start::INPUT_BENCHES] for start in range(INPUT_BENCHES)]
+
+
+def _with_inputs(skeleton: Skeleton, found: Sequence[Future[dict[str, UsableInputs]]]) -> Skeleton:
     """Return the skeleton with the inputs for which C is well defined, for all functions with a body."""
-    sources = input_sources(translated.project)
-    machine, mappings = platform.machine(), sources.mappings
-    items = {one.item.slot: one.item for one in translated.functions if one.item.slot in skeleton.bodies}
-    plans = [plan_calls(item, mappings.get(item.definition.key, ()), machine, sources) for item in items.values()]
     try:
-        return replace(skeleton, inputs=usable_inputs(resources, options, plans))
+        inputs = {slot: one for share in found for slot, one in share.result().items() if slot in skeleton.bodies}
+        return replace(skeleton, inputs=dict(sorted(inputs.items())))
     except StepFailed as problem:
         warning = f"functions are not called with generated arguments: {problem}"
         return replace(skeleton, warnings=(*skeleton.warnings, warning))
