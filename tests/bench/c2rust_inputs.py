@@ -76,8 +76,8 @@ def _check(library: TranslatedLibrary, found: Mapping[str, UsableInputs]) -> Ite
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("trees", nargs="+", type=Path, metavar="TREE")
-    parser.add_argument("--sample", type=int, default=0, metavar="N", help="try N functions only, in C")
-    parser.add_argument("--check", action="store_true", help="run the bodies as well")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="try only a sample of N functions, in C")
+    parser.add_argument("--check", action="store_true", help="also run the Rust bodies")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jarvis-inputs") as data:
         for tree in asked.trees:

@@ -277,11 +277,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("trees", nargs="+", type=Path, metavar="TREE")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=60, help="mutants a library")
-    parser.add_argument("--unchanged", action="store_true", help="count false alarms")
-    parser.add_argument("--in-c", action="store_true", help="count false alarms of C at -O0 in place of Rust")
-    parser.add_argument("-o", "--output", type=Path, help="a file for the verdicts as JSON, a line each")
-    parser.add_argument("--again", type=Path, help="an earlier output, of the same seed, whose survivors to try again")
+    parser.add_argument("--count", type=int, default=60, help="mutants per library")
+    parser.add_argument("--unchanged", action="store_true", help="count false positives of correct bodies")
+    parser.add_argument("--in-c", action="store_true", help="count false positives of C at -O0 in place of Rust")
+    parser.add_argument("-o", "--output", type=Path, help="file for the verdicts, one JSON object per line")
+    parser.add_argument("--again", type=Path, help="earlier output with the same seed; retry its survivors")
     asked = parser.parse_args()
     rows = [json.loads(line) for line in asked.again.read_text().splitlines()] if asked.again else []
     survivors = [one for one in rows if not (one["refused_by"] or one["equivalent"])]

@@ -31,9 +31,9 @@ def main() -> int:
     parser.add_argument("--quiet", type=int, default=5, help="runs of the quick set")
     parser.add_argument("--busy", type=int, default=3, help="runs of the quick set under load")
     parser.add_argument("--timing", type=int, default=20, help="runs of the tests marked `timing` under load")
-    parser.add_argument("--load", type=int, default=4, help="how many processes count meanwhile")
-    parser.add_argument("--workers", default="2", help="how many processes run tests")
-    parser.add_argument("--slow", action="store_true", help="of those marked `timing`, run the slow ones, too")
+    parser.add_argument("--load", type=int, default=4, help="number of busy processes")
+    parser.add_argument("--workers", default="2", help="number of pytest processes")
+    parser.add_argument("--slow", action="store_true", help="include slow tests among those marked `timing`")
     asked = parser.parse_args()
     timing = "timing and not long and not bench" + ("" if asked.slow else " and not slow")
     with_timing = files_with(timing) if asked.timing else []

@@ -40,7 +40,7 @@ class Defect(NamedTuple):
 DEFECTS = (
     Defect(
         "agent",
-        "a conversation may ask once more than its limit of rounds",
+        "a conversation may send one request more than its limit",
         "jarvis_workers/agent/limits.py",
         "if self.asks >= limits.rounds:",
         "if self.asks > limits.rounds:",
@@ -48,7 +48,7 @@ DEFECTS = (
     ),
     Defect(
         "dispatch",
-        "the leases of conversations are renewed after they have run out",
+        "the leases of conversations are renewed after they have expired",
         "jarvis_workers/dispatch/leased_jobs.py",
         "return time.monotonic() + self.holder.lease_seconds / 3",
         "return time.monotonic() + self.holder.lease_seconds * 3",
@@ -64,7 +64,7 @@ DEFECTS = (
     ),
     Defect(
         "sec",
-        "what dismisses a candidate may be quoted from a comment",
+        "evidence for a dismissal may be quoted from a comment",
         "jarvis_workers/sec/judge/quotes.py",
         "for view in VIEWS[:1] if dismisses else VIEWS:",
         "for view in VIEWS:",
@@ -72,7 +72,7 @@ DEFECTS = (
     ),
     Defect(
         "sec.rules",
-        "a rule's check is inverted: realloc is surest where the program ends without memory",
+        "a check is inverted: the confidence of realloc is highest where the program exits without memory",
         "jarvis_workers/sec/rules/families/realloc.py",
         "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None",
         "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is None",
@@ -80,7 +80,7 @@ DEFECTS = (
     ),
     Defect(
         "sec.flow",
-        "a loop ends one turn too early for the analysis: `i != 0` leaves 0 in the range",
+        "the range of a loop counter is too large: `i != 0` leaves 0 in it",
         "jarvis_workers/dataflow/ranges.py",
         "(one + 1 if low == one else low)",
         "(one if low == one else low)",
@@ -88,7 +88,7 @@ DEFECTS = (
     ),
     Defect(
         "sec.report",
-        "SARIF gives equal findings of a file the same identity",
+        "equal findings of a file have the same identity in SARIF",
         "jarvis_workers/sec/report/sarif_results.py",
         "numbered.append(Numbered(issue, seen[issue.fingerprint]))",
         "numbered.append(Numbered(issue, 1))",
@@ -96,7 +96,7 @@ DEFECTS = (
     ),
     Defect(
         "sec.slices",
-        "the lines of a function that a model is shown are numbered from 0",
+        "the lines of a function in a slice are numbered from 0",
         "jarvis_workers/sec/judge/slices/cut.py",
         "{line - self.place.first + 1:>5}|",
         "{line - self.place.first:>5}|",
@@ -104,7 +104,7 @@ DEFECTS = (
     ),
     Defect(
         "service",
-        "findings of a renamed file are new to a baseline",
+        "findings in a renamed file count as new",
         "jarvis_workers/service/reports/run_baselines.py",
         "fingerprint_of(paths.get(candidate.file, candidate.file), candidate.pattern",
         "fingerprint_of(candidate.file, candidate.pattern",
@@ -112,7 +112,7 @@ DEFECTS = (
     ),
     Defect(
         "snapshots",
-        "a damaged line of the cache of results is believed",
+        "a corrupt line of the result cache is used",
         "jarvis_workers/snapshots/filecache.py",
         "return payload if compare_digest(checksum, check(line[:length], payload)) else None",
         "return payload if given else None",
@@ -120,7 +120,7 @@ DEFECTS = (
     ),
     Defect(
         "source",
-        "the engine for long lists of words leaves out the last match of a limit",
+        "the matching engine for many words drops the last match within a limit",
         "jarvis_workers/source/match.py",
         "\nSLACK = 1_000\n",
         "\nSLACK = -1\n",
@@ -128,7 +128,7 @@ DEFECTS = (
     ),
     Defect(
         "source.syntax",
-        "labels of a switch that stand side by side are taken for separate cases",
+        "adjacent labels of a switch are lowered as separate cases",
         "jarvis_workers/dataflow/frontend/switches.py",
         "case [*_, [[_, *_] as others, []]]:",
         "case [*_, [[_, *_] as others, [_, *_]]]:",
@@ -136,7 +136,7 @@ DEFECTS = (
     ),
     Defect(
         "steps",
-        "the key of the cache of scans lacks an input: whether a file is a test",
+        "the key of the scan cache lacks an input: whether a file is a test",
         "jarvis_workers/steps/sec/scan_cache.py",
         "{'t' if is_test(entry.path) else '-'}",
         "-",
@@ -144,7 +144,7 @@ DEFECTS = (
     ),
     Defect(
         "store",
-        "the fence is not compared: a job whose lease ran out is committed by two processes",
+        "the fencing token is not compared: two processes commit a job whose lease has expired",
         "jarvis_workers/store/jobs.py",
         "if (entry.job.id, entry.job.fence) in current}.values()",
         "if entry.job.id in {job for job, _ in current}}.values()",
@@ -152,7 +152,7 @@ DEFECTS = (
     ),
     Defect(
         "toolchain",
-        "a child sees the whole environment, keys and passwords included",
+        "a child gets the whole environment, including keys and passwords",
         "jarvis_workers/toolchain/children.py",
         "if name in PASSED_VARIABLES or name.startswith(PASSED_PREFIXES)",
         "",
@@ -160,7 +160,7 @@ DEFECTS = (
     ),
     Defect(
         "tools",
-        "a tool follows links, and so leads out of the tree",
+        "a tool follows symbolic links, which may lead out of the tree",
         "jarvis_workers/tools/tree.py",
         "flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind",
         "flags = os.O_RDONLY | os.O_CLOEXEC | kind",
@@ -168,7 +168,7 @@ DEFECTS = (
     ),
     Defect(
         "tools.sandbox",
-        "what no right was given for may be opened: landlock restricts nothing",
+        "Landlock restricts nothing: a command may open any file",
         "jarvis_workers/sandbox/landlock.py",
         "    kernel.call(RESTRICT_SELF, ruleset, 0)\n",
         "",
@@ -176,7 +176,7 @@ DEFECTS = (
     ),
     Defect(
         "turns",
-        "each 429 of one burst halves the number of requests once more",
+        "each 429 of one burst halves the concurrency limit again",
         "jarvis_workers/ratelimit/adaptive.py",
         "        if generation == self.generation:\n            self.allowed = max(",
         "        if generation <= self.generation:\n            self.allowed = max(",
@@ -184,7 +184,7 @@ DEFECTS = (
     ),
     Defect(
         "redact",
-        "the key that a server was sent is not hidden in what it says",
+        "the API key is not redacted in messages of the server",
         "jarvis_workers/redact.py",
         "HIDDEN, without(text, key))",
         "HIDDEN, text)",
@@ -204,10 +204,10 @@ DEFECTS = (
 def main() -> int:
     """Plant the named defects, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="the packages whose defects are planted; all without")
-    parser.add_argument("--list", action="store_true", help="only say what there is, and whether it can be planted")
-    parser.add_argument("--workers", default="2", help="how many processes run tests")
-    parser.add_argument("--own", action="store_true", help="run the tests of the own package alone")
+    parser.add_argument("names", nargs="*", help="packages whose defects are planted; default: all")
+    parser.add_argument("--list", action="store_true", help="list the defects, and check that each can be planted")
+    parser.add_argument("--workers", default="2", help="number of pytest processes")
+    parser.add_argument("--own", action="store_true", help="run only the tests of the defect's package")
     asked = parser.parse_args()
     chosen = [defect for defect in DEFECTS if not asked.names or defect.name in asked.names]
     for defect in chosen:
@@ -243,7 +243,7 @@ def _is_found(copy: Path, defect: Defect, workers: str, *, own: bool) -> bool:
         by = _finder(copy, workers, defect.tests) or (None if own else _finder(copy, workers, "tests"))
     finally:
         file.write_text(whole)
-    assert by is None or not _failing(copy, "0", by), f"{by} fails without a defect, too"
+    assert by is None or not _failing(copy, "0", by), f"{by} also fails without a defect"
     print(f"{defect.name:14} {'found by ' + by if by else 'MISSED':90} {time.monotonic() - began:5.0f} s", flush=True)
     return by is not None
 

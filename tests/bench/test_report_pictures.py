@@ -23,35 +23,35 @@ MAILBOX = Path(__file__).parents[1] / "data" / "mailbox"
 # By rule: preconditions, trigger path, consequences and what to do.
 RISKS = {
     "format_string": (
-        "The name of the sender holds conversions such as %n.",
+        "The name of the sender contains conversion specifiers such as %n.",
         "read_letter() stores the name as it was sent; log_large() formats it into message, and passes that to printf "
         "as the format.",
-        "A peer reads the stack, or writes to memory of its choice.",
+        "A peer can read the stack, or write to chosen addresses.",
         'printf("%s", message), or fputs(message, stdout).',
     ),
     "command_execution": (
-        "The name of the sender holds a single quote.",
+        "The name of the sender contains a single quote.",
         "main() passes letter->from to notify(), which puts it between quotes in a shell command.",
-        "A peer runs commands as the user of the server.",
+        "A peer can run commands as the user of the server.",
         "Start notify-send with posix_spawn and an argument list, without a shell.",
     ),
     "flow_tainted_length": (
         "The length in the line is larger than the text, or negative.",
         "main() reads a line; read_letter() takes the length from it and copies as many bytes.",
-        "Reads behind the line: memory of the server goes into the letter.",
-        "Refuse a length below 0, above TEXT_MAX, or above strlen(end + 1).",
+        "Reads past the end of the line: the letter then contains memory of the server.",
+        "Reject a length below 0, above TEXT_MAX, or above strlen(end + 1).",
     ),
     "flow_unchecked_null": (
         "malloc fails, as for a length that a peer chooses.",
-        "read_letter() passes the result to memcpy without a test.",
-        "The server ends: a peer can stop it.",
+        "read_letter() passes the result to memcpy without a NULL check.",
+        "The server crashes: a peer can stop it.",
         "Test letter->text, and return NULL after free(letter).",
     ),
 }
 HARMLESS = {
-    "unsafe_api": "letter->from holds at most 31 characters, and message has room for 64.",
+    "unsafe_api": "letter->from contains at most 31 characters, and message has room for 64.",
     "boundary_funcs": "letter->text was allocated with this length and one more byte.",
-    "flow_uninitialized": "fgets has filled the line up to its end, which strchr stays within.",
+    "flow_uninitialized": "fgets terminates the line, so strchr stays within it.",
 }
 DOUBTFUL = ("alloc_size_overflow", "malloc_no_null_check")
 
