@@ -54,7 +54,7 @@ def status() -> int:
 @app.command(examples=ROLES_EXAMPLES)
 def roles(
     owner: Annotated[str, typer.Option(metavar="ROLE", help="Owner of the tables, for migrations.")] = "jarvis_owner",
-    worker: Annotated[str, typer.Option(metavar="ROLE", help="Role of workers and commands.")] = "jarvis_worker",
+    worker: Annotated[str, typer.Option(metavar="ROLE", help="Role that workers and commands use.")] = "jarvis_worker",
 ) -> int:
     """Print SQL for two PostgreSQL roles: one that owns the tables, and one for workers and commands.
 

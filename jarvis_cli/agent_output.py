@@ -21,7 +21,7 @@ FORMATS = ("text", "markdown", "json")
 def check_format(form: str) -> None:
     """Raise UsageError for a format that is not available for answers."""
     if form not in FORMATS:
-        raise UsageError(f'--format: "{form}" is for findings; an answer is written as {", ".join(FORMATS)}')
+        raise UsageError(f'--format: "{form}" is not a format for answers; use one of {", ".join(FORMATS)}')
 
 
 def deliver_answer(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:

@@ -56,8 +56,8 @@ def undo(store: Store) -> int:
     undone = records.undo(store, queue.current_user())
     if undone is None:
         raise UsageError("nothing to undo: you have not marked, forgotten or imported verdicts here")
-    left = f"; {counted(undone.left, 'judgement')} changed since then and were not undone" if undone.left else ""
-    typer.echo(f"undone: {undone.change}; {counted(undone.restored, 'judgement')} reverted{left}", err=True)
+    left = f"; {counted(undone.left, 'verdict')} changed since then and were not undone" if undone.left else ""
+    typer.echo(f"undone: {undone.change}; {counted(undone.restored, 'verdict')} reverted{left}", err=True)
     return exits.DONE
 
 

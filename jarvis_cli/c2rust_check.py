@@ -8,7 +8,7 @@ import typer
 from jarvis_cli.options import Quiet, Where
 
 EXAMPLES = """
-jarvis c2rust check --crate-dir zlib_rs     after an edit of src/inflate.rs
+jarvis c2rust check --crate-dir zlib_rs     after you edited src/inflate.rs
 jarvis c2rust check -p zlib                 the crate zlib_rs beside zlib
 """
 

@@ -45,7 +45,7 @@ CATEGORIES = ("function", "type", "global", "macro")
 Root = Annotated[Path, typer.Option("--path", "-p", metavar="DIR", help="Root of the project.", show_default=False)]
 RunOption = Annotated[
     str | None,
-    typer.Option("--run", metavar="RUN", help='Read this run instead: its id, or "last".', autocompletion=every_run),
+    typer.Option("--run", metavar="RUN", help='Id of the run to read instead, or "last".', autocompletion=every_run),
 ]
 HERE = Path()
 

@@ -63,7 +63,7 @@ OnlySubgraphs = Annotated[
 Png = Annotated[bool, typer.Option("--png/--no-png", help="Do not draw pictures (graphviz).", rich_help_panel=PICTURES)]
 Processes = Annotated[
     int | None,
-    typer.Option("-j", "--processes", metavar="N", help="Processes; default: cores.", rich_help_panel=EXECUTION),
+    typer.Option("-j", "--processes", metavar="N", help="Processes; default: all cores.", rich_help_panel=EXECUTION),
 ]
 
 

@@ -263,7 +263,7 @@ def _usage(error: Any, prog: str) -> str:
 def _internal(error: Exception, prog: str, args: Sequence[str]) -> str:
     module = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
     if extra := extra_of(module):
-        return f"{prog}: this needs {module}, which is not installed; {advice(extra)}"
+        return f"{prog}: this command needs {module}, which is not installed; {advice(extra)}"
     if {"-v", "--verbose"} & set(args) or os.environ.get("JARVIS_DEBUG"):
         return "".join(traceback.format_exception(error)).rstrip()
     says = plain(" ".join(f"{type(error).__name__}: {error}".split()))

@@ -187,7 +187,7 @@ app.command(epilog=DIFF_EXAMPLES)(diff)
 
 @app.command(examples=TRANSCRIPT)
 def transcript(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Conversation id, or a run with only one.")],
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of a conversation, or of a run with only one.")],
     as_json: AsJson = False,
     form: TableForm = None,
 ) -> int:

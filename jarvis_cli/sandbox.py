@@ -42,8 +42,8 @@ Exit codes: the command's own; 124 time limit, 125 no sandbox works here,
 
 @app.command(epilog=EXAMPLES)
 def run(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory that the command reads.")],
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="The command and its arguments.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory that the command may read.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="Command and its arguments.")],
     tier: Annotated[
         str | None, typer.Option(metavar="TIER", help="A or B; default: the strongest that works here.")
     ] = None,

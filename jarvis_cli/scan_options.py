@@ -87,7 +87,7 @@ class ScanOptions:
     ] = None
     exclude_rules: Annotated[
         Names,
-        _option(RULES, "--exclude-rules", metavar="IDS", help="Without these rules.", autocompletion=rules),
+        _option(RULES, "--exclude-rules", metavar="IDS", help="Exclude these rules.", autocompletion=rules),
     ] = None
     only: Annotated[
         Names,

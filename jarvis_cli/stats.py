@@ -13,7 +13,7 @@ HEADS = ("ID", "TRUE", "FALSE", "SHARE", "STATED", "LEARNED", "")
 BETA = f"Beta({PRIOR_WEIGHT} x stated + true, {PRIOR_WEIGHT} x (1 - stated) + false)"
 SAYS = f"""\
 SHARE: fraction of judged findings that are true. LEARNED: the mean of {BETA}.
-With rules.learned or --learned, a scan uses it for rules with {JUDGED_MIN} judgements or more."""
+With rules.learned or --learned, a scan uses it for rules with {JUDGED_MIN} verdicts or more."""
 
 
 def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:

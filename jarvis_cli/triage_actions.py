@@ -90,7 +90,7 @@ def import_file(place: TriageContext, named: str) -> int:
     judgements = _read_file(named)
     news = records.merge_judgements(place.store, judgements, _operation(f"import {plain(named)}"))
     undo = f"; {bulk_triage.UNDO}" if news else ""
-    return _report_done(f"{plain(named)}: {counted(len(judgements), 'judgement')}, {news:,} of them new{undo}")
+    return _report_done(f"{plain(named)}: {counted(len(judgements), 'verdict')}, {news:,} of them new{undo}")
 
 
 def export_file(place: TriageContext, named: str) -> int:
@@ -101,7 +101,7 @@ def export_file(place: TriageContext, named: str) -> int:
         judgements = [one for one in judgements if one.fingerprint in fingerprints]
     output = None if named == STDOUT else Path(named)
     if output and (lost := would_lose(output, judgements)):
-        what = f"contains {counted(lost, 'judgement')} that would be missing from the new file"
+        what = f"contains {counted(lost, 'verdict')} that would be missing from the new file"
         raise UsageError(f"--export {plain(named)}: {what}; import it with --import, or remove it")
     if output is None:
         write_report(triage_text(judgements), None)
@@ -112,7 +112,7 @@ def export_file(place: TriageContext, named: str) -> int:
         write_whole(output.resolve(), triage_text(judgements))
     except OSError as error:
         raise UsageError(f"--export {plain(named)}: cannot be written: {error.strerror}") from error
-    return _report_done(f"{counted(len(judgements), 'judgement')} written to {plain(named)}")
+    return _report_done(f"{counted(len(judgements), 'verdict')} written to {plain(named)}")
 
 
 def mark(place: TriageContext, marks: Sequence[Mark]) -> int:
@@ -139,7 +139,7 @@ def undo(place: TriageContext) -> int:
 def forget(place: TriageContext, names: Sequence[str]) -> int:
     """Delete the verdicts on findings."""
     findings = place.sheet().findings
-    what = f"{counted(len(names), 'judgement')} removed"
+    what = f"{counted(len(names), 'verdict')} removed"
     records.forget(place.store, [queue.find_finding(findings, one).fingerprint for one in names], _operation(what))
     return _report_done(f"{what}; {bulk_triage.UNDO}")
 
@@ -166,7 +166,7 @@ def run_session(place: TriageContext, criteria: Filter, *, everything: bool) -> 
     )
     if not open_ones:
         matched = f" that matches {criteria}" if criteria else ""
-        return _report_done(f"no findings are left to judge in run {place.run.id}{matched}; see it again with: --all")
+        return _report_done(f"no findings are left to judge in run {place.run.id}{matched}; to see judged ones: --all")
     findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
     excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
 

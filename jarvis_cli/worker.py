@@ -21,7 +21,7 @@ jarvis worker start --metrics-port 9465         for Prometheus
 jarvis doctor                                   check the servers
 """
 HEALTHCHECK_EXAMPLES = """
-jarvis worker healthcheck                       of a container, a probe
+jarvis worker healthcheck                       for containers and probes
 jarvis worker healthcheck --max-age 30
 """
 FLOWER_EXAMPLES = """
@@ -77,7 +77,7 @@ def healthcheck(
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="Maximum age of the last heartbeat; the default is four leases of 30 seconds.",
+            help="Maximum age of the last heartbeat in seconds; the default is four leases.",
         ),
     ] = 120,
 ) -> int:

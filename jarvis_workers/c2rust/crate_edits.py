@@ -109,7 +109,7 @@ def _beside(
     for one in new:
         if one[:2] not in owners and one.text not in texts:
             is_edited = one.kind != "use" and one[:2] in was
-            what = "changed; only functions may" if is_edited else "not part of the crate; put it inside a function"
+            what = "changed, but not a function" if is_edited else "not part of the crate; put it inside a function"
             yield f"{file}:{one.line}: form: `{_shown(one)}`: {what}"
     for one in old:
         if one[:2] not in owners and one[:2] not in left:

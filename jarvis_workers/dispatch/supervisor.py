@@ -142,7 +142,7 @@ class PoolSupervisor:
             settled = self.context.clock() - pool.started >= SETTLED_SECONDS
             pool.child, pool.deaths = None, 1 if settled else pool.deaths + 1
             if pool.deaths > DEATHS_MAX:
-                says = f"pool {pool.config.queue} has died {pool.deaths} times in a row, each soon after its start"
+                says = f"pool {pool.config.queue} has died {pool.deaths} times in a row, each time soon after its start"
                 raise JarvisError(f"{says}; see its messages above")
         self._record_death(pool, how)
         if pool.child is None:

@@ -85,7 +85,7 @@ def test_form_and_signature_accept(old: str, new: str) -> None:
     [
         ("pub static table", "fn helper() {}\npub static table", "`fn helper`: not part of the crate; put it inside"),
         ("use crate::c::*;", "use crate::c::*;\nuse std::mem::*;", "`use std`: not part of the crate"),
-        ("[1, 2]", "[1, 3]", "src/a.rs:15: form: `static table`: changed; only functions"),
+        ("[1, 2]", "[1, 3]", "src/a.rs:15: form: `static table`: changed, but not a function"),
         ("pub static table: [u8; 2] = [1, 2];", "", "src/a.rs: form: `static table` is missing"),
         ("pub static table", 'pub unsafe extern "C" fn add() {}\npub static table', "`fn add` is defined twice"),
     ],

@@ -187,7 +187,7 @@ def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
         ("-T x", "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"),
         ("-T x -g fast", 'there is no group "fast"'),
         ("-T ", "-T is empty"),
-        ("-T x --format sarif", '"sarif" is for findings; an answer is written as text, markdown, json'),
+        ("-T x --format sarif", '"sarif" is not a format for answers; use one of text, markdown, json'),
         ("-T x --record a --replay b", "--record and --replay cannot be combined"),
         ("-T x --detach", "--detach needs a cluster"),
         ("-T x --where cluster --record a", "--record and --replay are for local runs"),

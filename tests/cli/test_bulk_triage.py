@@ -64,7 +64,7 @@ def test_all_of_one_rule_below_tests_is_judged_by_one_command_and_undone_by_one(
     }
     undone = triage("--undo")
     assert undone.line == (
-        "undone: mark 199 findings as false (--rule atoi_family --file tests/**); 199 judgements reverted"
+        "undone: mark 199 findings as false (--rule atoi_family --file tests/**); 199 verdicts reverted"
     )
     assert listed(triage) == before
 
@@ -78,13 +78,13 @@ def test_undo_goes_back_step_by_step_and_leaves_what_was_judged_again(triage):
         True: 20,
     }
 
-    assert "20 judgements reverted" in triage("--undo").line
+    assert "20 verdicts reverted" in triage("--undo").line
     assert Counter(row["verdict"] for row in listed(triage, "--status", "wontfix")) == {"wontfix": 40}
     first = listed(triage, "--file", "src/f1.c")[0]["id"]
     store_a_later_verdict = triage("last", "--mark", f"{first}=true")
     assert store_a_later_verdict.code == 0
     triage("--undo")
-    assert "40 judgements reverted" in triage("--undo").line
+    assert "40 verdicts reverted" in triage("--undo").line
     assert triage("--undo").line.startswith("jarvis: nothing to undo")
     assert {row["verdict"] for row in listed(triage)} == {None}
 
@@ -97,11 +97,11 @@ def test_a_file_that_was_imported_and_a_verdict_that_was_removed_are_undone_too(
     triage("last", "--forget", rows[0]["fingerprint"])
     assert len(listed(triage, "--status", "later")) == PER_FILE - 1
 
-    assert "1 judgement reverted" in triage("--undo").line
+    assert "1 verdict reverted" in triage("--undo").line
     assert len(listed(triage, "--status", "later")) == PER_FILE
     triage("--undo")
     assert "20 of them new" in triage("--import", "team.yaml").line
-    assert triage("--undo").line.startswith("undone: import team.yaml; 20 judgements")
+    assert triage("--undo").line.startswith("undone: import team.yaml; 20 verdicts")
     assert listed(triage, "--status", "later") == []
 
 

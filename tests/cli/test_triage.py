@@ -210,7 +210,7 @@ def test_what_was_judged_false_can_be_taken_back_in_a_later_run(jarvis, scanned)
     last = listed(jarvis)[-1]
     assert (last["file"], last["status"], last["verdict"]) == ("a.c", "suppressed", False)
 
-    assert jarvis("sec", "triage", "last", "--forget", last["fingerprint"]).line == f"1 judgement removed; {UNDO}"
+    assert jarvis("sec", "triage", "last", "--forget", last["fingerprint"]).line == f"1 verdict removed; {UNDO}"
 
     assert files(scan(jarvis)) == ["a.c", "b.c", "c.c"]
 
@@ -229,7 +229,7 @@ def test_the_list_is_for_people_too(jarvis, scanned):
 def test_judgements_go_to_a_file_and_come_from_it(jarvis, scanned, monkeypatch, tmp_path):
     marks = ("--mark", f"{name_of(jarvis, 'a.c')}=false", "--mark", f"{name_of(jarvis, 'b.c')}=true")
     jarvis("sec", "triage", "last", *marks, "--reason", "measured", "--reason", "seen")
-    assert jarvis("sec", "triage", "last", "--export", "team.yaml").line == "2 judgements written to team.yaml"
+    assert jarvis("sec", "triage", "last", "--export", "team.yaml").line == "2 verdicts written to team.yaml"
     all_of_them = jarvis("sec", "triage", "--export", "-").out
     assert all_of_them == Path("team.yaml").read_text()
     said = yaml.safe_load(all_of_them)["judgements"]
@@ -242,7 +242,7 @@ def test_judgements_go_to_a_file_and_come_from_it(jarvis, scanned, monkeypatch, 
     heeded = scan(jarvis, "--triage", "team.yaml")
     assert (files(heeded), heeded["run"]["triage"]) == (["b.c", "c.c"], "team.yaml")
     assert files(scan(jarvis)) == ["a.c", "b.c", "c.c"]
-    assert jarvis("sec", "triage", "--import", "team.yaml").line == f"team.yaml: 2 judgements, 2 of them new; {UNDO}"
+    assert jarvis("sec", "triage", "--import", "team.yaml").line == f"team.yaml: 2 verdicts, 2 of them new; {UNDO}"
     assert files(scan(jarvis)) == ["b.c", "c.c"]
 
 
@@ -264,7 +264,7 @@ def test_an_export_does_not_lose_what_the_file_says(jarvis, scanned):
     ended = jarvis("sec", "triage", "last", "--export", "team.yaml")
 
     assert ended.code == 2
-    assert "team.yaml: contains 1 judgement that would be missing from the new file; import it" in ended.line
+    assert "team.yaml: contains 1 verdict that would be missing from the new file; import it" in ended.line
     jarvis("sec", "triage", "--import", "team.yaml")
     assert jarvis("sec", "triage", "--export", "team.yaml").code == 0
     assert "ffffffffffffffff" in Path("team.yaml").read_text()

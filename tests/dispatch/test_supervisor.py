@@ -115,7 +115,7 @@ def test_only_a_pool_that_keeps_dying_soon_after_its_start_is_given_up(stage: St
     stage.parent.tick()
     die(after=SETTLED_SECONDS)
     assert stage.parent.pools[0].deaths == 1
-    with pytest.raises(JarvisError, match=f"pool control has died {DEATHS_MAX + 1} times in a row, each soon after"):
+    with pytest.raises(JarvisError, match=f"pool control has died {DEATHS_MAX + 1} times in a row, each time soon"):
         die(after=SETTLED_SECONDS - 1)
 
 

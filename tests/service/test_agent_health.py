@@ -27,7 +27,7 @@ def test_without_a_model_there_is_a_hint_and_the_sandbox_is_checked_for_conversi
     model, sandbox = checks(settings(tmp_path), {"A": "A refused: no bwrap", "B": None})
 
     assert (model.name, model.state, model.remedy) == ("model", "ok", "")
-    assert model.says.startswith("none set; only agents need one: OPENAI_API_KEY")
+    assert model.says.startswith("none; only agents need one: set OPENAI_API_KEY")
     assert (sandbox.name, sandbox.state, sandbox.says) == ("sandbox", "ok", "tier B")
 
 

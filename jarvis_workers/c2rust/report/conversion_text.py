@@ -37,7 +37,7 @@ def advice(conversion: Conversion) -> str:
     """Return advice on how to convert unproven functions, or "" if there are none."""
     if conversion.accepted != "mechanical" or not state_counts(conversion.functions)["not_checked"]:
         return ""
-    tests = "run more tests with additional --test options" if conversion.suites else "give the tests by --test"
+    tests = "run more tests with additional --test options" if conversion.suites else "add the tests with --test"
     return f"{tests}, or accept unproven functions with --proof built"
 
 

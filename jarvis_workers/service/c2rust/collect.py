@@ -48,7 +48,7 @@ def collect_names(
     skipped = [file for file in chosen if file.suffix not in HEADER_SUFFIXES]
     warnings = [f"{file}: skipped, not a header ({', '.join(HEADER_SUFFIXES)})" for file in skipped]
     if len(skipped) == len(chosen):
-        raise UsageError("; ".join(warnings) or "no header was named")
+        raise UsageError("; ".join(warnings) or "none of the files is a header")
     headers, project = builtin_headers(clang_headers), _project(root, options)
     answers = {file: _declared(file, project, headers) for file in chosen if file not in skipped}
     failed = [f"{file}: {answer.reason}" for file, answer in answers.items() if isinstance(answer, UnitNotRead)]

@@ -59,7 +59,7 @@ def outcome(store: Store, blobs: Blobs, run: Run) -> str:
 def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
     """Yield the pieces of a report. Raises UsageError for a format that is not available."""
     if form not in FORMATS:
-        raise UsageError(f'--format: "{form}" is not for conversions; they are reported as {", ".join(FORMATS)}')
+        raise UsageError(f'--format: "{form}" is not a format for conversions; use one of {", ".join(FORMATS)}')
     conversion, part = read_conversion(store, blobs, run), run_part(store, run)
     if form == "html":
         yield (read_artifact(store, blobs, run, PAGE) or b"").decode()

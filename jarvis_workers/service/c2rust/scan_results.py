@@ -56,7 +56,7 @@ def read_body(store: Store, blobs: Blobs, run: Run) -> ScanBody:
 def check_form(form: str) -> None:
     """Raise UsageError for a format that symbol reports do not support."""
     if form not in FORMATS:
-        raise UsageError(f'--format: "{form}" is for findings; symbols are reported as {", ".join(FORMATS)}')
+        raise UsageError(f'--format: "{form}" is not a format for symbols; use one of {", ".join(FORMATS)}')
 
 
 def render(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.service.models import model_name
 from jarvis_workers.settings import Settings
 
-NO_MODEL = "none set; only agents need one: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
+NO_MODEL = "none; only agents need one: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
 NO_SANDBOX = "agents cannot run commands here, and jarvis c2rust builds no project; see docs/sandbox.md"
 
 

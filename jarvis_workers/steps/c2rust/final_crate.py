@@ -27,7 +27,7 @@ from jarvis_workers.toolchain.cargo import CargoMessage
 
 # Attributes on which the linker and the loader act: without the C file they have no effect.
 LINKED = frozenset(("alias", "constructor", "destructor", "ifunc", "section", "weak"))
-ATTRIBUTE = "the linker or the loader acts on its attribute: {}"
+ATTRIBUTE = "its attribute has an effect on linking or loading: {}"
 UNCUT = "it cannot be removed from its C file, so the file is kept"
 MOST_CRATES, MOST_PROGRAMS, MOST_NAMES = 4, 200, 5
 # The gates.

@@ -19,7 +19,7 @@ VARIABLE = "JARVIS_C2RUST_"
 NO_FUNCTION = "-"
 # Calls of a function in a process that are repeated with other arguments.
 VARIED = "96"
-ADDRESSES = "depends on addresses: another run differs elsewhere"
+ADDRESSES = "depends on addresses: another run differs in other places"
 REACHED, DIFFERENCE = b"reached", b"difference\t"
 
 

@@ -41,7 +41,7 @@ class RunOut(BaseModel):
     started_at: float | None
     ended_at: float | None
     percent: int | None
-    findings: dict[str, int] | None = Field(description="Number of findings by severity, of an ended scan.")
+    findings: dict[str, int] | None = Field(description="Number of findings of an ended scan, by severity.")
     not_checked: int | None
 
 
