@@ -189,7 +189,7 @@ def _perform(args: list[str], command: str | None, prog: str, frame: Frame) -> i
     try:
         Path.cwd()
     except FileNotFoundError as error:
-        raise JarvisError("the current directory does not exist; change to another") from error
+        raise JarvisError("the current directory does not exist; change to another one") from error
     target = load(command) if command else typer.main.get_command(app)
     if f"_{prog.replace('-', '_').upper()}_COMPLETE" in os.environ:
         target.main(args, prog_name=prog)

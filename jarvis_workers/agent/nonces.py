@@ -1,4 +1,4 @@
-"""Nonces that untrusted text cannot guess: HMACs of the identity of a conversation under a secret key.
+"""Nonces that authors of untrusted text cannot guess: HMACs of the identity of a conversation under a secret key.
 
 They are deterministic: the same input yields the same marks, so that a repeated conversation sends identical requests.
 """

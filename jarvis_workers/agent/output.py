@@ -1,6 +1,6 @@
 """Shorten the output of tools to a number of tokens: keep the first and last lines, and mark the cut.
 
-A long line is cut in the middle as well, since a single line can have megabytes.
+A long line is cut in the middle as well, since a single line can be megabytes long.
 """
 
 from jarvis_workers.platforms.tokens import estimate

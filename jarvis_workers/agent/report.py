@@ -46,7 +46,7 @@ class ReportForm:
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The strict JSON schema of the report: an object (lists are wrapped), all fields required, no others."""
+        """The strict JSON schema of the report: an object (lists are wrapped) with exactly these fields."""
         own = dict(self._own_schema)
         definitions = own.pop("$defs", None)
         result = own if own.get("type") == "object" else _object(own)

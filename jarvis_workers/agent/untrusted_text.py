@@ -1,6 +1,6 @@
 """Sanitize untrusted text before a model reads it.
 
-Every line is prefixed with a mark that the text cannot guess; invisible characters and bidirectional controls are
+Every line is prefixed with a mark that its author cannot guess; invisible characters and bidirectional controls are
 escaped; and the text is searched for lines that look like instructions to a model. The level "block" masks the line,
 "review" and "warn" let it pass; each match is recorded as a suspicion with its text, so that no evidence is lost.
 

@@ -29,7 +29,7 @@ NO_TESTS: Mapping[str, str] = MappingProxyType({})
 class CrateText(NamedTuple):
     """The parts of the crate other than functions: types, declarations by Rust name, and tests by slot.
 
-    `forwarded` says that the functions in Rust call their C originals, which stay.
+    `forwarded` means that the functions in Rust call their C originals, which stay.
     """
 
     name: str
@@ -171,7 +171,7 @@ def units_of(commands: Sequence[CompileCommand], read: Mapping[int, UnitDefiniti
 def included_files(file: bytes, names: Collection[bytes], read: Callable[[bytes], bytes]) -> set[bytes]:
     """Return the files among `names` that a C file may include, directly or indirectly.
 
-    The ends of paths are compared.
+    An include matches each path that ends with it.
     """
     by_base = defaultdict[bytes, list[bytes]](list)
     for name in names:

@@ -36,11 +36,11 @@ class InputValues:
     calm: bool = False
 
     def count(self) -> int:
-        """Return a number of elements."""
+        """Return a random number of elements."""
         return self.random.choice((0, 1, 1, 2, 3, 5, 8, 16, self.random.randint(1, MOST_ELEMENTS)))
 
     def integer(self, type_: CType) -> int:
-        """Return a value of an integer type."""
+        """Return a random value of an integer type."""
         random, choice = self.random, self.random.random()
         if type_.kind == "bool":
             return random.randint(0, 1)

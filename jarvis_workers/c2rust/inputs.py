@@ -86,7 +86,7 @@ def _pointer_argument(target: "str | int | None") -> str:
 
 
 def _extension(type_: CType) -> str:
-    """Return the type from which an argument is extended, as callees expect, or "" for 4 bytes or more."""
+    """Return the type of an argument that must be extended to 4 bytes, as callees expect, or "" for larger types."""
     if type_.kind == "bool":
         return " bool"
     return f" {'i' if type_.signed else 'u'}{8 * type_.size}" if type_.size < 4 else ""

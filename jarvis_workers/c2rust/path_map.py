@@ -64,7 +64,7 @@ class PathMap:
         return SourcePlace(self._by_suffix(path))
 
     def argument(self, path: str) -> str:
-        """Convert an absolute path in an argument: relative to `ROOT` if it is below a root."""
+        """Convert an absolute path in an argument; a path below a root becomes relative to `ROOT`."""
         for root in self._roots:
             inside = below(path, root)
             if inside is not None:

@@ -46,7 +46,7 @@ class ProjectItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The definitions of a project. `items` are ordered by file and line; `declared` are used but not defined."""
+    """The definitions of a project. `items` are ordered by file and line; `declared` are those used but not defined."""
 
     units: tuple[UnitDefinitions, ...]
     items: tuple[ProjectItem, ...]

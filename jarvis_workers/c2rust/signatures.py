@@ -1,4 +1,4 @@
-"""Propose how the parameters of functions pass between C and Rust: references, slices, strings, or raw pointers.
+"""Propose how to pass the parameters of functions between C and Rust: references, slices, strings, or raw pointers.
 
 The proposal is based on facts, not on names.  A reference claims that the pointer is valid for one element, that it
 does not outlive the call, and, if mutable, that nothing else accesses its target.  Uncertain cases are `raw`.

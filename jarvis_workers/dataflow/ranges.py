@@ -96,7 +96,7 @@ def without(reach: Range, one: int) -> Range:
 
 
 def wider(before: Range, now: Range) -> Range:
-    """Widen a range for all iterations of a loop, given its values before and after the first."""
+    """Widen a range for all iterations of a loop, given its values before and after the first iteration."""
     low, high = now
     if before[1] is None or (high is not None and high > before[1]):
         high = None

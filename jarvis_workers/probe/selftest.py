@@ -49,7 +49,7 @@ WAIT = "import sys, time; time.sleep(600)"
 
 
 class AttackResult(NamedTuple):
-    """The result of an attack in a tier: escaped or contained; `counts` if it succeeds unconfined on this machine."""
+    """The result of an attack in a tier: escaped or contained; `counts` is true if it succeeds unconfined."""
 
     group: str
     attack: str

@@ -114,11 +114,11 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
     A `budget` replaces the one of the run; a budget that is used up must be raised.
     """
     if run.state == "cancelled":
-        raise UsageError(f"run {run.id} is cancelled; submit again instead")
+        raise UsageError(f"run {run.id} is cancelled; submit a new run")
     if run.ended:
         raise UsageError(f"run {run.id} is {run.state}; nothing to resume (failed jobs: jarvis runs retry {run.id})")
     if run.state == "cancelling":
-        raise UsageError(f"run {run.id} is being cancelled; submit again instead")
+        raise UsageError(f"run {run.id} is being cancelled; submit a new run")
     if run.state != "paused" and not is_abandoned(store, run, lease_seconds):
         raise UsageError(
             f"run {run.id} is being executed by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"

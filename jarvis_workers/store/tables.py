@@ -285,7 +285,7 @@ class AllowanceRow(SQLModel, table=True):
 
 
 class SecretRow(SQLModel, table=True):
-    """A secret shared by all processes that use the store; untrusted text must not be able to guess it."""
+    """A secret shared by all processes that use the store; authors of untrusted text must not be able to guess it."""
 
     __tablename__ = "secret"
     name: str = Field(primary_key=True, max_length=32)

@@ -54,7 +54,7 @@ def check_branch(repository: Repository, branch: str, environ: Mapping[str, str]
     _git(repository.top, environ, "check-ref-format", f"refs/heads/{branch}")
     trees = _git(repository.top, environ, "worktree", "list", "--porcelain").splitlines()
     if f"branch refs/heads/{branch}".encode() in trees:
-        raise UsageError(f"{repository.top}: branch {branch} is checked out; switch to another, or choose another name")
+        raise UsageError(f"{repository.top}: branch {branch} is checked out; check out another, or use another name")
 
 
 def add_commits(

@@ -41,7 +41,7 @@ BARE_STEP = 7
 
 
 class Keeping:
-    """A transport that records the requests over another one."""
+    """A transport that records the requests, and sends them over another one."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

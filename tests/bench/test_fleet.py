@@ -227,7 +227,7 @@ class Desk:
         return time.monotonic() - start
 
     def timed_behind(self, large: Path, small: Path, run_id: str) -> float:
-        """Return the same for a run behind a large one, which must still be active when it ends."""
+        """Return the seconds of a run behind a large one, which must still be active when the small one ends."""
         with self.store.read() as session:
             waiting = [run for run in runs.newest(session, 100) if run.id.startswith("large") and not run.ended]
         if not waiting:

@@ -205,7 +205,7 @@ def test_a_run_that_has_ended_or_is_carried_out_is_not_resumed(store: Store) -> 
     assert f"being executed by {living}" in resume(living)
     assert "is being executed by cluster" in resume(clustered)
     requests.cancel(store, run_now(store, clustered), LEASE)
-    assert resume(clustered) == f"run {clustered} is cancelled; submit again instead"
+    assert resume(clustered) == f"run {clustered} is cancelled; submit a new run"
     claim(store, living)
     requests.cancel(store, run_now(store, living), LEASE)
     assert "is being cancelled" in resume(living)

@@ -18,7 +18,7 @@ CAUSES = {
 
 
 def summary(conversion: Conversion) -> str:
-    """Return the last line of output: the number of functions in Rust, and of the others by reason."""
+    """Return the last line of output: the number of functions in Rust, and the numbers of all others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
     parts = [f"{counts[conversion.accepted]:,} of {total:,} functions {ACCEPTED[conversion.accepted]}"]
     if conversion.accepted == "forwarded":

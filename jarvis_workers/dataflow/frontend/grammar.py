@@ -1,7 +1,7 @@
 """Tree-sitter grammars, and the state of lowering one piece of source; only the front end imports tree-sitter.
 
-Tables map each kind of syntax node to its lowering function.  The depth is bounded, also because readers of the
-result are recursive.
+Tables map each kind of syntax node to its lowering function.  The depth is bounded, because
+readers of the result are recursive, too.
 """
 
 from collections.abc import Callable, Mapping, Sequence

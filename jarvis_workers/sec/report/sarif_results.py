@@ -164,7 +164,7 @@ def _place(issue: Issue) -> tuple[bytes, int, str]:
 
 
 def _best(numbered: Sequence[Numbered], most: int) -> Sequence[Numbered]:
-    """Return the `most` best results: suppressed findings are cut first, then dismissed ones, then low scores."""
+    """Return at most `most` results: suppressed findings are omitted first, then dismissed ones, then low scores."""
     if len(numbered) <= most:
         return numbered
     worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue, _ in numbered]

@@ -28,7 +28,7 @@ def check_crate_branch(crate: Path, branch: str) -> None:
     if found := find_repository(crate, os.environ):
         check_branch(found, branch, os.environ)
     elif crate.exists() and (not crate.is_dir() or any(crate.iterdir())):
-        raise UsageError(f"{crate}: not in a git repository and not empty; run git init, or choose another with -o")
+        raise UsageError(f"{crate}: neither empty nor in a git repository; run git init, or choose another with -o")
 
 
 def write_branch(crate: Path, branch: str, files: Mapping[str, bytes]) -> str:

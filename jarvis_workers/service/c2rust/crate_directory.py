@@ -26,7 +26,7 @@ def check_target(crate: Path) -> None:
     It must be a new or empty directory, or one that a conversion has written and that has not been edited since.
     """
     if crate.is_symlink() or (crate.exists() and not crate.is_dir()):
-        raise UsageError(f"{crate}: not a directory; choose another with -o")
+        raise UsageError(f"{crate}: not a directory; choose another path with -o")
     _check_writable(crate)
     if not crate.is_dir() or not any(crate.iterdir()):
         return
@@ -45,7 +45,7 @@ def _check_writable(crate: Path) -> None:
     """Raise UsageError if the directory cannot be made, or no file can be made in it."""
     nearest = next(path for path in (crate, *crate.absolute().parents) if path.exists())
     if not nearest.is_dir():
-        raise UsageError(f"{crate}: {nearest} is not a directory; choose another with -o")
+        raise UsageError(f"{crate}: {nearest} is not a directory; choose another path with -o")
     try:
         with TemporaryFile(dir=nearest):
             pass

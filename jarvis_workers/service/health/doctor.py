@@ -1,4 +1,4 @@
-"""Check whether this machine is fit to execute runs, and suggest remedies.
+"""Check whether this machine can execute runs, and suggest remedies.
 
 A failure prevents all runs; a warning means that runs are slower, smaller or less thorough. The facts about the machine
 are collected first, as values, and checked afterwards.

@@ -1,7 +1,7 @@
 """The metrics of the store, as a collector of prometheus_client.
 
 They are gauges: sums over the runs that the store holds, which fall when runs are pruned. Each reading is cached for
-five seconds, and longer if it took long. A store that does not respond is `jarvis_store_up 0`, and no other metric.
+five seconds, and longer if it took long. If the store does not respond, the only metric is `jarvis_store_up 0`.
 """
 
 import threading

@@ -175,5 +175,5 @@ def _checked(row: object, number: int, file: Path) -> dict[str, Any]:
     except ValidationError as error:
         raise UsageError(f"{place}: {describe_problem(error, ProjectRule)}") from error
     if rule.id in RULES_BY_PATTERN:
-        raise UsageError(f"{place} is the id of a built-in rule; choose another")
+        raise UsageError(f"{place} is the id of a built-in rule; choose another id")
     return rule.model_dump(exclude_none=True, exclude_defaults=True)

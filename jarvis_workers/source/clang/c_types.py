@@ -107,9 +107,9 @@ class CDefinition(NamedTuple):
 
 
 class CDeclaration(NamedTuple):
-    """A function or global that the unit uses but does not define; `project` if it is declared below the root.
+    """A function or global that the unit uses but does not define; `project` is true if it is declared below the root.
 
-    `symbol` is its name for the linker, which an assembler name in the declaration sets.
+    `symbol` is its name for the linker; an `asm` label in the declaration may set another name.
     """
 
     key: str

@@ -112,7 +112,7 @@ def _problem(row: object) -> str | None:
     if not ID.fullmatch(row.pattern):
         return f'"{row.pattern}" is not a valid id; use at most 64 lower-case letters, digits and _'
     if row.pattern in RULES_BY_PATTERN:
-        return f'"{row.pattern}" is the id of a built-in rule; choose another'
+        return f'"{row.pattern}" is the id of a built-in rule; choose another id'
     if row.check is None:
         return f'rule "{row.pattern}" has no check; only the rules of `dataflow` have none'
     if row.language not in ("c/cpp", "rust"):
