@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sandbox.sandbox import best_tier, refusal
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
     from jarvis_workers.store.engine import Store
+
+RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,9 @@ def fast_request(
 
 
 def crate_name(root: Path) -> str:
-    """Return the name of the crate in a directory: the name of the directory, converted to a valid crate name."""
+    """Return the name of the crate in a directory: the name of the directory, converted to a valid crate name.
+
+    Programs refer to the library by its name, which must not be a keyword or a crate of Rust itself.
+    """
     name = re.sub(r"[^a-z0-9_]+", "_", root.resolve().name.lower()).strip("_") or "library"
-    return name if name[0].isalpha() else f"lib{name}"
+    return name if name[0].isalpha() and name not in KEYWORDS | RUST_CRATES else f"lib{name}"

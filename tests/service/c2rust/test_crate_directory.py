@@ -6,6 +6,7 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_directory import check_target, write_files
+from jarvis_workers.service.c2rust.fast_run import crate_name
 
 FILES = {"Cargo.toml": b"[package]\n", "src/lib.rs": b"mod a;\n", "src/a.rs": b"// a\n"}
 
@@ -76,3 +77,11 @@ def test_nothing_is_written_outside(tmp_path: Path, name: str) -> None:
         write_files(crate, {name: b""})
 
     assert names(tmp_path / "outside") == []
+
+
+@pytest.mark.parametrize(
+    ("directory", "name"),
+    [("zlib-1.3_rs", "zlib_1_3_rs"), ("7zip", "lib7zip"), ("crate", "libcrate"), ("std", "libstd"), ("---", "library")],
+)
+def test_the_name_of_a_crate_is_one_that_its_programs_can_use(tmp_path: Path, directory: str, name: str) -> None:
+    assert crate_name(tmp_path / directory) == name
