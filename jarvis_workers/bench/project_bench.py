@@ -288,7 +288,7 @@ def _failure(outcome: CommandOutcome) -> str:
     if outcome.reason:
         return f"{LIMIT} of {outcome.reason}"
     if outcome.signal is not None:
-        return f"ended by signal {outcome.signal}"
+        return f"killed by signal {outcome.signal}"
     return f"exit code {outcome.code}" if outcome.code else ""
 
 

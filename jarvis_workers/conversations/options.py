@@ -15,5 +15,5 @@ class ConversationOptions(RunOptions):
 
     @property
     def group(self) -> str:
-        """The name of the model group, empty without one."""
+        """The name of the model group, empty if none is selected."""
         return self.model_group or ""

@@ -103,7 +103,7 @@ class Webhook:
 
 
 def webhook_of(settings: Settings) -> Webhook | None:
-    """Return the webhook of the settings, or None without one. Raises SettingsError."""
+    """Return the webhook of the settings, or None if none is set. Raises SettingsError."""
     notify = settings.notify
     if notify.webhook_url is None:
         return None

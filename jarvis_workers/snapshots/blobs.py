@@ -142,7 +142,7 @@ class DirectoryBlobs:
                     yield Stored(place.name, facts.st_size, facts.st_mtime)
 
     def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
-        """Rename the blob before checking its time: a concurrent `put` either updates the time or writes it again."""
+        """Rename the blob before checking its time: a concurrent `put` either updates the time or rewrites the blob."""
         place = self._place(name)
         aside = place.with_name(f"{TEMPORARY}{name}")
         with self._writer.checked():

@@ -331,8 +331,8 @@ static void explain(const struct report *report, int status, char *text, size_t 
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
         snprintf(text, bytes, "makes a refused system call, signals blocked, as in pthread_create");
     else if (WIFSIGNALED(status))
-        snprintf(text, bytes, "%s %d", WTERMSIG(status) == SIGKILL ? "C runs too long, signal" : "C ends by signal",
-                 WTERMSIG(status));
+        snprintf(text, bytes, "%s %d",
+                 WTERMSIG(status) == SIGKILL ? "C runs too long, signal" : "C is killed by signal", WTERMSIG(status));
     else
         snprintf(text, bytes, "C ends the process with exit code %d", WEXITSTATUS(status));
 }

@@ -250,7 +250,7 @@ def _failure(outcome: CommandOutcome, limits: BuildLimits) -> str:
         return REASONS[outcome.reason].format(seconds=limits.seconds, memory=limits.memory_mb, disk=limits.disk_mb)
     if outcome.reason:
         return f"exceeded the limit on {outcome.reason}"
-    return f"exit code {outcome.code}" if outcome.signal is None else f"ended by signal {outcome.signal}"
+    return f"exit code {outcome.code}" if outcome.signal is None else f"killed by signal {outcome.signal}"
 
 
 def _is_unit(path: str, local: LocalTree) -> bool:

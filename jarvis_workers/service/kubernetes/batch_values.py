@@ -157,7 +157,7 @@ class ChartValues(ValuesSection):
 
 
 def read_values(path: Path | None) -> ChartValues:
-    """Return the values of a file, the defaults without one. Raises UsageError in one line."""
+    """Return the values of a file, or the defaults if it is None. Raises UsageError with a one-line message."""
     if path is None:
         return ChartValues()
     shown = plain(str(path))

@@ -33,7 +33,7 @@ OPERANDS = re.compile(
     rb"^operands\t[^\t]*\t\d+\t([\w.$]{1,512})\t(\d{1,4})\t((?:[1248]:[0-9a-f]{1,16}:[0-9a-f]{1,16},?)*)$",
     re.MULTILINE | re.ASCII,
 )
-UNUSABLE = "C returns without undefined behaviour for {count} of {all} generated inputs"
+UNUSABLE = "the C function returns without undefined behaviour for {count} of {all} generated inputs"
 BATCH_BYTES, BATCH_FUNCTIONS = 4_000_000, 64
 # Inputs made of others, at most, in each of the rounds.
 MUTATED, MUTATION_ROUNDS, MOST_PARENTS = 96, 2, 24
