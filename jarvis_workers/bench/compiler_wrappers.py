@@ -3,7 +3,8 @@
 | kind | programs |
 |---|---|
 | slots | have a slot for each function |
-| checked | have slots, stop at undefined behaviour, and count blocks and comparisons for the runtime |
+| checked | have slots, stop at undefined behaviour, and count blocks and comparisons for the runtime; variables are |
+|         | sorted by name, so that accesses past an array reach others than usual |
 | coverage | count the lines that they execute, for gcov |
 """
 
@@ -24,7 +25,8 @@ BuildKind = Literal["slots", "checked", "coverage"]
 FLAGS: dict[BuildKind, str] = {
     "slots": "",
     "checked": "-fsanitize=undefined,float-cast-overflow -fsanitize-undefined-trap-on-error -O1 -U_FORTIFY_SOURCE"
-    " -fsanitize-coverage=trace-pc,trace-cmp",
+    " -fsanitize-coverage=trace-pc,trace-cmp"
+    " -fdata-sections -Wl,--sort-section=name -Wno-unused-command-line-argument",
     "coverage": "--coverage -O0 -U_FORTIFY_SOURCE",
 }
 PACKAGE = PACKAGES / "jarvis_workers"

@@ -32,7 +32,10 @@ ARCHIVE, STATE = "archive", "state"
 LOG = "slots.log"
 SHELL_OPERATORS = re.compile(r"[|&;<>()$`*?\[#~\n]|^\w+=")
 # Lazily bound: the library names C functions of the whole project, and a program may contain only some.
-RUST_FLAGS = "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed"
+RUST_FLAGS = (
+    "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed -C link-arg=-Wl,-rpath,$ORIGIN"
+)
+FALLBACK_LIBRARY = "libfallback.so"
 OUTPUT_BYTES = 64_000_000
 LOG_BYTES = 64_000_000
 TAIL = 300
@@ -167,8 +170,17 @@ class ProjectBench:
 
     def write_text(self, name: str, text: str) -> Path:
         """Write a file that programs can only read; return its path."""
+        return self._write(name, text.encode())
+
+    def copy_library(self, bench: "ProjectBench") -> Path:
+        """Make the library of another bench readable for the programs of this one; return its path."""
+        for path in (bench.library.with_name(FALLBACK_LIBRARY), bench.library):
+            copy = self._write(path.name, bench.in_work('cat "$1"', [str(path)]))
+        return copy
+
+    def _write(self, name: str, content: bytes) -> Path:
         path = self.place / WRAPPERS / name
-        _write_if_changed(path, text.encode())
+        _write_if_changed(path, content)
         return path
 
     def build(self, build: ProjectBuild) -> None:
@@ -245,8 +257,9 @@ class ProjectBench:
 
     def build_library(self) -> tuple[bool, tuple[CargoMessage, ...]]:
         """Build the library of the crate for the gates; return whether it was built, and the messages."""
-        fallback = f"{self.place}/{WORK}/{TARGET}/libfallback.so"
-        command = ["cc", "-shared", "-fPIC", "-w", "-o", fallback, FALLBACK]
+        fallback = self.library.with_name(FALLBACK_LIBRARY)
+        compiled = f"cc -shared -fPIC -w -Wl,-soname,{FALLBACK_LIBRARY} {FALLBACK}"
+        command = ["sh", "-c", f'mkdir -p "$0" && {compiled} -o "$1"', str(fallback.parent), str(fallback)]
         done = self._run(self.place / CRATE, {"PATH": self._path}, command, self.limits.build_seconds, None)
         if done.failure:
             return False, (CargoMessage("error", "", f"{FALLBACK}: {done.failure}: {done.output[-TAIL:]!r}"),)

@@ -6,7 +6,6 @@ sizes are bounded.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 MOST_LINES = 200_000
@@ -22,6 +21,7 @@ REGION = re.compile(
 VARIATION = re.compile(r"[\w +=>.-]{0,96}", re.ASCII)
 HEX = re.compile(r"([0-9a-f]{2}){1,8}", re.ASCII)
 ARGUMENTS = re.compile(r"[0-9a-f]{1,16}(,[0-9a-f]{1,16}){0,7}|-", re.ASCII)
+ADDRESS_BYTES, ADDRESS_BITS = 8, 47
 NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
@@ -110,18 +110,28 @@ def read_shadow_log(log: bytes, names: Collection[str]) -> ShadowLog:
     )
 
 
-def read_variations(log: bytes, name: str) -> frozenset[tuple[int, str]]:
-    """Return the calls of a function, by number and variation, that returned when run only in C."""
-    rows = (facts for event, _, _, slot, *facts in _rows(log) if (event, slot) == ("varied", name))
-    return frozenset((int(facts[0]), facts[1]) for facts in rows if len(facts) == 2 and NUMBER.fullmatch(facts[0]))
+def confirmed_in(checked: bytes, log: str, name: str) -> str:
+    """Return a log without the differences of a function in varied calls, except for those that `checked` contains too.
 
-
-def without_undefined(log: str, name: str, defined: AbstractSet[tuple[int, str]]) -> str:
-    """Return a log without the differences of a function in varied calls, except for the given calls."""
+    `checked` is the log of programs that stop at undefined behaviour, with their data in another order: a difference
+    that depends on what happens to follow an array in memory is another one there.
+    """
+    known = {_varied_values(one) for one in read_shadow_log(checked, [name]).differences}
     lines = log.splitlines(keepends=True)
     found = [(line, read_shadow_log(line.encode(), [name]).differences) for line in lines]
-    keys = defined | {(one.call, "") for _, differences in found for one in differences}
-    return "".join(line for line, all_ in found if all((one.call, one.variation) in keys for one in all_))
+    return "".join(
+        line for line, all_ in found if all(not one.variation or _varied_values(one) in known for one in all_)
+    )
+
+
+def _varied_values(one: MemoryDifference) -> tuple[int, str, bytes, bytes]:
+    """Return what is the same in two builds: not addresses, or the places of variables."""
+    return one.call, one.variation, _without_address(one.c), _without_address(one.rust)
+
+
+def _without_address(value: bytes) -> bytes:
+    is_address = len(value) == ADDRESS_BYTES and int.from_bytes(value, "little") >> ADDRESS_BITS - 1 == 1
+    return b"" if is_address else value
 
 
 def _rows(log: bytes) -> Iterator[list[str]]:

@@ -240,8 +240,6 @@ __attribute__((constructor(101))) static void choose(void)
     has_inputs = inputs && *inputs;
     void *library = open_library(&rust);
     has_library = library != 0;
-    const char *vary = secure_getenv("JARVIS_C2RUST_VARY");
-    variation.only_c = !library && vary && *vary;
     long in_rust = 0;
     for (struct slot *slot = __start_jv_slots; slot < __stop_jv_slots; slot++) {
         void *function = library && contains(&rust, slot->name) ? implementation(library, slot->name) : 0;
@@ -250,7 +248,7 @@ __attribute__((constructor(101))) static void choose(void)
         slot->enter = (void *)jv_enter;
         if (contains(&trap, slot->name))
             slot->target = 0;
-        if ((function || variation.only_c) && slot->target && contains(&shadowed, slot->name) && !is_main(slot->name))
+        if (function && slot->target && contains(&shadowed, slot->name) && !is_main(slot->name))
             shadow_slot(slot);
         if (has_inputs)
             *slot->cell = slot->original;

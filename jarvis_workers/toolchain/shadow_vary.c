@@ -3,8 +3,7 @@
  * JARVIS_C2RUST_VARY is how many of them there may be for each function of a process.  Each runs in a process of its own, which compares C and Rust as the program does, and then ends: the program
  * goes on from where it was.  Variations are drawn from the name of the function, the command line and their number, so
  * that they are the same in each run.  Where C ends, loops or makes a system call that is refused, nothing is compared.
- * Without a library, C alone is called, and `varied` is logged for each call that returns, with its number and variation:
- * in programs that end at undefined behaviour, these are the calls in which a difference counts.
+ * In programs that end at undefined behaviour, the same calls are varied: only differences that recur there count.
  * With generated arguments, C is known to be defined for these alone: there, only allocations fail.  Included by shadow.c.
  */
 #define VARIED_AT_FIRST 32
@@ -26,7 +25,7 @@ struct outcome {
 };
 
 static struct {
-    int active, only_failures, only_c;
+    int active, only_failures;
     long most;
     uint64_t seed, command_line;
     const struct watch *watch;
@@ -249,12 +248,6 @@ static void confine_variation(const struct call *call)
     if (!variation.active)
         return;
     variation.outcome->has_returned = 1;
-    if (variation.only_c) {
-        char facts[LINE_BYTES];
-        snprintf(facts, sizeof facts, "%ld\t%s", call->number, variation.outcome->text);
-        log_watch("varied", call->watch, facts);
-        refuse_variation();
-    }
     replace_files(call->socket, call->holder_socket);
     keep_log_open();
     confine();

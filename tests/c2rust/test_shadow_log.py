@@ -6,9 +6,8 @@ from jarvis_workers.c2rust.shadow_log import (
     MemoryDifference,
     MemoryRegion,
     Unshadowed,
+    confirmed_in,
     read_shadow_log,
-    read_variations,
-    without_undefined,
 )
 
 
@@ -44,18 +43,25 @@ def test_regions_without_a_path():
     ]
 
 
-def test_differences_in_varied_calls_count_where_c_is_defined():
-    varied = [line("difference", "p", 1, "f", number, "ended", "00", "0b", "1", "argument 0 = 0") for number in (1, 2)]
+def varied(call: int, region: str, c: str, rust: str, variation: str = "argument 0 = 0") -> bytes:
+    return line("difference", "p", 1, "f", call, region, c, rust, "1", variation)
+
+
+def test_differences_in_varied_calls_count_if_they_recur_where_c_is_defined():
     as_called = line("difference", "p", 1, "f", 1, "result r0", "00", "01", "1")
-    checked = line("varied", "p", 7, "f", 2, "argument 0 = 0") + line("varied", "p", 7, "g", 1, "argument 0 = 0")
-    checked += line("varied", "p", 7, "f", "x", "argument 0 = 0") + line("varied", "p", 7, "f", 1)
+    ended, global_, pointer = varied(1, "ended", "00", "0b"), varied(1, "global x+0", "05", "07"), "5010aa55557f0000"
+    # Other bytes of C, a place that moves with the build, and a pointer, whose value is another in each process.
+    log = ended + varied(2, "ended", "00", "0b") + varied(2, "result r0", "40", "00") + global_ + as_called
+    log += varied(3, "result p0", pointer, "00" * 8)
+    checked = varied(2, "ended", "00", "0b") + varied(2, "result r0", "41", "00") + varied(1, "global x+4", "05", "07")
+    checked += varied(3, "result p0", "5010bb55557f0000", "00" * 8)
+    checked += varied(1, "ended", "00", "0b", "argument 0 = 1") + line("difference", "p", 1, "f", "x", "ended")
 
-    log = (b"".join(varied) + as_called).decode()
-
-    assert read_variations(checked, "f") == {(2, "argument 0 = 0")}
-    assert without_undefined(log, "f", read_variations(checked, "f")).encode() == varied[1] + as_called
-    assert [one.variation for one in read_shadow_log(varied[1], {"f"}).differences] == ["argument 0 = 0"]
-    assert read_shadow_log(varied[1][:-1] + b"\x07\n", {"f"}).differences == ()
+    expected = varied(2, "ended", "00", "0b") + global_ + as_called + varied(3, "result p0", pointer, "00" * 8)
+    assert confirmed_in(checked, log.decode(), "f").encode() == expected
+    assert confirmed_in(b"", log.decode(), "f").encode() == as_called
+    assert [one.variation for one in read_shadow_log(ended, {"f"}).differences] == ["argument 0 = 0"]
+    assert read_shadow_log(ended[:-1] + b"\x07\n", {"f"}).differences == ()
 
 
 def test_lines_of_another_form_are_skipped():

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from jarvis_workers.bench.project_bench import LIMIT, CommandResult, ProjectBench
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
-from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, read_shadow_log, read_variations, without_undefined
+from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs, call_program, read_events
 from jarvis_workers.steps.c2rust.skeleton import SuiteBaseline
 
@@ -58,7 +58,7 @@ class BenchSuites:
         found = read_shadow_log(log, shadow)
         differences = _differences(log) if found.differences else ""
         for slot in shadow:
-            differences = self._without_undefined(differences, slot, self._vary_in_c)
+            differences = self._confirmed(differences, slot, self._run_checked)
         return SuiteRun(
             not failure,
             failure,
@@ -89,7 +89,7 @@ class BenchSuites:
             len(returned),
             sum(one.calls for one in found.compared),
             f"a call with generated arguments does not return {_ending(done.log, called)}",
-            self._without_undefined(differences, slot, partial(self._vary_inputs_in_c, inputs)),
+            self._confirmed(differences, slot, partial(self._call_checked, inputs)),
             next((one.reason for one in found.unshadowed), ""),
             done.seconds,
         )
@@ -99,23 +99,23 @@ class BenchSuites:
             return run._replace(compared=0, log="", unshadowed=ADDRESSES)
         return run
 
-    def _without_undefined(self, log: str, slot: str, vary: Callable[[ProjectBench, str], bytes]) -> str:
-        """Return a log without differences in varied calls whose behaviour is undefined in C."""
+    def _confirmed(self, log: str, slot: str, run: Callable[[ProjectBench, str], bytes]) -> str:
+        """Return a log without differences in varied calls that do not recur where C stops at undefined behaviour."""
         if self._checked and any(one.variation for one in read_shadow_log(log.encode(), [slot]).differences):
-            return without_undefined(log, slot, read_variations(vary(self._checked, slot), slot))
+            return confirmed_in(run(self._checked, slot), log, slot)
         return log
 
-    def _vary_in_c(self, checked: ProjectBench, slot: str) -> bytes:
-        variables = self._varied(checked, slot)
-        environment = {f"{VARIABLE}{name}": value for name, value in variables.items()}
+    def _run_checked(self, checked: ProjectBench, slot: str) -> bytes:
+        environment = {f"{VARIABLE}{name}": value for name, value in self._varied(checked, slot).items()}
         return b"".join(checked.test(command, environment).log for command in self._commands)
 
-    def _vary_inputs_in_c(self, inputs: UsableInputs, checked: ProjectBench, slot: str) -> bytes:
+    def _call_checked(self, inputs: UsableInputs, checked: ProjectBench, slot: str) -> bytes:
         return call_program(checked, inputs.program, inputs.plan, self._varied(checked, slot)).log
 
     def _varied(self, checked: ProjectBench, slot: str) -> dict[str, str]:
         shapes = checked.write_text(SHAPES, self._bench.shapes.read_text())
-        return {"SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
+        library = checked.copy_library(self._bench)
+        return {"LIBRARY": str(library), "RUST": slot, "SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
 
     def load_failure(self) -> str:
         """Return why the test programs cannot load the library, or "" if they can; the test runs all functions in C."""
