@@ -194,6 +194,9 @@ static void *implementation(void *library, const char *name)
     return length < NAME_BYTES ? dlsym(library, symbol) : 0;
 }
 
+/* Without the name of the program; /proc need not be there.  Only glibc passes them to constructors. */
+static char **program_arguments;
+
 #include "shadow.c"
 
 /* For each slot of the module, if some are shadowed. */
@@ -231,8 +234,11 @@ static int is_main(const char *name)
 #include "coverage.c"
 #include "inputs.c"
 
-__attribute__((constructor(101))) static void choose(void)
+__attribute__((constructor(101))) static void choose(int count, char **arguments)
 {
+#ifdef __GLIBC__
+    program_arguments = count > 0 ? arguments + 1 : 0;
+#endif
     find_log();
     struct names rust = names_of("JARVIS_C2RUST_RUST"), trap = names_of("JARVIS_C2RUST_TRAP");
     struct names trace = names_of("JARVIS_C2RUST_TRACE"), shadowed = names_of("JARVIS_C2RUST_SHADOW");

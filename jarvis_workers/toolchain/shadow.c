@@ -78,7 +78,7 @@ struct watch {
     struct access *accesses;
     uint64_t constant_count, access_count;
     pid_t process;
-    int on, active, reached, stale, registers, pieces, varied, endless, allocates;
+    int on, active, reached, stale, registers, pieces, varied, failed, endless, allocates;
     struct piece piece[MOST_PIECES];
 };
 
@@ -489,6 +489,7 @@ SHARED void *jv_shadow_before(struct watch *watch, struct frame *frame)
     if (is_done(watch) || watch->active || !pthread_equal(pthread_self(), shadow->thread))
         return watch->target;
     watch->calls++;
+    long new_kinds = watch->new_kinds;
     if (shadow->depth)
         drop_left_calls(stack_of(frame));
     if (variation.active || shadow->depth == MOST_DEPTH || !is_sampled(watch, frame, stack_of(frame)))
@@ -504,7 +505,7 @@ SHARED void *jv_shadow_before(struct watch *watch, struct frame *frame)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
     if (!shadow->depth)
-        vary_call(watch, frame);
+        vary_call(watch, frame, watch->new_kinds > new_kinds);
     void *place = double_call(watch, frame, &mask);
     if (!child->running)
         sigprocmask(SIG_SETMASK, &mask, 0);

@@ -6,11 +6,15 @@
  * In programs that end at undefined behaviour, the same calls are varied: only differences that recur there count.
  * With generated arguments, C is known to be defined for these alone: there, only allocations fail.  Included by shadow.c.
  */
-#define VARIED_AT_FIRST 32
+#define VARIED_AT_FIRST 64
 #define VARIED_LATER 4
+#define VARIED_OF_A_KIND 1 /* of a call whose arguments are like those of an earlier one */
 #define MOST_FAILURES 4
+#define MOST_FAILING 96
+#define MOST_MEMBERS 128
+#define NO_PLACE (-1)
 #define MOST_ENDLESS 2
-#define MOST_DIFFERENT_VARIED 8
+#define MOST_DIFFERENT_VARIED 16
 #define MOST_ALLOCATED ((size_t)64 << 20)
 #define MOST_PATH_LENGTH 2
 #define VARIED_BYTES 256
@@ -49,14 +53,9 @@ static uint64_t draw(uint64_t below)
 static void open_variations(void)
 {
     const char *inputs = secure_getenv("JARVIS_C2RUST_INPUTS"), *most = secure_getenv("JARVIS_C2RUST_VARY");
-    char text[4096];
-    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = 0;
-    for (char *word = text; word < text + length; word += strlen(word) + 1) /* without directories */
-        variation.command_line = variation.command_line * 31 + hash_of(strrchr(word, '/') ? strrchr(word, '/') : word);
+    variation.command_line = hash_of(program_invocation_short_name);
+    for (char **word = program_arguments; word && *word; word++) /* without directories */
+        variation.command_line = variation.command_line * 31 + hash_of(strrchr(*word, '/') ? strrchr(*word, '/') : *word);
     variation.most = most ? strtol(most, 0, 10) : 0;
     variation.only_failures = inputs && *inputs;
     variation.outcome = mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -99,7 +98,7 @@ static uint64_t other_value(uint64_t value, size_t bytes)
                                draw(16), draw(64), 32 + draw(96), draw(256), value + draw(16),
                                value ^ (uint64_t)1 << draw(8 * bytes)};
     const struct watch *watch = variation.watch;
-    if (watch->constant_count && !draw(3))
+    if (watch->constant_count && draw(2))
         return watch->constants[draw(watch->constant_count)] & mask;
     if (watch->registers && !draw(8))
         return argument_of(variation.frame, (int)draw((uint64_t)watch->registers)) & mask;
@@ -148,6 +147,53 @@ static int draw_place(uint64_t address, uint64_t end, uint64_t *offset, size_t *
     *bytes = sizes[draw(4)];
     *offset = draw(3) && room >= *bytes ? draw(room / *bytes) * *bytes : 0;
     return room >= *bytes;
+}
+
+/* A member that the function accesses, through up to MOST_PATH_LENGTH further pointers. */
+struct member {
+    uint64_t address, bytes, offset[MOST_PATH_LENGTH + 1];
+    int length;
+};
+
+struct members {
+    struct member member[MOST_MEMBERS];
+    size_t count;
+};
+
+/* Lists the members in writable memory that the function may access from an address; of an array, a random element. */
+static void list_members(struct members *all, struct member path, uint64_t address, const char *stack)
+{
+    const struct watch *watch = variation.watch;
+    uint64_t end = end_of(address, stack), room = end > address ? end - address : 0, word;
+    for (size_t at = 0; at < watch->access_count && is_writable(address, stack); at++) {
+        const struct access *access = watch->accesses + at;
+        uint64_t offset = access->offset + draw(access->count) * access->stride;
+        if (offset > room || access->bytes > room - offset)
+            continue;
+        path.offset[path.length] = offset;
+        memcpy(&word, (char *)address + offset / 8 * 8, sizeof word);
+        if (access->bytes == sizeof word && is_address(word)) {
+            if (path.length++ < MOST_PATH_LENGTH)
+                list_members(all, path, word, stack);
+            path.length--;
+        } else if (all->count < MOST_MEMBERS) {
+            path.address = address + offset, path.bytes = access->bytes;
+            all->member[all->count++] = path;
+        }
+    }
+}
+
+/* Changes one of the members that the function may access, if there are any; returns whether it did. */
+static int vary_member(uint64_t pointer, const char *stack)
+{
+    struct members all = {.count = 0};
+    list_members(&all, (struct member){0}, pointer, stack);
+    if (!all.count)
+        return NO_PLACE;
+    const struct member *member = all.member + draw(all.count);
+    for (int at = 0; at < member->length; at++)
+        add_text("%s%lu", at ? ">" : "+", (unsigned long)member->offset[at]);
+    return vary_word((char *)member->address, member->bytes, member->offset[member->length], member->length ? ">" : "+");
 }
 
 /* Changes a word of the memory that a pointer leads to; constants are copied first. */
@@ -224,7 +270,8 @@ static int vary_arguments(const struct watch *watch, struct frame *frame)
     uint64_t word = argument_of(frame, number), other = word;
     add_text("argument %d", number);
     if (is_address(word) && draw(8)) {
-        varied = vary_memory(&other, stack_of(frame), 0);
+        varied = draw(2) ? vary_member(word, stack_of(frame)) : NO_PLACE;
+        varied = varied == NO_PLACE ? vary_memory(&other, stack_of(frame), 0) : varied;
     } else {
         other = is_address(word) ? 0 : other_value(word, argument_bytes(watch, number));
         varied = other != word;
@@ -271,7 +318,8 @@ static int start_variation(struct watch *watch, struct frame *frame, int failure
 {
     struct outcome *outcome = variation.outcome;
     *outcome = (struct outcome){.is_refused = 0};
-    variation.seed = hash_of(watch->slot->name) ^ variation.command_line ^ (uint64_t)watch->varied++ << 32;
+    int *number = failure ? &watch->failed : &watch->varied;
+    variation.seed = hash_of(watch->slot->name) ^ variation.command_line ^ (uint64_t)++*number << 32;
     pid_t process = clone_process();
     if (!process) {
         variation.active = 1, watch->process = getpid();
@@ -307,22 +355,25 @@ static void end_variation(int is_different)
 
 static int has_varied_enough(const struct watch *watch)
 {
-    return watch->varied >= variation.most || watch->differences >= MOST_DIFFERENT_VARIED || watch->endless >= MOST_ENDLESS;
+    return !variation.most || watch->differences >= MOST_DIFFERENT_VARIED || watch->endless >= MOST_ENDLESS;
 }
 
 /* Repeats a call with variations. Returns in the program, and in each process with a varied call. */
-static void vary_call(struct watch *watch, struct frame *frame)
+static void vary_call(struct watch *watch, struct frame *frame, int is_new)
 {
     read_offsets(&shadow->offsets);
-    int is_first = !watch->varied, left = is_first ? VARIED_AT_FIRST : VARIED_LATER;
+    int is_first = !watch->varied && !watch->failed;
+    int left = is_first ? VARIED_AT_FIRST : is_new ? VARIED_LATER : VARIED_OF_A_KIND;
     for (int failure = 1; failure <= MOST_FAILURES && (is_first || watch->allocates); failure++) {
-        if (has_varied_enough(watch) || start_variation(watch, frame, failure))
+        if (has_varied_enough(watch) || watch->failed == MOST_FAILING)
+            break;
+        if (start_variation(watch, frame, failure))
             return;
         if (!variation.outcome->has_failed)
             break;
         watch->allocates = 1;
     }
-    while (!variation.only_failures && left-- && !has_varied_enough(watch))
+    while (!variation.only_failures && left-- && watch->varied < variation.most && !has_varied_enough(watch))
         if (start_variation(watch, frame, 0))
             return;
 }

@@ -18,7 +18,7 @@ VARIABLE = "JARVIS_C2RUST_"
 # The slot of no function: the library is loaded and not used.
 NO_FUNCTION = "-"
 # Calls of a function in a process that are repeated with other arguments.
-VARIED = "96"
+VARIED = "256"
 ADDRESSES = "depends on addresses: another run differs in other places"
 REACHED, DIFFERENCE = b"reached", b"difference\t"
 

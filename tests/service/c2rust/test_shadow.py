@@ -208,7 +208,10 @@ def test_a_call_with_another_kind_of_argument_is_compared(built: Built):
     assert built.run("right", "rare")[2].differences == ()
 
 
-@pytest.mark.parametrize(("name", "kinds"), [("checked", {"result"}), ("filled", {"ended"}), ("guarded", {"result"})])
+VARIED = [("checked", {"result"}), ("filled", {"ended"}), ("guarded", {"result"}), ("behind", {"result"})]
+
+
+@pytest.mark.parametrize(("name", "kinds"), VARIED)
 def test_calls_are_varied_where_those_of_the_program_show_no_difference(built: Built, name: str, kinds: set[str]):
     code, output, log = built.run("wrong", name, vary=96)
 
@@ -220,7 +223,18 @@ def test_calls_are_varied_where_those_of_the_program_show_no_difference(built: B
     assert [one.variation for one in log.differences] == [one.variation for one in again.differences]
 
 
-@pytest.mark.parametrize("name", ["checked", "filled", "guarded", "tree", "append", "jump", "quit", "has_room"])
+def test_variations_differ_between_command_lines(built: Built):
+    one, other = (
+        [difference.variation for difference in built.run("wrong", "checked", *words, vary=96)[2].differences]
+        for words in ((), ("another",))
+    )
+
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "name", ["checked", "filled", "guarded", "behind", "tree", "append", "jump", "quit", "has_room"]
+)
 def test_varied_calls_of_a_right_body_show_no_difference_and_change_nothing(built: Built, name: str):
     code, output, log = built.run("right", name, *arguments_of(name), vary=96)
 
