@@ -166,19 +166,10 @@ class ProjectBench:
         text = ",".join(names)
         if len(text) <= NAMES_LENGTH:
             return text
-        return f"@{self.write_text(f'{purpose}.names', chr(10).join(names))}"
+        return f"@{self.write_file(f'{purpose}.names', chr(10).join(names).encode())}"
 
-    def write_text(self, name: str, text: str) -> Path:
+    def write_file(self, name: str, content: bytes) -> Path:
         """Write a file that programs can only read; return its path."""
-        return self._write(name, text.encode())
-
-    def copy_library(self, bench: "ProjectBench") -> Path:
-        """Make the library of another bench readable for the programs of this one; return its path."""
-        for path in (bench.library.with_name(FALLBACK_LIBRARY), bench.library):
-            copy = self._write(path.name, bench.in_work('cat "$1"', [str(path)]))
-        return copy
-
-    def _write(self, name: str, content: bytes) -> Path:
         path = self.place / WRAPPERS / name
         _write_if_changed(path, content)
         return path

@@ -116,11 +116,11 @@ def confirmed_in(checked: bytes, log: str, name: str) -> str:
     `checked` is the log of programs that stop at undefined behaviour, with their data in another order: a difference
     that depends on what happens to follow an array in memory is another one there.
     """
-    known = {_varied_values(one) for one in read_shadow_log(checked, [name]).differences}
+    recurring = {_varied_values(one) for one in read_shadow_log(checked, [name]).differences}
     lines = log.splitlines(keepends=True)
     found = [(line, read_shadow_log(line.encode(), [name]).differences) for line in lines]
     return "".join(
-        line for line, all_ in found if all(not one.variation or _varied_values(one) in known for one in all_)
+        line for line, all_ in found if all(not one.variation or _varied_values(one) in recurring for one in all_)
     )
 
 

@@ -185,7 +185,7 @@ def call_program(bench: ProjectBench, program: str, plan: str, variables: Mappin
     """Run a plan in place of a program; return its outcome with the log of the runtime."""
     project = bench.place / WORK / PROJECT
     libraries = ":".join(str(project / folder) for folder in find_programs(project).libraries)
-    environment = {"INPUTS": str(bench.write_text(PLAN, plan)), **variables}
+    environment = {"INPUTS": str(bench.write_file(PLAN, plan.encode())), **variables}
     named = {f"{VARIABLE}{name}": value for name, value in environment.items()}
     words = shlex.quote(str(project / program))
     return bench.run(words, named | {"LD_LIBRARY_PATH": libraries}, bench.limits.test_seconds)

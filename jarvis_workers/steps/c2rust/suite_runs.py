@@ -7,7 +7,7 @@ from math import inf
 from time import monotonic
 from types import MappingProxyType
 
-from jarvis_workers.bench.project_bench import LIMIT, CommandResult, ProjectBench
+from jarvis_workers.bench.project_bench import FALLBACK_LIBRARY, LIMIT, CommandResult, ProjectBench
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
@@ -113,8 +113,9 @@ class BenchSuites:
         return call_program(checked, inputs.program, inputs.plan, self._varied(checked, slot)).log
 
     def _varied(self, checked: ProjectBench, slot: str) -> dict[str, str]:
-        shapes = checked.write_text(SHAPES, self._bench.shapes.read_text())
-        library = checked.copy_library(self._bench)
+        shapes = checked.write_file(SHAPES, self._bench.shapes.read_bytes())
+        paths = self._bench.library.with_name(FALLBACK_LIBRARY), self._bench.library
+        _, library = (checked.write_file(one.name, self._bench.in_work('cat "$1"', [str(one)])) for one in paths)
         return {"LIBRARY": str(library), "RUST": slot, "SHADOW": slot, "VARY": VARIED, "SHAPES": str(shapes)}
 
     def load_failure(self) -> str:
