@@ -12,7 +12,13 @@ from jarvis_cli.c2rust_check import check
 from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
 from jarvis_cli.c2rust_fast_options import EXAMPLES as FAST
-from jarvis_cli.c2rust_fast_options import SKELETON_EXAMPLES, FastConversion, SkeletonConversion
+from jarvis_cli.c2rust_fast_options import (
+    SKELETON_EXAMPLES,
+    TRANSPILE_EXAMPLES,
+    FastConversion,
+    ModelConversion,
+    SkeletonConversion,
+)
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
 from jarvis_cli.c2rust_options import ProjectScan
@@ -52,6 +58,18 @@ def fast(ctx: typer.Context, options: FastConversion) -> int:
     return convert_project(options)
 
 
+def transpile(ctx: typer.Context, options: ModelConversion) -> int:
+    """Translate a C library to idiomatic Rust with a model, each function proven against its C original.
+
+    Functions have signatures with references, slices and strings where tests pass with them. A body is accepted if the
+    tests pass and no compared call differs from C; a difference goes back to the model. If no answer is accepted, the
+    function is translated as by `jarvis c2rust fast`. Exit 3: functions stay in C because no test proves them.
+    """
+    from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
 app = App(no_args_is_help=True)
 
 app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
@@ -66,6 +84,9 @@ app.command("skeleton", short_help="Give functions Rust signatures that pass the
 )
 app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
     taking_options(FastConversion, fast)
+)
+app.command("transpile", short_help="Translate functions with a model, proven against C.", examples=TRANSPILE_EXAMPLES)(
+    taking_options(ModelConversion, transpile)
 )
 app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)
 app.command("roadmap", short_help="Show progress in the stages from C to Rust.", examples=ROADMAP)(roadmap)

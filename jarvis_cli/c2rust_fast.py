@@ -1,18 +1,25 @@
-"""Execute `jarvis c2rust fast` and `jarvis c2rust skeleton`."""
+"""Execute `jarvis c2rust fast`, `jarvis c2rust skeleton` and `jarvis c2rust transpile`."""
 
 import os
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from jarvis_cli.c2rust_fast_options import FastConversion, SkeletonConversion
+from jarvis_cli.c2rust_fast_options import FastConversion, ModelConversion, SkeletonConversion
 from jarvis_cli.conversion_output import deliver_crate
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
-from jarvis_workers.service.c2rust.fast_run import FAST, SKELETON, FastChoice, crate_name, fast_request, require_tools
+from jarvis_workers.service.c2rust.fast_run import (
+    FastChoice,
+    ModelChoice,
+    crate_name,
+    fast_request,
+    require_model,
+    require_tools,
+)
 from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
 from jarvis_workers.service.handles import Blobs, Store
@@ -23,10 +30,16 @@ from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
+NOTES_MAX = 20_000
+
 
 def convert_project(conversion: SkeletonConversion) -> int:
     """Convert a project, and write its crate; return the exit code."""
-    settings = project_settings(conversion.where, conversion.processes, detach=conversion.detach)
+    model = _model(conversion)
+    budget = {"agent.budget": conversion.budget} if isinstance(conversion, ModelConversion) else {}
+    settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
+    if model:
+        require_model(settings, model.group)
     if conversion.test and not conversion.build:
         raise UsageError("--test requires --build, the command that builds the programs under test")
     for command in conversion.test or ():
@@ -77,7 +90,22 @@ def _choice(conversion: SkeletonConversion) -> FastChoice:
         only=tuple(conversion.only or ()),
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
+        model=_model(conversion),
     )
+
+
+def _model(conversion: SkeletonConversion) -> ModelChoice | None:
+    if not isinstance(conversion, ModelConversion):
+        return None
+    return ModelChoice(conversion.group, conversion.max_retries, _notes(conversion.notes))
+
+
+def _notes(path: Path | None) -> str:
+    """Return the text of a file of notes, cut at NOTES_MAX characters. Raises UsageError."""
+    try:
+        return path.read_text("utf-8-sig")[:NOTES_MAX].strip() if path else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
 
 
 def _request(
@@ -99,6 +127,6 @@ def _run_name(conversion: SkeletonConversion, settings: Settings) -> RunName | N
     if conversion.name is None:
         return None
     root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
-    kind = SKELETON if conversion.forward else FAST
-    facts = {"where": settings.place, "kind": kind, "source": root, "choice": asdict(_choice(conversion))}
+    choice = _choice(conversion)
+    facts = {"where": settings.place, "kind": choice.kind, "source": root, "choice": asdict(choice)}
     return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

@@ -1,4 +1,4 @@
-"""The options of `jarvis c2rust fast` and `jarvis c2rust skeleton`."""
+"""The options of `jarvis c2rust fast`, `jarvis c2rust skeleton` and `jarvis c2rust transpile`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
-from jarvis_cli.options import EXECUTION, Detach, Label, Name, Quiet, Where
+from jarvis_cli.options import AGENTS, EXECUTION, Budget, Detach, Group, Label, Name, Quiet, Where
 
 EXAMPLES = """
 jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'
@@ -21,6 +21,12 @@ jarvis runs report last -o report.html      why a function stays in C
 SKELETON_EXAMPLES = """
 jarvis c2rust skeleton -p zlib --configure ./configure --build make --test 'make test'
 jarvis c2rust skeleton --build make --test 'make check' -o ../library_signatures
+"""
+TRANSPILE_EXAMPLES = """
+jarvis c2rust transpile -p zlib --configure ./configure --build make --test 'make test'
+jarvis c2rust transpile --build make --test 'make check' -g local --budget 5usd
+jarvis c2rust transpile --build make --test 'make test' --only 'inflate*' -m 2
+jarvis c2rust transpile --build make --test 'make test' --notes notes.md
 """
 CONVERSION = "Conversion"
 
@@ -118,3 +124,27 @@ class FastConversion(SkeletonConversion):
     forward: ClassVar = False
     proof: ProofOption = ProofChoice.reached
     branch: Branch = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConversion(FastConversion):
+    """The options of `jarvis c2rust transpile`."""
+
+    group: Group = None
+    budget: Budget = None
+    max_retries: Annotated[
+        int,
+        typer.Option(
+            "--max-retries",
+            "-m",
+            min=0,
+            max=50,
+            metavar="NUMBER",
+            help="Answers after the first.",
+            rich_help_panel=AGENTS,
+        ),
+    ] = 5
+    notes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Text that is added to each question.", rich_help_panel=AGENTS),
+    ] = None

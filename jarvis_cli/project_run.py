@@ -1,6 +1,6 @@
 """Execute a run over a C project locally or on a cluster: submit it, show its progress, deliver its result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
 
+NO_MORE: Mapping[str, object] = {}
+
 
 @dataclass(frozen=True)
 class ProjectCommand:
@@ -40,9 +42,11 @@ class ProjectCommand:
     quiet: bool
 
 
-def project_settings(where: str | None, processes: int | None, *, detach: bool) -> Settings:
-    """Return the settings of a command. Raises UsageError for a detached local run."""
-    settings = load_settings({"where": where, "processes": processes}, directory=Path.cwd())
+def project_settings(
+    where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
+) -> Settings:
+    """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
+    settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     return settings

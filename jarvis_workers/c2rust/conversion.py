@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-# A mechanical function is in Rust; a forwarded one is in C, with a Rust signature if it has no `cause`.
-FunctionState = Literal["mechanical", "forwarded"]
+# A mechanical function is in Rust, and one that a model translated, too; a forwarded one is in C, with a Rust
+# signature if it has no `cause`.
+FunctionState = Literal["mechanical", "translated", "forwarded"]
 Proof = Literal["none", "built", "reached", "compared"]
 PROOFS: tuple[Proof, ...] = ("none", "built", "reached", "compared")
 # The gate of the whole crate on which all others depend.
@@ -32,7 +33,8 @@ class FunctionResult:
     `file` is in display form; lines count from 1.  A function that is not accepted has a `reason` and a `cause`: the
     translator refuses it ("refused"), --only leaves it out ("not_chosen"), nothing proves it ("not_checked"), or a gate
     found a difference ("different").  The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is
-    unknown.  `mapping` has a pair for each parameter of a Rust signature: its name, and how it is passed.
+    unknown.  `mapping` has a pair for each parameter of a Rust signature: its name, and how it is passed.  A model gave
+    `attempts` answers for it; `not_translated` is the reason why none of them is used.
     """
 
     name: str
@@ -52,6 +54,8 @@ class FunctionResult:
     lines: int = 0
     lines_run: int = 0
     mapping: tuple[tuple[str, str], ...] = ()
+    attempts: int = 0
+    not_translated: str = ""
 
     @property
     def accepted(self) -> bool:

@@ -37,8 +37,8 @@ class FunctionEdit(NamedTuple):
         form = GateOutcome("form", not problem, problem)
         if problem:
             return (form,)
-        planned, found = signature(self.before, self.name), signature(self.text, self.name)
-        wrong = "" if _tokens(planned) == _tokens(found) else f"it should be `{planned}`"
+        planned = signature(self.before, self.name)
+        wrong = "" if same_signature(planned, self.text, self.name) else f"it should be `{planned}`"
         return form, GateOutcome("signature", not wrong, wrong)
 
 
@@ -144,6 +144,11 @@ def signature(text: str, name: str) -> str:
         if (item.kind, item.name) == ("fn", name):
             return " ".join(item.definition[: masked(item.definition).find("{")].split())
     return ""
+
+
+def same_signature(planned: str, text: str, name: str) -> bool:
+    """Return whether a text defines a function with a signature, which may differ in the names of parameters."""
+    return _tokens(planned) == _tokens(signature(text, name))
 
 
 def _tokens(head: str) -> str:

@@ -120,7 +120,8 @@ def _translation(found: Measurements, _: RoadmapGates) -> Outcome:
     if found.conversion is None:
         return NOT_CONVERTED
     functions = found.conversion.functions
-    converted, total = state_counts(functions)["mechanical"], len(functions)
+    counts = state_counts(functions)
+    converted, total = counts["mechanical"] + counts["translated"], len(functions)
     proven = sum(suffices(one.proof, "compared") for one in functions)
     value = (
         f"{converted:,} of {total:,} functions ({100 * converted / max(1, total):.0f} %), {proven:,} compared with C"

@@ -116,12 +116,12 @@ def forward_project(
     return replace(project, items=tuple(items))
 
 
-def forwarder_names(rust_names: Iterable[str]) -> dict[str, str]:
-    """Return the name of the forwarder for each Rust name: `forward_sum`, or `forward_sum_` if the project has that."""
+def forwarder_names(rust_names: Iterable[str], prefix: str = "forward_") -> dict[str, str]:
+    """Return a free name for each Rust name: `forward_sum`, or `forward_sum_` if the project has that."""
     taken = set(rust_names)
     forwarders = dict[str, str]()
     for name in sorted(taken):
-        forwarder = f"forward_{name.removeprefix('r#')}"
+        forwarder = f"{prefix}{name.removeprefix('r#')}"
         while forwarder in taken:
             forwarder += "_"
         taken.add(forwarder)

@@ -1,6 +1,6 @@
 """The conversation of a job: its platform, tools and transcript, from opening to end."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,16 +52,20 @@ class JobConversation:
         self._resources.callback(scripts.close)
         return [execute_script(scripts)]
 
-    async def lead(self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any]) -> T:
+    async def lead(
+        self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any], hidden: Sequence[Tool] = ()
+    ) -> T:
         """Drive an agent's conversation to its end; raises AgentStopped.
 
-        `about` identifies the conversation; a transcript with a different identity is not resumed.
+        `about` identifies the conversation; a transcript with a different identity is not resumed.  The `hidden` tools
+        are run by the conversation itself; the model cannot call them.
         """
         bus, start = EventBus(), {**about, "tools": list(agent.tools.names)}
         for listener in self._setup.listeners:
             bus.subscribe(AFTER_TOOL_CALL, listener)
         observer = self._setup.observer
-        tools = agent.tools if observer is NOBODY else ObservedTools(agent.tools, self._stack.job, observer)
+        own = agent.tools.plus(*hidden)
+        tools = own if observer is NOBODY else ObservedTools(own, self._stack.job, observer)
         return await drive_async(talk, AgentWorld(self.platform, tools, self._transcript(start), bus))
 
     async def forget(self) -> None:

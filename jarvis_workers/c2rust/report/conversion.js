@@ -3,6 +3,7 @@ const conversion = data.conversion || { accepted: "", functions: {}, suites: [] 
 const hasConversion = Boolean(data.conversion);
 const ACCEPTED = { mechanical: "Rust", forwarded: "C with Rust signature" };
 const STATES = {
+  ...(Object.values(conversion.functions).some((one) => one.state === "translated") ? { translated: "Rust by the model" } : {}),
   [conversion.accepted]: ACCEPTED[conversion.accepted],
   refused: "C: not supported", not_chosen: "C: left out by --only", not_checked: "C: not checked", different: "C: differs in Rust",
 };

@@ -29,7 +29,7 @@ def conversion_data(
                 "state": one.state,
                 "cause": one.cause,
                 "proof": one.proof,
-                "reason": visible(one.reason),
+                "reason": visible(one.reason or one.not_translated),
                 "lines": (one.lines_run, one.lines),
                 "gates": [(gate, passed, visible(detail)) for gate, passed, detail, _ in one.gates],
                 "c": _text(c_texts.get(one.slot, "")),

@@ -9,6 +9,7 @@ from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failure
 from jarvis_workers.paths import plain
 
 ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
+IN_RUST = ("mechanical", "translated")
 CAUSES = {
     "refused": "in C, not supported by the translation",
     "not_chosen": "in C, not named by --only",
@@ -20,7 +21,10 @@ CAUSES = {
 def summary(conversion: Conversion) -> str:
     """Return the last line of output: the number of functions in Rust, and the numbers of all others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
-    parts = [f"{counts[conversion.accepted]:,} of {total:,} functions {ACCEPTED[conversion.accepted]}"]
+    accepted = counts[conversion.accepted] + counts["translated"]
+    parts = [f"{accepted:,} of {total:,} functions {ACCEPTED[conversion.accepted]}"]
+    if any(one.attempts or one.not_translated for one in conversion.functions):
+        parts.append(f"{counts['translated']:,} of them translated by the model")
     if conversion.accepted == "forwarded":
         parts.append(_pointers(conversion))
     parts += [f"{counts[cause]:,} {text}" for cause, text in CAUSES.items() if counts[cause]]
@@ -62,13 +66,16 @@ def _lines(conversion: Conversion) -> Iterator[str]:
         if stopped:
             yield f"{text[0].upper()}{text[1:]} ({len(stopped):,}):"
             yield from (f"  {one.file}:{one.line}: {one.name}: {one.reason}" for one in stopped)
+    if down := [one for one in conversion.functions if one.not_translated]:
+        yield f"Not translated by the model ({len(down):,}):"
+        yield from (f"  {one.file}:{one.line}: {one.name}: {one.not_translated}" for one in down)
     yield from _lines_run(conversion)
     yield summary(conversion)
 
 
 def _lines_run(conversion: Conversion) -> Iterator[str]:
     """Yield the line coverage of the tests in C, if it was measured."""
-    rust = [one for one in conversion.functions if one.state == "mechanical"]
+    rust = [one for one in conversion.functions if one.state in IN_RUST]
     if lines := sum(one.lines for one in rust):
         run = sum(one.lines_run for one in rust)
         yield f"the tests run {run:,} of {lines:,} lines of the functions in Rust"
@@ -99,7 +106,8 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
         place = f"{_cell(one.file)}:{one.line}"
         lines = f"{one.lines_run} of {one.lines}" if one.lines else ""
         state = f"`{_cell(one.rust_signature)}`" if one.mapping and one.accepted else one.state
-        yield f"| `{_cell(one.name)}` | {place} | {state} | {one.proof} | {lines} | {_cell(one.reason)} |\n"
+        reason = _cell(one.reason or one.not_translated)
+        yield f"| `{_cell(one.name)}` | {place} | {state} | {one.proof} | {lines} | {reason} |\n"
     for title, entries in (("Warnings", conversion.warnings), ("Remaining C files", conversion.remainder)):
         if entries:
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)

@@ -24,7 +24,7 @@ SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "
 # Units listed in the page; the JSON report has all.
 UNCHECKED_MAX = 500
 # The tiles of a conversion, with the states of conversion.js.
-ACCEPTED = {"mechanical": "In Rust", "forwarded": "With Rust signature"}
+ACCEPTED = {"mechanical": "In Rust", "translated": "Translated by the model", "forwarded": "With Rust signature"}
 STATES = {"refused": "Not supported", "not_checked": "Not checked", "different": "Different"}
 
 
@@ -105,7 +105,8 @@ def _notices(body: ScanBody) -> Iterator[Html]:
 def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
     counts = Counter(one["cause"] or one["state"] for one in conversion["functions"].values()) if conversion else {}
-    states = {conversion["accepted"]: ACCEPTED[conversion["accepted"]], **STATES} if conversion else {}
+    translated = {"translated": ACCEPTED["translated"]} if counts["translated"] else {}
+    states = {**translated, conversion["accepted"]: ACCEPTED[conversion["accepted"]], **STATES} if conversion else {}
     for state, label in states.items():
         yield _tile(label, counts[state], f"view=conversion&state={state}")
     numbers = (

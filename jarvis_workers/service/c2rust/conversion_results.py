@@ -22,7 +22,7 @@ from jarvis_workers.service.c2rust.project_files import write_file
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import FAST, SKELETON
+from jarvis_workers.steps.c2rust.pipelines import FAST, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -33,7 +33,7 @@ FORMATS = ("text", "markdown", "json", "html")
 
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
-    return run.kind in (FAST, SKELETON)
+    return run.kind in (FAST, SKELETON, TRANSPILE)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:

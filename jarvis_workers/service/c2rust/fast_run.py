@@ -1,23 +1,28 @@
-"""Submit a run that converts a C project to Rust without a model, or gives its functions Rust signatures."""
+"""Submit a run that converts a C project to Rust, without or with a model, or gives its functions Rust signatures."""
 
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sandbox.sandbox import best_tier, refusal
+from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
+from jarvis_workers.service.models import model_name, models_are_set
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
 from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
 from jarvis_workers.steps.c2rust.pipelines import SKELETON as SKELETON
+from jarvis_workers.steps.c2rust.pipelines import TRANSPILE as TRANSPILE
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import find_rust
 
 if TYPE_CHECKING:
@@ -30,9 +35,22 @@ if TYPE_CHECKING:
 RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
+NO_MODEL = "a model translates the functions: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
+WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model that translates functions; see `TranslateOptions`."""
+
+    group: str | None = None
+    max_retries: int = 5
+    notes: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class FastChoice:
-    """The options of a command; see `FastOptions`."""
+    """The options of a command; see `FastOptions`. With a `model`, functions are translated by it."""
 
     configure: str | None = None
     build: str | None = None
@@ -42,6 +60,12 @@ class FastChoice:
     forward: bool = False
     crate: str = "library"
     cache: bool = True
+    model: ModelChoice | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of a run with these options."""
+        return SKELETON if self.forward else TRANSPILE if self.model else FAST
 
 
 @dataclass(frozen=True)
@@ -81,10 +105,11 @@ def fast_request(
 ) -> RunRequest[FastInput]:
     """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
     c2rust = settings.c2rust
+    model = _model_options(settings, choice.model) if choice.model else {}
     options = parse_options_of(
         settings,
         plan,
-        FastOptions,
+        TranslateOptions if choice.model else FastOptions,
         configure=choice.configure,
         build=choice.build,
         tests=list(choice.tests),
@@ -97,12 +122,30 @@ def fast_request(
         memory_mb=c2rust.build_memory_mb,
         disk_mb=c2rust.build_disk_mb,
         tool_chains=[str(place) for place in c2rust.tool_chains],
+        **model,
     )
     archive = pack_project(source.path, c2rust.build_disk_mb)
     options = replace(options, cache=options.cache and choice.cache)
     given = FastInput(options, encode_commands(plan.commands), archive)
-    kind = SKELETON if choice.forward else FAST
-    return project_request(settings, source, plan, kind, executor, given, labels)
+    request = project_request(settings, source, plan, choice.kind, executor, given, labels)
+    return replace(request, budget=budget_of(settings, model["model_group"])) if choice.model else request
+
+
+def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
+    return {
+        "translate": True,
+        "model_group": require_model(settings, choice.group),
+        "agent_limits": agent_limits_of(settings),
+        "max_retries": choice.max_retries,
+        "notes": choice.notes,
+    }
+
+
+def require_model(settings: "Settings", group: str | None) -> str:
+    """Return the name of the model group. Raises UsageError, which names the command that needs no model."""
+    if group is None and not models_are_set(settings):
+        raise UsageError(f"{NO_MODEL}; {WITHOUT_MODEL}")
+    return model_name(settings, group)
 
 
 def crate_name(root: Path) -> str:

@@ -23,14 +23,13 @@ from jarvis_workers.steps.c2rust.check_bodies import run_gates
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, first_error
 from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, MergeWork, function_types
-from jarvis_workers.steps.c2rust.skeleton import Skeleton, checked_bench, project_bench
+from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations, checked_bench, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
 
 CLIPPY = "cargo-clippy"
 # The line of a function in its file of the crate for the gates, if it is the first item.
 BENCH_LINES = IMPORTS.count("\n") + 3
-PARAMETER_MUT = re.compile(r"(?<![*&])\bmut (?=(?:r#)?\w+:)")
 Files = Mapping[str, bytes]
 
 
@@ -85,7 +84,7 @@ def _gates(
     static = {edit.slot: edit.gates() for edit in edits}
     formed = [edit for edit in edits if all(gate.passed for gate in static[edit.slot])]
     changed = {edit.slot: skeleton.bodies[edit.slot]._replace(text=edit.text) for edit in formed}
-    declarations = {**_all_declarations(skeleton), **skeleton.declarations}
+    declarations = all_declarations(skeleton)
     checks = check_bodies(bench, skeleton.types, list(declarations.values()), {**skeleton.bodies, **changed})
     built = replace(skeleton, bodies=checks.bodies, declarations=declarations)
     bench.write_crate(built.crate)
@@ -101,14 +100,6 @@ def _gates(
     for report in run_gates(suites, skeleton, tested):
         reports[report.slot] = report._replace(gates=(*static[report.slot], *report.gates))
     return reports
-
-
-def _all_declarations(skeleton: Skeleton) -> dict[str, str]:
-    """Return declarations of all functions, since an edited function may call additional ones."""
-    found = (one for one in skeleton.functions if one.rust_signature)
-    return {
-        one.rust_name: f'#[link_name = "{one.slot}"]\npub {PARAMETER_MUT.sub("", one.rust_signature)};' for one in found
-    }
 
 
 def _error_text(error: CargoMessage, edit: FunctionEdit) -> str:

@@ -13,8 +13,9 @@ class FastOptions(ParseOptions):
 
     `project` is the blob of its archive.  `configure`, `build` and `tests` are commands, which are split as by a shell.
     `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
-    functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  Limits apply to each
-    command: seconds, megabytes of memory and of files.
+    functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  With `translate`,
+    functions also get Rust signatures for the bodies of a model.  Limits apply to each command: seconds, megabytes of
+    memory and of files.
     """
 
     definitions: bool = True
@@ -25,6 +26,7 @@ class FastOptions(ParseOptions):
     proof: Literal["built", "reached", "compared"] = "reached"
     only: Sequence[str] = field(default_factory=list)
     forward: bool = False
+    translate: bool = False
     crate: str = "library"
     build_seconds: float = 1800
     test_seconds: float = 600

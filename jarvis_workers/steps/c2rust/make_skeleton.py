@@ -41,6 +41,7 @@ from jarvis_workers.steps.c2rust.skeleton import (
     SKELETON,
     Skeleton,
     SuiteBaseline,
+    TranslationTarget,
     encode_skeleton,
     project_bench,
     project_coverage,
@@ -128,13 +129,25 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
         suites, called = _baselines(bench, work.options.tests)
         coverage = pool.submit(project_coverage, resources, work.options)
         found = [pool.submit(usable_inputs, resources, work.options, share) for share in _input_plans(translated)]
-        if work.options.forward:
+        targets: dict[str, TranslationTarget] = {}
+        if work.options.forward or work.options.translate:
             mappings = propose_mappings(translated.project.units)
-            translated = choose_signatures(translated, mappings, bench, BenchSuites(bench, work.options.tests))
-        skeleton = replace(_skeleton(translated, bench, suites), called=frozenset(called))
+            forwarded = choose_signatures(translated, mappings, bench, BenchSuites(bench, work.options.tests))
+            translated = forwarded if work.options.forward else translated
+            targets = _targets(forwarded) if work.options.translate else {}
+        skeleton = replace(_skeleton(translated, bench, suites), called=frozenset(called), targets=targets)
         skeleton = _with_inputs(_with_lines(skeleton, *coverage.result()), found)
     commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)
+
+
+def _targets(forwarded: TranslatedProject) -> dict[str, TranslationTarget]:
+    found = (one for one in forwarded.functions if one.body)
+    return {one.item.slot: TranslationTarget(one.crate_item(), _mapping(one)) for one in found}
+
+
+def _mapping(one: Translated) -> tuple[tuple[str, str], ...]:
+    return tuple((mapping.parameter, form_of(mapping)) for mapping in one.mappings)
 
 
 def choose_signatures(
@@ -269,7 +282,7 @@ def _result(one: Translated, checks: Checks) -> FunctionResult:
         cause="not_checked",
         reason=NOT_CHECKED,
         slot=item.slot,
-        mapping=tuple((mapping.parameter, form_of(mapping)) for mapping in one.mappings),
+        mapping=_mapping(one),
     )
     if error := checks.errors.get(item.slot):
         return replace(result, cause="refused", reason=f"its Rust code does not compile: {error.code} {error.text}")

@@ -1,12 +1,15 @@
 """Run the tests with all accepted functions in Rust at once; move functions that then fail back to C."""
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jarvis_workers.bench.project_bench import ProjectBench
+from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import (
     Conversion,
+    FunctionResult,
     FunctionState,
     SuiteResult,
     encode_conversion,
@@ -31,6 +34,8 @@ from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
+from jarvis_workers.steps.c2rust.translated_bodies import read_translated, with_bodies, with_translation
 from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit, StageJob
 
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
 STEP = "merge"
 # The names of the blobs.
 MERGED, CRATE = "merged", "crate"
+# Unions with bodies of a model; those that still fail then go back to C.
+MOST_UNIONS = 3
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
 
 
@@ -53,6 +60,7 @@ class MergeWork(JsonRecord):
     units: Sequence[str]
     skeleton: Sequence[str]
     checks: Sequence[str]
+    translations: Sequence[str] = ()
     options: FastOptions = field(metadata={"read": read_options})
 
     def read_skeleton(self, blobs: Blobs) -> Skeleton:
@@ -68,12 +76,14 @@ plan = single_job(STEP, QUEUE, "run the tests in Rust")
 
 def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
     """Return the results of the gates."""
-    units, skeleton, checks = (jobs.outcomes(session, run.id, stage) for stage in (SYMBOLS_STAGE, SKELETON, CHECK))
+    stages = (SYMBOLS_STAGE, SKELETON, CHECK, TRANSLATE)
+    units, skeleton, checks, translations = (jobs.outcomes(session, run.id, stage) for stage in stages)
     return MergeWork(
         snapshot=run.snapshot_id,
         units=[one.result for one in units if one.result],
         skeleton=[one.result for one in skeleton if one.result],
         checks=[one.result for one in checks if one.result],
+        translations=[one.result for one in translations if one.result],
         options=FastOptions.of(run),
     )
 
@@ -84,11 +94,15 @@ def recall(work: MergeWork, resources: Resources) -> Commit | None:
 
 
 def _key(work: MergeWork, blobs: Blobs) -> str:
-    read = [sorted(read_result(blobs, one).blobs.items()) for one in (*work.units, *work.skeleton, *work.checks)]
+    read = [sorted(read_result(blobs, one).blobs.items()) for one in _results(work)]
     options = work.options
     return result_key(
         STEP, options, work.snapshot, read, options.commands, options.proof, options.crate, options.warnings
     )
+
+
+def _results(work: MergeWork) -> tuple[str, ...]:
+    return (*work.units, *work.skeleton, *work.checks, *work.translations)
 
 
 def decide(work: MergeWork, resources: Resources) -> Commit:
@@ -101,14 +115,10 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
     state: FunctionState = "forwarded" if options.forward else "mechanical"
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
-    accepted = [one.slot for one in functions if one.accepted]
+    bodies = read_translated(blobs, [_done(one) for one in work.translations])
     with project_bench(resources, options) as bench:
-        bench.write_crate(skeleton.crate)
-        if not bench.build_library()[0]:
-            raise StepFailed("the crate does not build")
-        runs = BenchSuites(bench, options.tests, skeleton.suite_limits)
-        culprits = union_culprits(runs, accepted)
-        left = [slot for slot in accepted if slot not in set(culprits)]
+        skeleton, functions, culprits = _united(skeleton, functions, bodies, bench, options)
+        left = [one.slot for one in functions if one.accepted and one.slot not in culprits]
         suites = []
         for suite in skeleton.suites:
             run = BenchSuites(bench, [suite.command]).run(left)
@@ -128,6 +138,32 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     gaps = tuple((b"", line) for line in failures(conversion))
     commit = Commit(not_checked=gaps, blobs=((MERGED, merged), (CRATE, crate)))
     return cache_result(resources, _key(work, blobs), commit, *(gate.detail for gate in final.gates))
+
+
+def _united(
+    mechanical: Skeleton,
+    functions: Sequence[FunctionResult],
+    bodies: Mapping[str, TranslatedBody],
+    bench: ProjectBench,
+    options: FastOptions,
+) -> tuple[Skeleton, list[FunctionResult], frozenset[str]]:
+    """Return the skeleton and the functions with the bodies of a model, and the functions that fail in the union.
+
+    If a body of a model fails beside the others, the mechanical one takes its place.
+    """
+    for _ in range(MOST_UNIONS):
+        skeleton = with_bodies(mechanical, bodies)
+        united = [with_translation(one, bodies.get(one.slot), skeleton) for one in functions]
+        bench.write_crate(skeleton.crate)
+        if not bench.build_library()[0]:
+            raise StepFailed("the crate does not build")
+        runs = BenchSuites(bench, options.tests, skeleton.suite_limits)
+        culprits = frozenset(union_culprits(runs, [one.slot for one in united if one.accepted]))
+        failing = {slot for slot in culprits if slot in bodies and bodies[slot].text}
+        if not failing:
+            break
+        bodies = {**bodies, **{slot: bodies[slot]._replace(text="", reason=BESIDE) for slot in failing}}
+    return skeleton, united, culprits
 
 
 def function_types(project: Project) -> Callable[[str], FunctionTypes]:

@@ -1,11 +1,13 @@
-"""The pipelines of C projects: read symbols and graph; give functions Rust signatures; convert them without a model."""
+"""The pipelines of C projects: read them; give functions Rust signatures; convert them without or with a model."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
+from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.c2rust"
-SCAN, SKELETON, FAST = "c2rust.scan", "c2rust.skeleton", "c2rust.fast"
+SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
+UNTRANSLATED = "function is not translated by the model", "functions are not translated by the model"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
 READING = (
@@ -31,9 +33,15 @@ CONVERSION = (
         warm_up=f"{STEPS}.gate_cache:code_fingerprint",
     ),
     Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
+)
+ENDING = (
     Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds", missing=FAILED),
     Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE, missing=UNPROVEN),
 )
 # They differ in what stands for the body of a function: its forwarder, or its translation.
-register_pipeline(SKELETON, CONVERSION)
-register_pipeline(FAST, CONVERSION)
+register_pipeline(SKELETON, (*CONVERSION, *ENDING))
+register_pipeline(FAST, (*CONVERSION, *ENDING))
+TRANSLATION = Stage(
+    "translate", module=f"{STEPS}.translate_function", queue=AGENT_QUEUE, units="functions", missing=UNTRANSLATED
+)
+register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))

@@ -1,9 +1,11 @@
 """The data that the jobs of a conversion share: bodies, types, declarations, and test results in C, as one blob."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -23,6 +25,7 @@ from jarvis_workers.toolchain.temporary import temporary_directory
 # The name of the blob.
 SKELETON = "skeleton"
 LEAST_SECONDS, SLOWER = 60, 20
+PARAMETER_MUT = re.compile(r"(?<![*&])\bmut (?=(?:r#)?\w+:)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,19 @@ class SuiteBaseline:
     wall_seconds: float = 0.0
 
 
+class TranslationTarget(NamedTuple):
+    """A function for a model to translate: its shim with its forwarder, and how its parameters are passed."""
+
+    item: CrateItem
+    mapping: tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Skeleton:
     """The state of a conversion before its gates.
 
     `functions` are all functions of the project, `bodies` those with a body, by slot; `called` are the slots that the
-    tests call.
+    tests call, `targets` the functions with a Rust signature for a model to translate.
     """
 
     functions: tuple[FunctionResult, ...]
@@ -54,6 +64,7 @@ class Skeleton:
     shapes: str = ""
     globals: Mapping[str, CrateItem] = field(default_factory=dict)
     inputs: Mapping[str, UsableInputs] = field(default_factory=dict)
+    targets: Mapping[str, TranslationTarget] = field(default_factory=dict)
 
     @property
     def suite_limits(self) -> dict[str, float]:
@@ -82,6 +93,15 @@ def encode_skeleton(skeleton: Skeleton) -> bytes:
 def decode_skeleton(content: bytes) -> Skeleton:
     """Return the skeleton that `encode_skeleton` encoded."""
     return _ADAPTER.validate_json(content)
+
+
+def all_declarations(skeleton: Skeleton) -> dict[str, str]:
+    """Return declarations of all functions, since a new body may call functions that no mechanical one calls."""
+    found = (one for one in skeleton.functions if one.rust_signature)
+    declared = {
+        one.rust_name: f'#[link_name = "{one.slot}"]\npub {PARAMETER_MUT.sub("", one.rust_signature)};' for one in found
+    }
+    return {**declared, **skeleton.declarations}
 
 
 @contextmanager

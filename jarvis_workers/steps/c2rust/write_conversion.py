@@ -34,6 +34,8 @@ from jarvis_workers.steps.c2rust.merge_bodies import MERGED
 from jarvis_workers.steps.c2rust.merge_bodies import STEP as MERGE
 from jarvis_workers.steps.c2rust.options import decode_commands
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton
+from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
+from jarvis_workers.steps.c2rust.translated_bodies import read_translated
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.runs import Run
@@ -55,6 +57,7 @@ class ConversionWork(NamedTuple):
     batches: tuple[StageJob, ...]
     skeleton: tuple[StageJob, ...]
     merge: tuple[StageJob, ...]
+    translations: tuple[StageJob, ...] = ()
 
 
 plan = single_job(STEP, CONTROL_QUEUE, "write the report")
@@ -62,7 +65,7 @@ plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
     """Return the data for the report."""
-    stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, SKELETON, MERGE))
+    stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, SKELETON, MERGE, TRANSLATE))
     return ConversionWork(run, symbols.read(session, run.id), *stages)
 
 
@@ -93,6 +96,8 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
     name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
     steps = translation_order(work.graph, FastOptions.of(work.run).delayed)
     rust = {slot: item.text for slot, item in skeleton.bodies.items()}
+    bodies = read_translated(blobs, work.translations)
+    rust |= {one.slot: bodies[one.slot].text for one in conversion.functions if one.state == "translated"}
     data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
     facts = PageFacts(
         name,

@@ -1,0 +1,104 @@
+"""The question for the body of a function: C text, planned signature, types and declarations.
+
+It depends on the C code and on the skeleton, never on another translated body, so that the same code asks the same
+question in every run, whatever was translated before.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.crate_edits import signature
+from jarvis_workers.c2rust.rust_items import masked, read_items
+from jarvis_workers.c2rust.shims import forwarder_names
+
+TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
+WORD = re.compile(r"\b[A-Za-z_]\w*")
+RAW_POINTER = re.compile(r"\*\s*(?:const|mut)\b")
+
+
+class BodyQuestion(NamedTuple):
+    """A function to translate: its name in Rust and its planned signature, and the untrusted texts of a prompt.
+
+    `shim` is the function that C calls, which calls the translated one. `mechanical` is the mechanical translation, ""
+    if there is none.
+    """
+
+    slot: str
+    name: str
+    head: str
+    shim: str
+    c: str
+    mechanical: str
+    types: str
+    declarations: str
+    notes: str = ""
+
+    @property
+    def about(self) -> str:
+        """Hash that identifies the question."""
+        return sha256(repr(tuple(self)).encode("utf-8", "backslashreplace")).hexdigest()
+
+    def item(self, forwarded: CrateItem, text: str) -> CrateItem:
+        """Return the item of the crate for a translated body."""
+        return forwarded._replace(text=f"{self.shim}\n\n{text.strip()}\n")
+
+
+def body_question(
+    forwarded: CrateItem,
+    rust_names: Collection[str],
+    c: str,
+    mechanical: str,
+    types: str,
+    declarations: Mapping[str, str],
+    notes: str = "",
+) -> BodyQuestion:
+    """Return the question for a function; `forwarded` is its shim with its forwarder, which the body replaces.
+
+    `rust_names` are the names of all items, `types` and `declarations` (by Rust name) those of the whole project.
+    """
+    forwarder = forwarder_names(rust_names)[forwarded.name]
+    name = forwarder_names(rust_names, "rust_")[forwarded.name]
+    shim = next(one.text for one in read_items(forwarded.text) if one.kind == "fn" and one.name == forwarded.name)
+    head = signature(forwarded.text, forwarder).replace(f"fn {forwarder}(", f"fn {name}(", 1)
+    if not RAW_POINTER.search(head):
+        head = head.removeprefix("unsafe ")
+    shim = re.sub(rf"\b{re.escape(forwarder)}\(", f"{name}(", shim)
+    mentioned = set(WORD.findall(f"{shim}\n{head}\n{mechanical}\n{c}"))
+    return BodyQuestion(
+        forwarded.slot,
+        name,
+        head,
+        shim,
+        c[:CODE_MAX],
+        mechanical[:CODE_MAX],
+        mentioned_types(types, mentioned),
+        _cut(
+            (text for one, text in sorted(declarations.items()) if one.removeprefix("r#") in mentioned),
+            DECLARATIONS_MAX,
+        ),
+        notes,
+    )
+
+
+def mentioned_types(types: str, names: Collection[str]) -> str:
+    """Return the definitions of types that the names mention, and of those that these contain; without assertions."""
+    items = [(one, set(WORD.findall(masked(one.text)))) for one in read_items(types) if one.name not in ("", "_")]
+    sought, found = set(names), set[str]()
+    while new := {one.name for one, _ in items if one.name in sought} - found:
+        found |= new
+        sought = {word for one, words in items if one.name in new for word in words}
+    return _cut((one.text for one, _ in items if one.name in found), TYPES_MAX)
+
+
+def _cut(texts: Iterable[str], most: int) -> str:
+    cut, size = list[str](), 0
+    for text in texts:
+        size += len(text) + 1
+        if size > most:
+            cut.append("// … omitted: too many to list")
+            break
+        cut.append(text)
+    return "\n".join(cut)

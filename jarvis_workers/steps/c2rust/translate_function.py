@@ -1,0 +1,205 @@
+"""Translate a function by a model, with the gates on a bench: the step of stage `translate`.
+
+The gates run on a bench only while an answer is checked, not while the model thinks.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.c2rust.body_question import BodyQuestion, body_question
+from jarvis_workers.c2rust.body_translation import (
+    GATES_TOOL,
+    encode_report,
+    translate_body,
+    translator,
+)
+from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
+from jarvis_workers.c2rust.crate import IMPORTS, CrateItem, function_of
+from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
+from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.shadow_fields import FunctionTypes
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.errors import SandboxError, StepFailed, UsageError
+from jarvis_workers.paths import from_shown
+from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
+from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.steps.c2rust.merge_bodies import function_types
+from jarvis_workers.steps.c2rust.skeleton import (
+    SKELETON,
+    Skeleton,
+    all_declarations,
+    checked_bench,
+    decode_skeleton,
+    project_bench,
+)
+from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
+from jarvis_workers.steps.c2rust.translated_bodies import STEP, TRANSLATED, encode_translated
+from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
+from jarvis_workers.steps.c2rust.write_conversion import c_texts
+from jarvis_workers.store import jobs
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.transcripts import lines
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.toolchain.cargo import CargoMessage
+from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+ERRORS_SHOWN, RUNS_KEPT = 8, 2
+# More benches than processors would only compete.
+GATES = threading.BoundedSemaphore(os.cpu_count() or 1)
+
+
+@dataclass(frozen=True)
+class TranslatePayload(JsonRecord):
+    """The slot of the job's function, and the blob of the skeleton."""
+
+    slot: str
+    skeleton: str
+
+
+@dataclass(frozen=True)
+class TranslateWork:
+    """A function to translate, the definitions of the project, and the transcript of the conversation so far."""
+
+    job: Claimed
+    payload: TranslatePayload
+    options: TranslateOptions
+    snapshot_id: str
+    definitions: tuple[str, ...]
+    lines: list[bytes]
+
+
+class Translation(NamedTuple):
+    """The function, the skeleton of the run, and the types that name differences."""
+
+    function: FunctionResult
+    skeleton: Skeleton
+    question: BodyQuestion
+    types: Callable[[str], FunctionTypes]
+
+
+def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield a job for each function with a Rust signature that its tests or inputs can prove as strongly as wanted."""
+    name = skeleton_of(blobs, earlier.outcomes(SKELETON))
+    skeleton, options = decode_skeleton(blobs.read(name)), TranslateOptions.of(run)
+    for slot in sorted(skeleton.targets):
+        if options.proof == "built" or is_tested(skeleton, slot):
+            payload = TranslatePayload(slot, name).to_json()
+            label = skeleton.targets[slot].item.name
+            yield NewJob(STEP, AGENT_QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
+
+
+def is_tested(skeleton: Skeleton, slot: str) -> bool:
+    """Return whether tests call a function, or generated inputs exist for it."""
+    inputs = skeleton.inputs.get(slot)
+    return slot in skeleton.called or (inputs is not None and inputs.usable >= LEAST_INPUTS)
+
+
+def load(session: "Session", run: Run, job: Claimed) -> TranslateWork:
+    """Return the function of a job."""
+    units = jobs.outcomes(session, run.id, SYMBOLS_STAGE)
+    definitions = tuple(one.result for one in units if one.result)
+    payload = TranslatePayload.from_json(job.payload)
+    return TranslateWork(job, payload, TranslateOptions.of(run), run.snapshot_id, definitions, lines(session, job.id))
+
+
+async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
+    """Commit the body of a function, or the reason why there is none."""
+    options = work.options
+    found = await asyncio.to_thread(_translation, work, blobs)
+    resources = Resources(blobs, checkouts=runtime.setup.unpacked)
+    gates = gates_tool(partial(check_body, found, options, resources))
+    with runtime.open(work.job, options.group, found.question.about, work.lines) as talk:
+        agent = translator(talk.platform.profile, talk.marks, options.agent_limits, options.attempts)
+        conversation = translate_body(agent, found.question, options.attempts, options.proof)
+        body = await talk.lead(conversation, agent, {"about": found.question.about}, [gates])
+        if agent.stopped and is_caused_by_answers(agent.stopped):
+            await talk.forget()
+    gap = (from_shown(found.function.file), f"{found.function.name} is not translated by the model: {body.reason}")
+    if body.text:
+        body = body._replace(text=found.question.item(found.skeleton.targets[body.slot].item, body.text).text)
+    content = await asyncio.to_thread(blobs.put, encode_translated(body))
+    return Commit(not_checked=() if body.checked else (gap,), blobs=((TRANSLATED, content),))
+
+
+def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
+    payload = work.payload
+    skeleton = _skeleton(blobs, payload.skeleton)
+    function = next(one for one in skeleton.functions if one.slot == payload.slot)
+    target, body = skeleton.targets[payload.slot], skeleton.bodies.get(payload.slot)
+    question = body_question(
+        target.item,
+        tuple(one.rust_name for one in skeleton.functions),
+        c_texts(blobs, work.snapshot_id, [function]).get(payload.slot, ""),
+        body.text if body else "",
+        skeleton.types,
+        all_declarations(skeleton),
+        work.options.notes,
+    )
+    return Translation(function, skeleton, question, _types(blobs, work.definitions))
+
+
+@lru_cache(RUNS_KEPT)
+def _skeleton(blobs: Blobs, name: str) -> Skeleton:
+    return decode_skeleton(blobs.read(name))
+
+
+@lru_cache(RUNS_KEPT)
+def _types(blobs: Blobs, results: tuple[str, ...]) -> Callable[[str], FunctionTypes]:
+    names = [name for result in results if (name := read_result(blobs, result).blobs.get(DEFINITIONS))]
+    return function_types(read_project([unit for _, unit in read_unit_definitions(blobs, names)]))
+
+
+def gates_tool(check: Callable[[str], GateReport]) -> Tool:
+    """Return the tool with which a conversation runs the gates on an answer."""
+
+    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
+        try:
+            return ToolOutcome(stdout=encode_report(check(str(arguments["text"]))))
+        except (StepFailed, UsageError, SandboxError) as error:
+            raise ToolFailed(f"the gates did not run: {error}") from error
+
+    return Tool(GATES_TOOL, "Run the gates on a body.", {}, lambda arguments: arguments, run)
+
+
+def check_body(found: Translation, options: TranslateOptions, resources: Resources, text: str) -> GateReport:
+    """Run the gates on a body. Raises StepFailed if they cannot run."""
+    slot = found.question.slot
+    item = found.question.item(found.skeleton.targets[slot].item, text)
+    skeleton = replace(
+        found.skeleton,
+        bodies={**found.skeleton.bodies, slot: item},
+        declarations=all_declarations(found.skeleton),
+    )
+    with GATES, project_bench(resources, options) as bench, checked_bench(resources, options) as checked:
+        bench.write_crate(skeleton.crate)
+        passed, messages = bench.build_library()
+        if not passed:
+            detail = compile_errors(messages, item)
+            return GateReport(slot, (GateOutcome("check", passed=False, detail=detail),))
+        suites = BenchSuites(bench, options.tests, skeleton.suite_limits, checked)
+        return judge_differences(run_gates(suites, skeleton, [slot])[0], found.types(slot))
+
+
+def compile_errors(messages: Sequence[CargoMessage], item: CrateItem) -> str:
+    """Return the errors of rustc in a function, each with its line. Raises StepFailed if there are none."""
+    own = [one for one in messages if one.level == "error" and function_of(one.file) == item.name.removeprefix("r#")]
+    if not own:
+        raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
+    rows = dict(enumerate(item.text.split("\n"), IMPORTS.count("\n") + 2))
+    lines = (f"{one.code} {one.text}: `{rows.get(one.line, '').strip()}`" for one in own[:ERRORS_SHOWN])
+    return "; ".join(lines)

@@ -1,0 +1,19 @@
+"""The options of runs in which a model translates functions."""
+
+from dataclasses import dataclass
+
+from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateOptions(FastOptions, ConversationOptions):
+    """A model answers at most 1 + `max_retries` times for a function; `notes` are added to each prompt."""
+
+    max_retries: int = 5
+    notes: str = ""
+
+    @property
+    def attempts(self) -> int:
+        """The number of answers for a function, at most."""
+        return 1 + self.max_retries

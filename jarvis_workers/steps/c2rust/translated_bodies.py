@@ -1,0 +1,60 @@
+"""The bodies of a model, which replace mechanical ones in a skeleton."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from jarvis_workers.c2rust.body_translation import TranslatedBody
+from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, proof_of
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations
+from jarvis_workers.store.values import StageJob
+
+STEP = "translate"
+# The name of the blob with the result of a job.
+TRANSLATED = "translated"
+
+
+def encode_translated(body: TranslatedBody) -> bytes:
+    """Return the result for a function as JSON."""
+    return json.dumps(body._asdict()).encode()
+
+
+def read_translated(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, TranslatedBody]:
+    """Return the results of all jobs by slot."""
+    found: dict[str, TranslatedBody] = {}
+    for one in outcomes:
+        if name := read_result(blobs, one.result).blobs.get(TRANSLATED):
+            body = TranslatedBody(**json.loads(blobs.read(name)))
+            gates = tuple(GateOutcome(*gate) for gate in body.gates)
+            found[body.slot] = body._replace(failed=tuple(body.failed), gates=gates)
+    return found
+
+
+def with_bodies(skeleton: Skeleton, bodies: Mapping[str, TranslatedBody]) -> Skeleton:
+    """Return the skeleton with the accepted bodies of a model."""
+    accepted = {slot: skeleton.targets[slot].item._replace(text=one.text) for slot, one in bodies.items() if one.text}
+    if not accepted:
+        return skeleton
+    return replace(skeleton, bodies={**skeleton.bodies, **accepted}, declarations=all_declarations(skeleton))
+
+
+def with_translation(function: FunctionResult, body: TranslatedBody | None, skeleton: Skeleton) -> FunctionResult:
+    """Return the result of a function with that of its translation by a model, if there is one."""
+    if body is None:
+        return function
+    if not body.text:
+        return replace(function, attempts=body.attempts, not_translated=body.reason)
+    return replace(
+        function,
+        state="translated",
+        cause="",
+        reason="",
+        proof=proof_of(body.gates),
+        gates=body.gates,
+        calls=body.calls,
+        rust_signature=body.signature,
+        mapping=skeleton.targets[body.slot].mapping,
+        attempts=body.attempts,
+    )

@@ -1,0 +1,151 @@
+"""What a model is asked, what it is told of a failure, and when a conversation about a body ends; without a server."""
+
+import json
+from collections.abc import Sequence
+
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.effects import Ask, RunTool
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types
+from jarvis_workers.c2rust.body_translation import (
+    GATES_TOOL,
+    TranslatedBody,
+    encode_report,
+    translate_body,
+    translator,
+)
+from jarvis_workers.c2rust.conversion import GateOutcome
+from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.gates import GateReport
+from jarvis_workers.platforms.profiles import GENERIC
+from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.tools.tool import ToolOutcome
+
+FORWARDED = """pub unsafe extern "C" fn sum(a0: *const pair, a1: i32) -> i32 {
+    // SAFETY: as in C, a0 points to a value; nothing changes it during the call.
+    forward_sum(&*a0, a1)
+}
+
+unsafe fn forward_sum(p: &pair, n: i32) -> i32 {
+    extern "C" {
+        #[link_name = "jvc_sum"]
+        fn original(_: *const pair, _: i32) -> i32;
+    }
+    original(core::ptr::from_ref(p), n)
+}
+"""
+TYPES = """#[repr(C)]
+pub struct pair { pub first: i32, pub rest: inner }
+const _: () = assert!(core::mem::size_of::<pair>() == 8);
+#[repr(C)]
+pub struct inner { pub all: [u8; 4] }
+#[repr(C)]
+pub struct unrelated { pub a: i32 }
+"""
+DECLARATIONS = {"twice": "pub fn twice(a: i32) -> i32;", "other": "pub fn other();"}
+ITEM = CrateItem("sum", "sum", "lib", FORWARDED)
+RIGHT = "fn rust_sum(p: &pair, n: i32) -> i32 { p.first.wrapping_add(n) }"
+PASSED = tuple(GateOutcome(name, passed=True) for name in ("check", "reached", "suite", "shadow"))
+DIFFERENT = (
+    GateOutcome("check", passed=True),
+    GateOutcome("shadow", passed=False, detail="result: C 3, Rust 4 (call 1)"),
+)
+ONLY_BUILT = (GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail="no test reaches it"))
+
+
+def question(c: str = "int sum(const struct pair *p, int n) { return p->first + twice(n); }") -> BodyQuestion:
+    return body_question(ITEM, ("sum", "rust_other"), c, "", TYPES, DECLARATIONS)
+
+
+def ask(
+    about: BodyQuestion, answers: Sequence[str], gates: Sequence[ToolOutcome] = (), attempts: int = 3
+) -> tuple[TranslatedBody, list[str]]:
+    """Return the result, and the last message of each request."""
+    agent: Agent = translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(), attempts)
+    talk = translate_body(agent, about, attempts, "reached")
+    left, checks, seen, result = list(answers), list(gates), list[str](), None
+    try:
+        while True:
+            want = talk.send(result)
+            result = None
+            if isinstance(want, Ask):
+                seen.append(want.request.messages[-1].content)
+                result = Reply(f"<BODY>\n{json.dumps({'rust': left.pop(0)})}\n</BODY>", model="m", finish="stop")
+            elif isinstance(want, RunTool):
+                assert want.name == GATES_TOOL
+                result = checks.pop(0)
+    except StopIteration as end:
+        return end.value, seen
+
+
+def outcome(gates: tuple[GateOutcome, ...]) -> ToolOutcome:
+    return ToolOutcome(stdout=encode_report(GateReport("sum", gates, 7)))
+
+
+def test_the_question_has_the_planned_signature_and_what_the_function_mentions() -> None:
+    found = question()
+    assert (found.name, found.head) == ("rust_sum", "fn rust_sum(p: &pair, n: i32) -> i32")
+    assert "rust_sum(&*a0, a1)" in found.shim and "forward_" not in found.shim and "jvc_" not in found.shim
+    assert found.declarations == DECLARATIONS["twice"]
+    assert "struct pair" in found.types and "struct inner" in found.types
+    assert "unrelated" not in found.types and "assert!" not in found.types
+    assert question("int sum(void) { return 0; }").about != found.about == question().about
+
+
+def test_a_signature_with_raw_pointers_stays_unsafe() -> None:
+    raw = ITEM._replace(text=FORWARDED.replace("p: &pair", "p: *const pair"))
+    assert body_question(raw, ("sum",), "", "", "", {}).head.startswith("unsafe fn rust_sum(p: *const pair")
+
+
+def test_types_that_contain_each_other_are_listed_once() -> None:
+    text = "pub struct a { pub b: *mut b }\npub struct b { pub a: *mut a }\n"
+    assert mentioned_types(text, {"a"}) == text.strip()
+
+
+def test_an_accepted_body_ends_the_conversation() -> None:
+    body, (prompt,) = ask(question(), [RIGHT], [outcome(PASSED)])
+    assert (body.text, body.attempts, body.failed, body.calls) == (RIGHT, 1, (), 7)
+    assert body.signature == "fn rust_sum(p: &pair, n: i32) -> i32"
+    assert "p->first + twice(n)" in prompt
+
+
+def test_a_code_fence_around_the_function_is_removed() -> None:
+    body, _ = ask(question(), [f"```rust\n{RIGHT}\n```"], [outcome(PASSED)])
+    assert body.text == RIGHT
+
+
+def test_a_difference_goes_back_to_the_model() -> None:
+    body, (_, again) = ask(question(), [RIGHT, RIGHT], [outcome(DIFFERENT), outcome(PASSED)])
+    assert "shadow: result: C 3, Rust 4 (call 1)" in again
+    assert (body.text, body.attempts, body.failed) == (RIGHT, 2, ("shadow",))
+
+
+def test_a_body_that_only_compiles_is_not_accepted() -> None:
+    body, (_, again) = ask(question(), [RIGHT, RIGHT], [outcome(ONLY_BUILT)] * 2, attempts=2)
+    assert "proof: it is only built, not reached" in again
+    assert (body.text, body.checked, body.attempts) == ("", True, 2)
+    assert "no body is accepted after 2 attempts; the last one fails proof" in body.reason
+
+
+def test_answers_of_another_form_never_reach_the_gates() -> None:
+    body, seen = ask(question(), ["fn other() {}", "todo", f"#[no_mangle]\n{RIGHT}"])
+    assert (body.text, body.failed, len(seen)) == ("", ("form",) * 3, 3)
+
+
+def test_gates_that_do_not_run_are_no_failure_of_the_model() -> None:
+    body, _ = ask(question(), [RIGHT], [ToolOutcome("error", stderr="the gates did not run: no disk")])
+    assert (body.text, body.checked, body.reason) == ("", False, "the gates did not run: no disk")
+
+
+def test_a_conversation_that_a_limit_ends_is_not_checked() -> None:
+    agent = translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(rounds=0), 3)
+    talk = translate_body(agent, question(), 3, "reached")
+    result = None
+    try:
+        while True:
+            result = talk.send(result)
+            result = None
+    except StopIteration as end:
+        assert (end.value.text, end.value.checked) == ("", False)
+        assert end.value.reason.startswith("rounds")

@@ -1,0 +1,163 @@
+"""`jarvis c2rust transpile` on a small library, with a scripted model; build, tests, gates and crate are real."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.server import Body, ModelServer, Step, calls, fails
+from tests.cli.commands import Ended, Jarvis
+from tests.servers import missing
+
+HEADER = """struct pair { int first; unsigned char rest[3]; };
+int total(const int *numbers, int count);
+int sum(const struct pair *p);
+int clamp(int value, int low, int high);
+int twice(int a);
+"""
+LIBRARY = """#include "lib.h"
+int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
+int total(const int *numbers, int count)
+{
+    int all = 0;
+    for (int i = 0; i < count; i++)
+        all += numbers[i];
+    return all;
+}
+int sum(const struct pair *p) { return p->first + p->rest[0] + p->rest[1] + p->rest[2]; }
+int twice(int a) { return 2 * a; }
+struct hidden;
+int hides(const struct hidden *p) { return p != 0; }
+"""
+TEST = """#include "lib.h"
+int main(void)
+{
+    int numbers[] = { 1, 2, 3, 4 };
+    struct pair p = { 1, { 2, 3, 250 } };
+    return !(total(numbers, 4) == 10 && sum(&p) == 256 && clamp(7, 0, 5) == 5 && clamp(-1, 0, 5) == 0 && twice(3) == 6);
+}
+"""
+MAKEFILE = """test: check
+\t./check
+check: lib.o check.o
+\t$(CC) -o $@ lib.o check.o
+"""
+FILES: dict[str, str | bytes] = {"lib.h": HEADER, "lib.c": LIBRARY, "check.c": TEST, "Makefile": MAKEFILE}
+COMMANDS = ("--build", "make check", "--test", "make test")
+HEAD = re.compile(r"(?:unsafe )?fn rust_(\w+)\(.*")
+BODIES = {
+    "clamp": "{ if value < low { low } else if value > high { high } else { value } }",
+    "total": "{ let mut all: i32 = 0; for one in numbers { all = all.wrapping_add(*one); } all }",
+    "sum": "{ p.rest.iter().fold(p.first, |all, one| all.wrapping_add(i32::from(*one))) }",
+}
+
+
+def head_of(body: Body) -> tuple[str, str]:
+    """Return the name of the function that a conversation is about, and its planned signature."""
+    task = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    match = HEAD.search(task)
+    assert match, task
+    return match[1], match[0]
+
+
+def answers(body: Body) -> int:
+    return sum(message["role"] == "assistant" for message in body["messages"])
+
+
+def perfect(body: Body) -> Step:
+    """Answer with a correct body, or with one that does not compile."""
+    name, head = head_of(body)
+    return calls("submit_report", rust=f"{head} {BODIES.get(name, '{ nonsense }')}")
+
+
+@pytest.fixture
+def library(jarvis: Jarvis) -> Path:
+    for program in ("cc", "make", "cargo"):
+        if shutil.which(program) is None:
+            missing(program)
+    return jarvis.tree("small", FILES)
+
+
+def transpile(jarvis: Jarvis, library: Path, server: ModelServer, *more: object) -> Ended:
+    """Run the command with the server as its model."""
+    group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    return jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, *more)
+
+
+def functions(jarvis: Jarvis) -> dict[str, dict[str, Any]]:
+    report = json.loads(jarvis("runs", "report", "last", "--format", "json").out)
+    return {one["name"]: one for one in report["conversion"]["functions"]}
+
+
+@pytest.mark.slow
+def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) -> None:
+    """The first answer for `sum` is wrong and that for `clamp` does not compile; no answer for `twice` is accepted."""
+
+    def learner(body: Body) -> Step:
+        name, head = head_of(body)
+        if name == "sum" and answers(body) == 0:
+            return calls("submit_report", rust=f"{head} {{ p.first + i32::from(p.rest[0]) }}")
+        if name == "clamp" and answers(body) == 0:
+            return calls("submit_report", rust=f"{head} {{ value.clamp(low) }}")
+        if name == "sum":
+            assert "C " in body["messages"][-1]["content"] or "suite" in body["messages"][-1]["content"]
+        return perfect(body)
+
+    with ModelServer(forever=learner) as server:
+        ended = transpile(jarvis, library, server, "-m", 2)
+        asked = len(server.requests)
+        again = transpile(jarvis, library, server, "-m", 2, "-o", library.with_name("again"))
+        assert len(server.requests) == asked == 8
+
+    assert (ended.code, again.code) == (3, 3), ended.err
+    assert "5 of 6 functions in Rust; 3 of them translated by the model" in ended.out
+    assert "lib.c:11: twice: no body is accepted after 3 attempts; the last one fails check: E0425" in ended.out
+    found = functions(jarvis)
+    assert {name: (one["state"], one["proof"], one["attempts"]) for name, one in found.items()} == {
+        "clamp": ("translated", "compared", 2),
+        "total": ("translated", "compared", 1),
+        "sum": ("translated", "compared", 2),
+        "twice": ("mechanical", "compared", 3),
+        "hides": ("forwarded", "built", 0),
+        "main": ("mechanical", "reached", 0),
+    }
+    assert found["total"]["rust_signature"] == "fn rust_total(numbers: &[i32]) -> i32"
+    crate = library.with_name("small_rs")
+    text = (crate / "src" / "lib_c.rs").read_text()
+    assert "let mut all: i32 = 0; for one in numbers" in text
+    assert "return 2i32.wrapping_mul(a);" in text
+    assert (library.with_name("again") / "src" / "lib_c.rs").read_text() == text
+    subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
+    assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_without_answers_the_crate_is_that_of_the_mechanical_translation(jarvis: Jarvis, library: Path) -> None:
+    """Functions that no answer came for are not checked; they are in Rust as with `fast`."""
+    with ModelServer(forever=lambda _: fails(401)) as server:
+        ended = transpile(jarvis, library, server)
+    fast = jarvis.spawn("c2rust", "fast", "-p", library, *COMMANDS, "-o", library.with_name("fast"))
+
+    assert (ended.code, fast.code) == (3, 3), ended.err
+    assert "lib.c:2: clamp: refused: the request to the model failed: the server responded with 401" in ended.out
+    assert "5 of 6 functions in Rust; 0 of them translated by the model" in ended.out
+    assert {one["state"] for one in functions(jarvis).values()} == {"mechanical", "forwarded"}
+    for name in ("src/lib_c.rs", "src/check.rs", "src/types.rs", "src/c.rs"):
+        assert (library.with_name("small_rs") / name).read_text() == (library.with_name("fast") / name).read_text()
+
+
+def test_without_a_model_the_command_that_needs_none_is_named(jarvis: Jarvis, tmp_path: Path) -> None:
+    ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS)
+    assert ended.code == 2
+    assert ended.line.endswith("to convert a library without a model: jarvis c2rust fast")
+
+
+def test_notes_that_cannot_be_read_are_named(jarvis: Jarvis, tmp_path: Path) -> None:
+    ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--notes", tmp_path / "none.md")
+    assert ended.code == 2
+    assert f"cannot read {tmp_path / 'none.md'}: No such file" in ended.line
