@@ -2,11 +2,11 @@
 
 Each function has a line with up to seven tab-separated fields: its slot name; the pieces of the result as
 `r0:0f,v1:ff`, that is, register and mask of the significant bytes, "-" for none, "?" if the result cannot be compared;
-the bytes of arguments on the stack, which a function may overwrite; the number of general registers with arguments; and
-the masks of the significant bytes in these, 00 for parts of records, "-" without registers; the integer constants in
-it; and the members that it accesses as OFFSET:SIZE:STRIDE:COUNT, in bytes, for COUNT elements of an array. The last two
-may be missing. Registers are `r` (general), `v` (vector) and `p` (general, with a pointer).  Conventions: System V ABI
-for x86-64, 3.2.3, and AAPCS64, 6.
+the bytes of arguments on the stack, which a function may overwrite; the numbers of general and vector registers with
+arguments, as `2+1`, without the second for a variadic function; the masks of the significant bytes in the general
+ones, 00 for parts of records, "-" without registers; the integer constants in it; and the members that it accesses as
+OFFSET:SIZE:STRIDE:COUNT, in bytes, for COUNT elements of an array. The last two may be missing. Registers are `r`
+(general), `v` (vector) and `p` (general, with a pointer).  Conventions: System V ABI for x86-64, 3.2.3, and AAPCS64, 6.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,11 +31,13 @@ class CallShape(NamedTuple):
     """The fields of a line.
 
     `parameters` are the indices of the parameters in general registers, by register; -1 is the address of the result.
+    `vectors` is the number of vector registers with arguments.
     """
 
     result: str
     stack_bytes: int
     parameters: tuple[int, ...]
+    vectors: int
 
 
 class Leaf(NamedTuple):
@@ -54,12 +56,13 @@ def shapes_text(
     `machine` is x86_64 or aarch64, `mentions` are the last fields of lines (see `mentioned`).
     """
     shapes = ((name, function_shape(functions[name], records, machine)) for name in sorted(functions))
-    return "".join(_line(name, shape, functions[name].parameters, mentions.get(name, "")) for name, shape in shapes)
+    return "".join(_line(name, shape, functions[name], mentions.get(name, "")) for name, shape in shapes)
 
 
-def _line(name: str, shape: CallShape, parameters: Sequence[CType], mentions: str) -> str:
-    masks = ",".join(_mask(parameters[number]) if number >= 0 else "00" for number in shape.parameters) or "-"
-    return f"{name}\t{shape.result}\t{shape.stack_bytes}\t{len(shape.parameters)}\t{masks}{mentions}\n"
+def _line(name: str, shape: CallShape, function: CType, mentions: str) -> str:
+    masks = (_mask(function.parameters[number]) if number >= 0 else "00" for number in shape.parameters)
+    registers = f"{len(shape.parameters)}" + ("" if function.variadic else f"+{shape.vectors}")
+    return f"{name}\t{shape.result}\t{shape.stack_bytes}\t{registers}\t{','.join(masks) or '-'}{mentions}\n"
 
 
 def mentioned(constants: Sequence[int], tree: SyntaxNode, records: Records) -> str:
@@ -203,8 +206,8 @@ def _field_leaves(field: Field, records: Records, base: int) -> list[Leaf]:
 
 def _arguments(
     parameters: tuple[CType, ...], records: Records, machine: str, general: list[int]
-) -> tuple[int, tuple[int, ...]]:
-    """Return the bytes on the stack and the parameters by general register."""
+) -> tuple[int, tuple[int, ...], int]:
+    """Return the bytes on the stack, the parameters by general register, and the number of vector registers."""
     most, vectors, stack = GENERAL_REGISTERS[machine], VECTOR_REGISTERS, 0
     for number, type_ in enumerate(parameters):
         needs_general, needs_vectors, in_memory = _needs(type_, records, machine)
@@ -216,7 +219,7 @@ def _arguments(
         size = WORD if machine == "aarch64" and in_memory else max(type_.size, WORD)
         align = min(max(type_.align, WORD), IN_REGISTERS)
         stack = (stack + align - 1) // align * align + (size + WORD - 1) // WORD * WORD
-    return stack, tuple(general)
+    return stack, tuple(general), VECTOR_REGISTERS - vectors
 
 
 def _needs(type_: CType, records: Records, machine: str) -> tuple[int, int, bool]:

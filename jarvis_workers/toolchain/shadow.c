@@ -4,14 +4,15 @@
  * to its return, the other keeps the memory from before.  Then the Rust function runs here, and the result and all
  * memory that outlives the call are compared.  C runs first, so that a call that never returns, jumps out or has
  * effects outside of the process is known before Rust runs: such a function goes on unshadowed.  Where the two differ, C
- * runs again, with other contents of unused stack and new blocks: what then differs from the first run is indeterminate
- * (padding, uninitialised bytes) and does not count; where it differs with the same contents, C depends on more than its
- * memory, and the function is not shadowed any more.
+ * runs again, with other contents of unused stack, unused argument registers and new blocks: what then differs from the
+ * first run is indeterminate (padding, uninitialised bytes) and does not count; where it differs with the same contents,
+ * C depends on more than its memory, and the function is not shadowed any more.
  *
  * JARVIS_C2RUST_SHAPES is a file with a line a function, of up to seven fields between tabs (c2rust/shapes.py): name; where
  * the result is, as `r0:ff,v1:0f` (general or vector register, mask of the bytes that count; "p" for a pointer), "-" for
- * none, "?" for one that cannot be compared; bytes of arguments on the stack; number of general registers with arguments; masks of
- * the bytes that count in these; and, if there are any, integers that the function mentions, in decimal, and
+ * none, "?" for one that cannot be compared; bytes of arguments on the stack; numbers of general and vector registers with
+ * arguments, as `2+1`, without the second if they are unknown; masks of the bytes that count in the general ones; and,
+ * if there are any, integers that the function mentions, in decimal, and
  * members that it accesses as OFFSET:SIZE:STRIDE:COUNT, "-" for none.  Without it, results and the arguments of calls (shadow_calls.c) are not compared.
  * errno is not compared: the C library may change it on success.
  *
@@ -55,6 +56,7 @@ extern void *__libc_stack_end __attribute__((weak));
 #define MOST_DEPTH 8
 #define CHILD_SECONDS 5
 #define MOST_PIECES 8
+#define VECTORS 8
 #define OTHER_FILL 0 /* as locals that C leaves uninitialised are in Rust */
 #define MOST_STACK ((ptrdiff_t)1 << 30)
 
@@ -78,7 +80,7 @@ struct watch {
     struct access *accesses;
     uint64_t constant_count, access_count;
     pid_t process;
-    int on, active, reached, stale, registers, pieces, varied, failed, endless, allocates;
+    int on, active, reached, stale, registers, vectors, has_registers, pieces, varied, failed, endless, allocates;
     struct piece piece[MOST_PIECES];
 };
 
@@ -261,6 +263,15 @@ static void restore_offsets(const struct offsets *offsets)
 
 #include "shadow_vary.c"
 
+/* A function that is called as another type than its own reads registers that nobody has set. */
+static void change_unused_registers(const struct watch *watch, struct frame *frame)
+{
+    for (int at = watch->registers; at < REGISTERS && watch->has_registers; at++)
+        set_argument(frame, at, ~argument_of(frame, at));
+    for (int at = watch->vectors; at < VECTORS && watch->has_registers; at++)
+        frame->vector[at][0] = ~frame->vector[at][0];
+}
+
 /* Turns this process into one that runs C; returns where to jump. */
 static void *run_original(struct call *call, struct frame *frame, int socket, int fill, const sigset_t *mask)
 {
@@ -274,6 +285,8 @@ static void *run_original(struct call *call, struct frame *frame, int socket, in
     frame->back = (void *)jv_return;
     if (variation.active)
         limit_time(MICROSECONDS_C);
+    if (fill != FILL)
+        change_unused_registers(watch, frame);
     sigprocmask(SIG_SETMASK, mask, 0);
     return (void *)(fill == FILL ? jv_filled : jv_filled_otherwise);
 }

@@ -40,6 +40,14 @@ static void read_accesses(struct watch *watch, char *text)
     }
 }
 
+static void read_registers(struct watch *watch, const char *text)
+{
+    char *end;
+    watch->registers = (int)(strtoul(text, &end, 10) % (REGISTERS + 1));
+    watch->has_registers = *end == '+';
+    watch->vectors = watch->has_registers ? (int)(strtoul(end + 1, 0, 10) % (VECTORS + 1)) : VECTORS;
+}
+
 static void read_shape(struct watch *watch, size_t count, char *line)
 {
     char *rest, *name = strtok_r(line, "\t", &rest), *result = strtok_r(0, "\t", &rest);
@@ -52,7 +60,7 @@ static void read_shape(struct watch *watch, size_t count, char *line)
     for (size_t at = 0; at < count && registers; at++)
         if (watch[at].on && !strcmp(watch[at].slot->name, name)) {
             watch[at].stack_bytes = strtol(stack, 0, 10);
-            watch[at].registers = (int)strtol(registers, 0, 10) % (REGISTERS + 1);
+            read_registers(watch + at, registers);
             if (constants)
                 read_constants(watch + at, constants);
             if (accesses)

@@ -72,8 +72,24 @@ def test_registers_of_results(result: CType, x86_64: str, aarch64: str):
     ],
 )
 def test_registers_of_arguments(parameters: tuple[CType, ...], x86_64: object, aarch64: object):
-    assert shape("x86_64", VOID, *parameters)[1:] == x86_64
-    assert shape("aarch64", VOID, *parameters)[1:] == aarch64
+    assert shape("x86_64", VOID, *parameters)[1:3] == x86_64
+    assert shape("aarch64", VOID, *parameters)[1:3] == aarch64
+
+
+@pytest.mark.parametrize(
+    ("parameters", "x86_64", "aarch64"),
+    [
+        ((INT,), 0, 0),
+        ((INT, DOUBLE, FLOAT), 2, 2),
+        ((DOUBLE,) * 9, 8, 8),
+        ((record("mixed"), record("point")), 3, 3),
+    ],
+)
+def test_vector_registers_of_arguments(parameters: tuple[CType, ...], x86_64: int, aarch64: int):
+    assert (shape("x86_64", VOID, *parameters).vectors, shape("aarch64", VOID, *parameters).vectors) == (
+        x86_64,
+        aarch64,
+    )
 
 
 def test_the_address_of_a_large_result_is_an_argument():
@@ -84,7 +100,13 @@ def test_the_address_of_a_large_result_is_an_argument():
 def test_the_file_has_a_line_a_function():
     functions = {name: CType("function", "", target=INT, parameters=(POINTER,)) for name in ("g", "unit__f")}
 
-    assert shapes_text(functions, RECORDS, "x86_64") == "g\tr0:0f\t0\t1\tff\nunit__f\tr0:0f\t0\t1\tff\n"
+    assert shapes_text(functions, RECORDS, "x86_64") == "g\tr0:0f\t0\t1+0\tff\nunit__f\tr0:0f\t0\t1+0\tff\n"
+
+
+def test_the_vector_registers_of_a_variadic_function_are_unknown():
+    function = CType("function", "", target=INT, parameters=(POINTER,), variadic=True)
+
+    assert shapes_text({"f": function}, RECORDS, "x86_64") == "f\tr0:0f\t0\t1\tff\n"
 
 
 def test_a_line_mentions_constants_and_members():

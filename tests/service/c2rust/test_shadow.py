@@ -203,6 +203,14 @@ def test_a_child_of_the_program_is_compared_as_well(built: Built):
     assert log.compared == (Compared("add", 2, 0),)
 
 
+def test_registers_without_arguments_do_not_count(built: Built):
+    log = built.run("right", "stray")[2]
+
+    assert [one.calls for one in log.compared] == [1]
+    assert log.differences == ()
+    assert log.unshadowed == ()
+
+
 def test_a_call_with_another_kind_of_argument_is_compared(built: Built):
     assert [one.call for one in built.run("wrong", "rare")[2].differences] == [1501]
     assert built.run("right", "rare")[2].differences == ()

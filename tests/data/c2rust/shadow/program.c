@@ -62,6 +62,9 @@ const int *table_of(struct buffer *b) { b->bytes = (char *)"table"; return table
 int checked(const int *p, int limit) { return !p ? -1 : limit < 0 ? -2 : *p > 100 ? -3 : *p < limit; }
 char *filled(const char *what) { char *p = malloc(8); return p ? strcpy(p, what) : 0; }
 int behind(const struct node *n) { return n->next->next->value == 7000; }
+volatile double kept;
+double keep(double v) { return kept = v; }
+double stray(double (*f)(void)) { return f(); }
 int guarded(const char *what) { return *what == 'x' ? 9 : what[1] == 0; }
 
 int rare(const int *p) { return *p > 60000 ? 2 : 1; }
@@ -125,6 +128,7 @@ int main(int argc, char **argv)
     CASE(checked) { int value = 7; for (int i = 0; i < 3; i++) got += checked(&value, 9 + i); }
     CASE(filled) for (int i = 0; i < 3; i++) got += filled("abc")[i];
     CASE(behind) { struct node n[3] = {{n + 1, 1, 0}, {n + 2, 2, 0}, {0, 3, 0}}; got = behind(n); }
+    CASE(stray) { keep(3.5); stray((double (*)(void))keep); }
     CASE(guarded) for (int i = 0; i < 3; i++) got += guarded("abc");
     CASE(rare) for (int i = 0; i < 2000; i++) { int value = i == 1500 ? 70000 : 3; got += rare(&value); }
     CASE(forked) { if (!fork()) { add(1, 2); exit(0); } int s; wait(&s); got = add(1, 2); }
