@@ -1,16 +1,19 @@
 """The gates refuse most of a seeded random sample of mutants of C functions."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
 from tests.bench.c2rust_mutants import measure, table
 from tests.bench.c2rust_mutations import draw_mutations
+from tests.bench.shared_statics import PREFIX, share_statics, static_variables
 from tests.servers import missing
 
 SOURCE = """int g(int, int);
@@ -56,6 +59,27 @@ def test_mutations_change_constants_operators_conditions_statements_and_argument
 def test_the_seed_decides_the_order_of_mutations(unit: UnitDefinitions) -> None:
     assert drawn(unit, "1") == drawn(unit, "1")
     assert drawn(unit, "1") != drawn(unit, "2")
+
+
+STATICS = b"""static int count = 1, sizes[] = {1, 2}; static const int most = 3;
+int next(void) { static int calls; return calls++ < most ? count++ : sizes[0]; }
+"""
+
+
+def test_a_library_in_c_uses_the_static_variables_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_bytes(STATICS)
+    unit = read_definitions(tmp_path, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
+
+    variables = static_variables(read_project([unit]).globals)
+    (tmp_path / "a.c").write_bytes(share_statics(STATICS, "a.c", variables["a.c"]))
+
+    assert {name for _, name in variables["a.c"]} == {"count", "sizes", "most"}
+    subprocess.run(["cc", "-c", "-fPIC", "-O0", "a.c"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["nm", "-u", "a.o"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert {f"{PREFIX}a__{name}" for name in ("count", "sizes", "most")} == set(symbols.split()) - {
+        "U",
+        "_GLOBAL_OFFSET_TABLE_",
+    }
 
 
 @pytest.mark.slow
