@@ -105,7 +105,7 @@ def _notices(body: ScanBody) -> Iterator[Html]:
 def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
     counts = Counter(one["cause"] or one["state"] for one in conversion["functions"].values()) if conversion else {}
-    translated = {"translated": ACCEPTED["translated"]} if counts["translated"] else {}
+    translated = {"translated": ACCEPTED["translated"]} if counts.get("translated") else {}
     states = {**translated, conversion["accepted"]: ACCEPTED[conversion["accepted"]], **STATES} if conversion else {}
     for state, label in states.items():
         yield _tile(label, counts[state], f"view=conversion&state={state}")
