@@ -1,7 +1,6 @@
 """`jarvis c2rust transpile` on a small library, with a scripted model; build, tests, gates and crate are real."""
 
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agents.server import Body, ModelServer, Step, calls, fails
+from tests.agents.translating import HEAD, answers, task_of
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import missing
 
@@ -48,7 +48,6 @@ check: lib.o check.o
 """
 FILES: dict[str, str | bytes] = {"lib.h": HEADER, "lib.c": LIBRARY, "check.c": TEST, "Makefile": MAKEFILE}
 COMMANDS = ("--build", "make check", "--test", "make test")
-HEAD = re.compile(r"(?:unsafe )?fn rust_(\w+)\(.*")
 BODIES = {
     "clamp": "{ if value < low { low } else if value > high { high } else { value } }",
     "total": "{ let mut all: i32 = 0; for one in numbers { all = all.wrapping_add(*one); } all }",
@@ -58,14 +57,9 @@ BODIES = {
 
 def head_of(body: Body) -> tuple[str, str]:
     """Return the name of the function that a conversation is about, and its planned signature."""
-    task = next(message["content"] for message in body["messages"] if message["role"] == "user")
-    match = HEAD.search(task)
-    assert match, task
-    return match[1], match[0]
-
-
-def answers(body: Body) -> int:
-    return sum(message["role"] == "assistant" for message in body["messages"])
+    match = HEAD.search(task_of(body))
+    assert match
+    return match[2], match[1]
 
 
 def perfect(body: Body) -> Step:
@@ -117,6 +111,7 @@ def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) 
     assert (ended.code, again.code) == (3, 3), ended.err
     assert "5 of 6 functions in Rust; 3 of them translated by the model" in ended.out
     assert "lib.c:11: twice: no body is accepted after 3 attempts; the last one fails check: E0425" in ended.out
+    assert "`fn rust_twice(a: i32) -> i32 { nonsense }`" in ended.out
     found = functions(jarvis)
     assert {name: (one["state"], one["proof"], one["attempts"]) for name, one in found.items()} == {
         "clamp": ("translated", "compared", 2),

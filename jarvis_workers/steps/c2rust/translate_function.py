@@ -200,6 +200,6 @@ def compile_errors(messages: Sequence[CargoMessage], item: CrateItem) -> str:
     own = [one for one in messages if one.level == "error" and function_of(one.file) == item.name.removeprefix("r#")]
     if not own:
         raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
-    rows = dict(enumerate(item.text.split("\n"), IMPORTS.count("\n") + 2))
+    rows = dict(enumerate(item.text.split("\n"), IMPORTS.count("\n") + 3))
     lines = (f"{one.code} {one.text}: `{rows.get(one.line, '').strip()}`" for one in own[:ERRORS_SHOWN])
     return "; ".join(lines)

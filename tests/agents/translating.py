@@ -1,0 +1,85 @@
+"""Scripted models that translate functions: their answers are made from the question."""
+
+import re
+from collections.abc import Mapping
+
+from tests.agents.server import Body, Step, calls
+
+HEAD = re.compile(r"^\S*?((?:unsafe )?fn rust_(\w+)\(.*)$", re.MULTILINE)
+MECHANICAL = re.compile(r'^(\S*?)pub unsafe extern "C" fn (?:r#)?\w+\((.*)\)(?: -> .*)? \{$', re.MULTILINE)
+PARAMETER = re.compile(r"(mut )?((?:r#)?\w+): ([^,]*(?:\([^)]*\)[^,]*)?)(?:, |$)")
+# How an argument in Rust becomes the pointer of the mechanical translation.
+POINTERS: Mapping[str, str] = {
+    "Option<&mut core::mem::MaybeUninit<": "{p}.map_or(core::ptr::null_mut(), |p| p.as_mut_ptr())",
+    "Option<&mut ": "{p}.map_or(core::ptr::null_mut(), core::ptr::from_mut)",
+    "Option<&core::ffi::CStr>": "{p}.map_or(core::ptr::null(), |p| p.as_ptr()).cast()",
+    "Option<&": "{p}.map_or(core::ptr::null(), core::ptr::from_ref)",
+    "&mut core::mem::MaybeUninit<": "{p}.as_mut_ptr()",
+    "&mut [": "{p}.as_mut_ptr()",
+    "&mut ": "core::ptr::from_mut({p})",
+    "&core::ffi::CStr": "{p}.as_ptr().cast_mut().cast()",
+    "&[": "{p}.as_ptr()",
+    "&": "core::ptr::from_ref({p})",
+}
+
+
+def task_of(body: Body) -> str:
+    """Return the question of a conversation."""
+    return next(message["content"] for message in body["messages"] if message["role"] == "user")
+
+
+def function_of(body: Body) -> str:
+    """Return the C name of the function that a conversation is about."""
+    match = HEAD.search(task_of(body))
+    assert match, task_of(body)
+    return match[2]
+
+
+def answers(body: Body) -> int:
+    """Return the number of answers so far."""
+    return sum(message["role"] == "assistant" for message in body["messages"])
+
+
+def mechanical_body(task: str) -> str:
+    """Return a body with the planned signature that does what the mechanical translation in the question does.
+
+    Returns an empty text if the question has none.
+    """
+    head, mechanical = HEAD.search(task), MECHANICAL.search(task)
+    if head is None or mechanical is None:
+        return ""
+    mark = mechanical[1]
+    lines = task[mechanical.end() + 1 :].split("\n")
+    end = next(number for number, line in enumerate(lines) if line == f"{mark}}}")
+    inner = "\n".join(line.removeprefix(mark) for line in lines[:end])
+    planned = PARAMETER.findall(_parameters(head[1]))
+    originals = PARAMETER.findall(mechanical[2])
+    slices = [name for _, name, kind in planned if kind.startswith(("&[", "&mut ["))]
+    names = {name: (name, kind) for _, name, kind in planned}
+    if len(planned) == len(originals):
+        # A parameter may have another name if the C name is that of an item.
+        names = {one[1]: (other[1], other[2]) for one, other in zip(originals, planned, strict=True)}
+    prologue = []
+    for mutable, name, kind in originals:
+        if name not in names:
+            prologue.append(f"let {mutable}{name}: {kind} = {slices.pop(0)}_.len() as {kind};" if slices else "")
+            continue
+        own, planned_kind = names[name]
+        form = next((form for start, form in POINTERS.items() if planned_kind.startswith(start)), "{p}")
+        prologue.append(f"let {own}_ = {own}; let {mutable}{name}: {kind} = {form.format(p=f'{own}_')};")
+    prologue.sort(key=lambda line: "_.len()" in line)
+    return f"{head[1]} {{\n    // SAFETY: as in C.\n    unsafe {{\n" + "\n".join([*prologue, inner]) + "\n}\n}"
+
+
+def _parameters(head: str) -> str:
+    depth, start = 0, head.index("(") + 1
+    for place in range(start, len(head)):
+        depth += (head[place] == "(") - (head[place] == ")")
+        if depth < 0:
+            return head[start:place]
+    return ""
+
+
+def perfect(body: Body) -> Step:
+    """Answer as the mechanical translation."""
+    return calls("submit_report", rust=mechanical_body(task_of(body)))
