@@ -35,7 +35,7 @@ from jarvis_workers.steps.c2rust.merge_bodies import function_types
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites, baseline
 from tests.bench.c2rust_mutations import Mutation, draw_mutations
 from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
-from tests.bench.shared_statics import RENAMED, share_statics, static_variables
+from tests.bench.shared_statics import RENAMED, share_statics, static_symbols
 
 LIMITS = BenchLimits(build_seconds=1800, test_seconds=600)
 LEAST_SECONDS, TIMES_AS_LONG = 60, 60
@@ -187,11 +187,11 @@ def _build_unoptimised(library: TranslatedLibrary) -> BenchSuites:
 
 
 def _share_statics(library: TranslatedLibrary) -> None:
-    """Edit the sources until the next test: C in a library uses the static variables of the program, as Rust does."""
+    """Edit the sources until the next test: C in a library uses static symbols of the program, as Rust does."""
     bench = library.bench
-    for file, variables in static_variables(library.project.project.globals).items():
+    for file, symbols in static_symbols(library.project.project.items).items():
         path = f"{PROJECT}/{file}"
-        text = share_statics(bench.in_work('cat "$1"', [path]), file, variables)
+        text = share_statics(bench.in_work('cat "$1"', [path]), file, symbols)
         edited = bench.write_file("edited", text)
         bench.in_work('cat "$1" > "$2"', [str(edited), path])
 
