@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from tests.agents.server import Body, Step, calls
 
 HEAD = re.compile(r"^\S*?((?:unsafe )?fn rust_(\w+)\(.*)$", re.MULTILINE)
-MECHANICAL = re.compile(r'^(\S*?)pub unsafe extern "C" fn (?:r#)?\w+\((.*)\)(?: -> .*)? \{$', re.MULTILINE)
+MECHANICAL = re.compile(
+    r'^pub unsafe extern "C" fn (?:r#)?\w+\(([^{]*)\)(?: -> [^{]*)? \{\n(.*?)\n\}$', re.MULTILINE | re.DOTALL
+)
+MARK = re.compile(r"^\w+\|", re.MULTILINE)
 PARAMETER = re.compile(r"(mut )?((?:r#)?\w+): ([^,]*(?:\([^)]*\)[^,]*)?)(?:, |$)")
 # How an argument in Rust becomes the pointer of the mechanical translation.
 POINTERS: Mapping[str, str] = {
@@ -45,15 +48,11 @@ def mechanical_body(task: str) -> str:
 
     Returns an empty text if the question has none.
     """
-    head, mechanical = HEAD.search(task), MECHANICAL.search(task)
+    head, mechanical = HEAD.search(task), MECHANICAL.search(MARK.sub("", task.partition("How C calls")[0]))
     if head is None or mechanical is None:
         return ""
-    mark = mechanical[1]
-    lines = task[mechanical.end() + 1 :].split("\n")
-    end = next(number for number, line in enumerate(lines) if line == f"{mark}}}")
-    inner = "\n".join(line.removeprefix(mark) for line in lines[:end])
     planned = PARAMETER.findall(_parameters(head[1]))
-    originals = PARAMETER.findall(mechanical[2])
+    originals = PARAMETER.findall(" ".join(mechanical[1].replace(",\n)", ")").split()).removesuffix(","))
     slices = [name for _, name, kind in planned if kind.startswith(("&[", "&mut ["))]
     names = {name: (name, kind) for _, name, kind in planned}
     if len(planned) == len(originals):
@@ -68,7 +67,7 @@ def mechanical_body(task: str) -> str:
         form = next((form for start, form in POINTERS.items() if planned_kind.startswith(start)), "{p}")
         prologue.append(f"let {own}_ = {own}; let {mutable}{name}: {kind} = {form.format(p=f'{own}_')};")
     prologue.sort(key=lambda line: "_.len()" in line)
-    return f"{head[1]} {{\n    // SAFETY: as in C.\n    unsafe {{\n" + "\n".join([*prologue, inner]) + "\n}\n}"
+    return f"{head[1]} {{\n    // SAFETY: as in C.\n    unsafe {{\n" + "\n".join([*prologue, mechanical[2]]) + "\n}\n}"
 
 
 def _parameters(head: str) -> str:

@@ -129,6 +129,10 @@ def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) 
     assert (library.with_name("again") / "src" / "lib_c.rs").read_text() == text
     subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
     assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0
+    (crate / "src" / "lib_c.rs").write_text(text.replace("for one in numbers", "for one in numbers.iter().rev()"))
+    checked = jarvis.spawn("c2rust", "check", "--crate-dir", crate)
+    assert checked.code == 0, checked.err + checked.out
+    assert "src/lib_c.rs:14: total: passes (form, signature, check" in checked.out, checked.out
 
 
 @pytest.mark.slow

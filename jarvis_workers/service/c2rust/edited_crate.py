@@ -11,7 +11,7 @@ from jarvis_workers.c2rust.crate_edits import CrateEdits, read_edits
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.service.c2rust.conversion_results import read_conversion, read_crate_files
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
-from jarvis_workers.service.c2rust.fast_run import FAST, require_tools
+from jarvis_workers.service.c2rust.fast_run import FAST, TRANSPILE, require_tools
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.steps.c2rust import merge_bodies
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 MOST_RUNS = 10_000
+# The kinds of runs whose crates have functions in Rust.
+IN_RUST = FAST, TRANSPILE
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def check_crate(
     before = read_crate_files(store, resources.blobs, run)
     with store.read() as session:
         work = merge_bodies.load(session, run)
-    skeleton = work.read_skeleton(resources.blobs)
+    skeleton = work.read_skeleton(resources.blobs, conversion)
     accepted = [skeleton.bodies[one.slot] for one in conversion.functions if one.accepted]
     edits = read_edits(before, now, accepted)
     if not edits.functions:
@@ -102,13 +104,13 @@ def check_crate(
 def _run_of(store: "Store", crate: Path, name: str, project: Path | None) -> "Run":
     if project is not None:
         root = os.fsencode(os.path.realpath(project))
-        found = (run for run in newest_runs(store, MOST_RUNS) if run.kind == FAST and run.root_raw == root)
+        found = (run for run in newest_runs(store, MOST_RUNS) if run.kind in IN_RUST and run.root_raw == root)
         if run := next(found, None):
             return run
         raise UsageError(f"{project}: no conversion of this project; convert it with: jarvis c2rust fast -p {project}")
     try:
         run = find_run(store, name or "-")
-        if run.kind != FAST:
+        if run.kind not in IN_RUST:
             raise UsageError(f"run {run.id} has written no translated functions")
         return run
     except UsageError as error:

@@ -50,7 +50,7 @@ class EditOutcome(NamedTuple):
 
 def check_edits(crate: EditedCrate, work: MergeWork, conversion: Conversion, resources: Resources) -> EditOutcome:
     """Return the gate results of the edited functions. Raises StepFailed if there are no programs to test with."""
-    skeleton = work.read_skeleton(resources.blobs)
+    skeleton = work.read_skeleton(resources.blobs, conversion)
     types = function_types(CrateSources.open(work.units, work.snapshot, work.options, resources.blobs).project)
     with project_bench(resources, work.options) as bench, checked_bench(resources, work.options) as checked:
         suites = BenchSuites(bench, work.options.tests, skeleton.suite_limits, checked)

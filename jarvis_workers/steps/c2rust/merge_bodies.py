@@ -63,9 +63,15 @@ class MergeWork(JsonRecord):
     translations: Sequence[str] = ()
     options: FastOptions = field(metadata={"read": read_options})
 
-    def read_skeleton(self, blobs: Blobs) -> Skeleton:
-        """Read the skeleton of the run. Raises StepFailed if there is none."""
-        return decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in self.skeleton])))
+    def read_skeleton(self, blobs: Blobs, conversion: Conversion | None = None) -> Skeleton:
+        """Read the skeleton of the run, with the bodies of a model that its conversion uses.
+
+        Raises StepFailed if there is none.
+        """
+        skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in self.skeleton])))
+        translated = {one.slot for one in conversion.functions if one.state == "translated"} if conversion else set()
+        bodies = read_translated(blobs, [_done(one) for one in self.translations]) if translated else {}
+        return with_bodies(skeleton, {slot: bodies[slot] for slot in translated})
 
 
 read_work = MergeWork.decode
