@@ -80,7 +80,7 @@ struct watch {
     struct access *accesses;
     uint64_t constant_count, access_count;
     pid_t process;
-    int on, active, reached, stale, registers, vectors, has_registers, pieces, varied, failed, endless, allocates;
+    int on, active, reached, stale, registers, vectors, has_registers, pieces, varied, different, failed, endless, allocates;
     struct piece piece[MOST_PIECES];
 };
 

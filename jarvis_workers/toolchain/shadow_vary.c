@@ -341,7 +341,7 @@ static int start_variation(struct watch *watch, struct frame *frame, int failure
         log_end(watch, frame, status);
         outcome->is_different = 1;
     }
-    watch->differences += outcome->is_different;
+    watch->different += outcome->is_different;
     return 0;
 }
 
@@ -355,7 +355,7 @@ static void end_variation(int is_different)
 
 static int has_varied_enough(const struct watch *watch)
 {
-    return !variation.most || watch->differences >= MOST_DIFFERENT_VARIED || watch->endless >= MOST_ENDLESS;
+    return !variation.most || watch->different >= MOST_DIFFERENT_VARIED || watch->endless >= MOST_ENDLESS;
 }
 
 /* Repeats a call with variations. Returns in the program, and in each process with a varied call. */

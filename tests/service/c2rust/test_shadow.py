@@ -231,6 +231,13 @@ def test_calls_are_varied_where_those_of_the_program_show_no_difference(built: B
     assert [one.variation for one in log.differences] == [one.variation for one in again.differences]
 
 
+def test_calls_of_the_program_are_compared_after_many_differences_of_varied_ones(built: Built):
+    differences = built.run("wrong", "in_range", vary=256)[2].differences
+
+    assert sum(bool(one.variation) for one in differences) >= 8
+    assert any(one.call > 100 and not one.variation for one in differences)
+
+
 def test_variations_differ_between_command_lines(built: Built):
     one, other = (
         [difference.variation for difference in built.run("wrong", "checked", *words, vary=96)[2].differences]

@@ -63,6 +63,7 @@ int checked(const int *p, int limit) { return !p ? -1 : limit < 0 ? -2 : *p > 10
 char *filled(const char *what) { char *p = malloc(8); return p ? strcpy(p, what) : 0; }
 int behind(const struct node *n) { return n->next->next->value == 7000; }
 volatile double kept;
+int in_range(const int *p) { return *p >= 0 && *p < 100; }
 double keep(double v) { return kept = v; }
 double stray(double (*f)(void)) { return f(); }
 int guarded(const char *what) { return *what == 'x' ? 9 : what[1] == 0; }
@@ -128,6 +129,7 @@ int main(int argc, char **argv)
     CASE(checked) { int value = 7; for (int i = 0; i < 3; i++) got += checked(&value, 9 + i); }
     CASE(filled) for (int i = 0; i < 3; i++) got += filled("abc")[i];
     CASE(behind) { struct node n[3] = {{n + 1, 1, 0}, {n + 2, 2, 0}, {0, 3, 0}}; got = behind(n); }
+    CASE(in_range) for (int i = 0; i < 200; i++) got += in_range(&i);
     CASE(stray) { keep(3.5); stray((double (*)(void))keep); }
     CASE(guarded) for (int i = 0; i < 3; i++) got += guarded("abc");
     CASE(rare) for (int i = 0; i < 2000; i++) { int value = i == 1500 ? 70000 : 3; got += rare(&value); }

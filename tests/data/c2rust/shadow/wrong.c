@@ -37,6 +37,7 @@ const int *jvr_table_of(struct buffer *b) { b->bytes = (char *)"tables"; return 
 int jvr_checked(const int *p, int limit) { if (!p) return -1; if (limit < 0) return -2; return *p > 101 ? -3 : *p <= limit; }
 char *jvr_filled(const char *what) { char *p = malloc(8); memset(p, 0, 4); return memcpy(p, what, strlen(what) + 1); }
 int jvr_behind(const struct node *n) { return n->next->next->value == 8000; }
+int jvr_in_range(const int *p) { return *p != 5000; }
 int jvr_guarded(const char *what) { return !what[1]; }
 int jvr_rare(const int *p) { return 1 + (*p > 80000); }
 extern int program__clip(int), clip_next(int);
