@@ -214,7 +214,10 @@ def test_a_run_of_an_agent_has_an_answer_and_no_findings(jarvis: Jarvis, tree: P
         ask(jarvis)
 
     assert "print its answer with: jarvis runs report" in jarvis("runs", "export", "last").line
-    assert "an answer is written as text, markdown, json" in jarvis("runs", "report", "last", "--format", "html").line
+    assert (
+        '"html" is not a format for answers; use one of text, markdown, json'
+        in jarvis("runs", "report", "last", "--format", "html").line
+    )
     assert jarvis("runs", "wait", "last").code == 0
     assert "no conversations; it is a sec.fast run" in transcript_of_a_scan(jarvis, tree)
 
