@@ -4,6 +4,7 @@ One fork processes the items in order and reports each result as it completes; w
 after the item that killed it. For single-threaded processes only.
 """
 
+import gc
 import json
 import math
 import os
@@ -87,6 +88,7 @@ def _serve(
     """Run the child side of the fork; this never returns to the parent's code."""
     try:
         die_with_parent(parent)
+        gc.freeze()  # else a collection here would run destructors of the parent's garbage, such as open connections
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for item in items:
             _end_by(cpu_seconds() + PATIENCE * seconds(item))

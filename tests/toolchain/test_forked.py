@@ -10,11 +10,21 @@ pytestmark = pytest.mark.timing
 
 # A process of its own: one that tests run in may have threads, and does not fork well.
 PROGRAM = """
-import json, os, signal, sys, time
+import gc, json, os, signal, sys, time
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 
+class Connection:
+    def __del__(self):
+        if os.getpid() != parent: os._exit(7)
+
+gc.disable()
+parent, garbage = os.getpid(), Connection()
+garbage.itself = garbage
+del garbage
+
 def work(item):
+    if item == "collects garbage": gc.collect()
     if item == "killed": os.kill(os.getpid(), signal.SIGKILL)
     if item == "left": os._exit(3)
     if item == "raised": raise ValueError("no such thing")
@@ -43,6 +53,12 @@ def test_pieces_that_end_well_share_one_process_apart() -> None:
 
     assert [item for item, _ in told] == ["a", "b", "c"]
     assert len({process for _, process in told} | {parent}) == 2
+
+
+def test_garbage_of_the_parent_is_not_collected_in_the_fork() -> None:
+    _, told = apart("collects garbage", "a")
+
+    assert [item for item, _ in told] == ["collects garbage", "a"]
 
 
 @pytest.mark.sample(1)
