@@ -63,7 +63,7 @@ def _clusters(symbols: Iterable[Symbol]) -> Iterator[str]:
     for symbol in symbols:
         files[symbol.extent.file].append(symbol)
     for number, (file, members) in enumerate(sorted(files.items()), 1):
-        yield f"  subgraph cluster_{number} {{\n    label={_quoted(shown(file))};\n"
+        yield f"  subgraph cluster_{number} {{\n    label={quoted(shown(file))};\n"
         yield from (f"  {_node(symbol)}" for symbol in members)
         yield "  }\n"
 
@@ -71,8 +71,8 @@ def _clusters(symbols: Iterable[Symbol]) -> Iterator[str]:
 def _node(symbol: Symbol) -> str:
     place = f"{shown(symbol.extent.file)}:{symbol.extent.line}"
     style = "" if symbol.complete else ", style=dashed"
-    label = _quoted(symbol.qualified_name or symbol.name)
-    return f"  n{symbol.id} [label={label}, tooltip={_quoted(place)}, shape={_SHAPES[symbol.category]}{style}];\n"
+    label = quoted(symbol.qualified_name or symbol.name)
+    return f"  n{symbol.id} [label={label}, tooltip={quoted(place)}, shape={_SHAPES[symbol.category]}{style}];\n"
 
 
 def _edge(edge: Edge) -> str:
@@ -80,7 +80,7 @@ def _edge(edge: Edge) -> str:
     return f"  n{edge.caller} -> n{edge.callee}{style};\n"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Return the text as a quoted DOT string, truncated if it is long."""
     short = visible(text)
     short = short if len(short) <= _LABEL_MAX else f"{short[: _LABEL_MAX - 1]}…"

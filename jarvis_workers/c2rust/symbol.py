@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.library_replacement import LibraryReplacement
 from jarvis_workers.source.clang.unit import ReferenceKind, SymbolDefinition
 
 
@@ -14,13 +15,14 @@ class Symbol(SymbolDefinition):
     Ids count from 1 in the order of file, line, column and key.  `calls` are the names of all functions that it calls,
     including those outside the project.  A symbol is not `complete` if the unit that it was read from had errors, or if
     no unit defines it.  `arguments_hash` belongs to the unit that it was read from, the first by path if there are
-    several.
+    several.  Libraries stand for a function with a `replacement`, which has no edges.
     """
 
     id: int
     calls: tuple[str, ...] = ()
     complete: bool = True
     arguments_hash: str = ""
+    replacement: LibraryReplacement | None = None
 
 
 class Edge(NamedTuple):

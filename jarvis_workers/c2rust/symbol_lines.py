@@ -1,7 +1,8 @@
 """Write the lines of symbols.jsonl and symbols_raw.jsonl: a JSON object per symbol.
 
 The fields are those of seed 001, "核心产物与文件约定", and of its original; `source_hash`, `facts` and `complete` are
-added.  Paths that are not valid UTF-8 contain `\\xNN` for invalid bytes, see `jarvis_workers.paths`.
+added; functions that libraries replace also have `lib_replacement`.  Paths that are not valid UTF-8 contain `\\xNN` for
+invalid bytes, see `jarvis_workers.paths`.
 """
 
 import json
@@ -45,7 +46,7 @@ def symbol_fields(symbol: Symbol, references: Sequence[int]) -> dict[str, object
         "signature": symbol.signature,
         "return_type": symbol.return_type,
         "params": [{"name": one.name, "type": one.type} for one in symbol.parameters],
-        "ref": list(references),
+        "ref": symbol.replacement.references if symbol.replacement else list(references),
         "calls": list(symbol.calls),
         "language": symbol.language,
         "file": shown(extent.file),
@@ -57,6 +58,7 @@ def symbol_fields(symbol: Symbol, references: Sequence[int]) -> dict[str, object
         "source_hash": symbol.source_hash,
         "facts": list(symbol.facts),
         "complete": symbol.complete,
+        **({"lib_replacement": symbol.replacement.fields()} if symbol.replacement else {}),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from jarvis_workers.c2rust.library_replacement import LibraryReplacement
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, leaves_the_root, listing, plain, shown
@@ -70,6 +71,12 @@ class SymbolLine(BaseModel):
     source_hash: str = ""
     facts: tuple[str, ...] = ()
     complete: bool = True
+    lib_replacement: LibraryReplacement | None = None
+
+    @property
+    def references(self) -> tuple[int | str, ...]:
+        """The symbols that it uses: none if libraries replace it."""
+        return () if self.lib_replacement else (self.calls or ()) if self.ref is None else self.ref
 
 
 def read_symbols(lines: Iterable[str], file: str, root: bytes = b"") -> SymbolFile:
@@ -83,7 +90,7 @@ def read_symbols(lines: Iterable[str], file: str, root: bytes = b"") -> SymbolFi
     edges: set[Edge] = set()
     missing: set[str] = set()
     for line, symbol in zip(read, symbols, strict=True):
-        for reference in line.calls or () if line.ref is None else line.ref:
+        for reference in line.references:
             if target := names.target(reference, symbol):
                 edges.add(Edge(symbol.id, target.id, _kind(target, line)))
             elif line.ref is not None:
@@ -141,6 +148,7 @@ def _symbol(line: SymbolLine, root: bytes) -> Symbol:
         calls=tuple(sorted({*line.calls})) if line.calls else (),
         complete=line.complete,
         arguments_hash=line.compile_args_hash,
+        replacement=line.lib_replacement,
     )
 
 
