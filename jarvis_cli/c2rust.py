@@ -22,6 +22,8 @@ from jarvis_cli.c2rust_fast_options import (
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
 from jarvis_cli.c2rust_options import ProjectScan
+from jarvis_cli.c2rust_replace_options import EXAMPLES as REPLACE
+from jarvis_cli.c2rust_replace_options import LibraryReplace
 from jarvis_cli.c2rust_roadmap import EXAMPLES as ROADMAP
 from jarvis_cli.c2rust_roadmap import roadmap
 from jarvis_cli.option_records import taking_options
@@ -35,6 +37,18 @@ def scan(ctx: typer.Context, options: ProjectScan) -> int:
     from jarvis_cli.c2rust_scan import scan_project  # noqa: PLC0415  (the store is slow to import)
 
     return scan_project(options)
+
+
+def lib_replace(ctx: typer.Context, options: LibraryReplace) -> int:
+    """Ask a model which functions of a scanned project Rust crates can replace, and prune what only these need.
+
+    A function is judged with all that it uses; if it is refused, the functions that it uses are judged. main and
+    functions of exported tables stay. Crates other than std must be in c2rust.allowed_crates. symbols.jsonl and
+    translation_order.jsonl become the pruned ones. Exit 3: a function could not be judged; it is not replaced.
+    """
+    from jarvis_cli.c2rust_replace import replace_functions  # noqa: PLC0415
+
+    return replace_functions(options)
 
 
 def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
@@ -79,6 +93,9 @@ app.command("scan", short_help="Read symbols, call graph and translation order."
 app.command("symbols", short_help="List symbols, or show one with its users.", examples=SYMBOLS)(symbols)
 app.command("graph", short_help="Write the call graph as DOT, picture or page.", examples=GRAPH)(graph)
 app.command("order", short_help="Print the translation order.", examples=ORDER)(order)
+app.command("lib-replace", short_help="Replace functions by Rust crates, with a model.", examples=REPLACE)(
+    taking_options(LibraryReplace, lib_replace)
+)
 app.command("skeleton", short_help="Give functions Rust signatures that pass the tests.", examples=SKELETON_EXAMPLES)(
     taking_options(SkeletonConversion, skeleton)
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
@@ -17,7 +18,7 @@ from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.named_runs import RunName
 from jarvis_workers.service.runs import find_run, resume
 from jarvis_workers.service.sources import SourceTree, open_source
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
 
@@ -42,6 +43,18 @@ class ProjectCommand:
     quiet: bool
 
 
+@dataclass(frozen=True)
+class RunCommand:
+    """A command that executes a run over the tree at a path; a run with a `name` is continued by the next command."""
+
+    path: str
+    request: Callable[[SourceTree, str, Display], RunRequest[RunInput]]
+    deliver: Callable[[Store, Blobs, Run, Display], int]
+    detach: bool
+    quiet: bool
+    name: RunName | None = None
+
+
 def project_settings(
     where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
 ) -> Settings:
@@ -53,12 +66,38 @@ def project_settings(
 
 
 def execute_project(settings: Settings, command: ProjectCommand) -> int:
+    """Execute the run of a command that compiles a project; return the exit code."""
+    run = RunCommand(
+        command.path,
+        partial(_planned_request, settings, command),
+        command.deliver,
+        command.detach,
+        command.quiet,
+        command.name(settings),
+    )
+    return execute_run(settings, run)
+
+
+def _planned_request(
+    settings: Settings, command: ProjectCommand, source: SourceTree, executor: str, screen: Display
+) -> RunRequest[RunInput]:
+    """Determine how the project is compiled, and return the request."""
+    choice = CompileOptions.from_settings(
+        settings, compile_commands=command.compile_commands, configure=command.configure, build=command.build
+    )
+    plan = plan_of(settings, source.path, choice, lambda line: screen.tell(f"running: {line}"))
+    for warning in plan.warnings:
+        screen.tell(warning)
+    return command.request(settings, source, plan, executor)
+
+
+def execute_run(settings: Settings, command: RunCommand) -> int:
     """Execute the run of a command; return the exit code."""
     require_extras(settings)
     return (_on_cluster if settings.place == "cluster" else _here)(settings, command)
 
 
-def _here(settings: Settings, command: ProjectCommand) -> int:
+def _here(settings: Settings, command: RunCommand) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(command.quiet) as screen,
@@ -74,11 +113,11 @@ def _here(settings: Settings, command: ProjectCommand) -> int:
                 resume(store, earlier, local.executor, settings.lease_seconds, budget=None)
                 return run_locally(local, earlier.id, screen)
 
-            run = begin_or_go_on(store, command.name(settings), screen, begin=begin, go_on=go_on)
+            run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on)
         return command.deliver(store, wiring.blobs_of(settings), run, screen)
 
 
-def _on_cluster(settings: Settings, command: ProjectCommand) -> int:
+def _on_cluster(settings: Settings, command: RunCommand) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
@@ -91,23 +130,17 @@ def _on_cluster(settings: Settings, command: ProjectCommand) -> int:
             def go_on(earlier: Run) -> str:
                 return resume_on_cluster(store, earlier, settings, None)
 
-            run_id = begin_or_go_on(store, command.name(settings), screen, begin=begin, go_on=go_on)
+            run_id = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on)
             if command.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
         return command.deliver(store, blobs, run, screen)
 
 
-def _submitted(settings: Settings, store: Store, command: ProjectCommand, executor: str, screen: Display) -> str:
-    """Determine how the project is compiled, submit the run, and return its id."""
-    choice = CompileOptions.from_settings(
-        settings, compile_commands=command.compile_commands, configure=command.configure, build=command.build
-    )
+def _submitted(settings: Settings, store: Store, command: RunCommand, executor: str, screen: Display) -> str:
+    """Submit the run, and return its id."""
     with open_source(command.path, bounds=wiring.tree_bounds_of(settings)) as source:
-        plan = plan_of(settings, source.path, choice, lambda line: screen.tell(f"running: {line}"))
-        for warning in plan.warnings:
-            screen.tell(warning)
-        request = command.request(settings, source, plan, executor)
+        request = command.request(source, executor, screen)
         if executor.startswith("local:"):
             return submit(store, wiring.blobs_of(settings), request, screen.packing)
         from jarvis_workers.service import remote  # noqa: PLC0415

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import typer
 
-from jarvis_cli import agent_output, conversion_output, exits, symbol_output
+from jarvis_cli import agent_output, conversion_output, exits, replacement_output, symbol_output
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
@@ -16,6 +16,7 @@ from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.c2rust.conversion_results import is_conversion
+from jarvis_workers.service.c2rust.replacement_results import is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
@@ -54,12 +55,19 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             answer = conversations.read_answer(store, wiring.blobs_of(settings), ended)
             screen.conclude(agent_output.summary(store, ended, answer), well=ended.state == "done")
             return agent_output.exit_code(ended)
-        if is_conversion(ended):
-            return conversion_output.conclude_conversion(store, wiring.blobs_of(settings), ended, screen)
-        if is_symbol_scan(ended):
-            return symbol_output.conclude(store, wiring.blobs_of(settings), ended, screen)
+        if concludes := _conclusion(ended):
+            return concludes(store, wiring.blobs_of(settings), ended, screen)
         body = retry_with_notice(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
         return conclude(ended, body, Delivery(None, "json", quiet=quiet), screen)
+
+
+def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
+    """Return the function that prints the outcome of a run over a C project, or None for other runs."""
+    if is_conversion(run):
+        return conversion_output.conclude_conversion
+    if is_replacement(run):
+        return replacement_output.conclude_replacement
+    return symbol_output.conclude if is_symbol_scan(run) else None
 
 
 def _check_broker(settings: Settings, run: Run) -> None:
@@ -120,6 +128,8 @@ def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
     """Return the function that reports on a run of this kind."""
     if is_conversion(run):
         return conversion_output.deliver_conversion
+    if is_replacement(run):
+        return replacement_output.deliver_replacement_report
     if is_symbol_scan(run):
         return symbol_output.deliver_report
     return agent_output.deliver_answer if run.kind == agent_output.KIND else deliver

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import agent_output, conversion_output, exits, symbol_output
+from jarvis_cli import agent_output, conversion_output, exits, replacement_output, symbol_output
 from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.report_target import Delivery, write_report
@@ -20,6 +20,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion
+from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.reports import reports
@@ -113,6 +114,8 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             return agent_output.exit_code(target_run) if target_run.ended else exits.INCOMPLETE
         if is_conversion(target_run):
             return conversion_output.write_conversion_report(store, blobs, target_run, delivery)
+        if is_replacement(target_run):
+            return replacement_output.write_replacement_report(store, blobs, target_run, delivery)
         if is_symbol_scan(target_run):
             return symbol_output.write_symbol_report(store, blobs, target_run, delivery)
         body = reports.read_body(store, blobs, target_run)
@@ -149,6 +152,10 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             )
         if is_conversion(target_run):
             for path in export_conversion(store, wiring.blobs_of(settings), target_run, directory, say=write_line):
+                typer.echo(plain(str(path)))
+            return exits.DONE
+        if is_replacement(target_run):
+            for path in ReplacementResult(store, wiring.blobs_of(settings), target_run).export(directory, write_line):
                 typer.echo(plain(str(path)))
             return exits.DONE
         if is_symbol_scan(target_run):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
-NO_MODEL = "a model translates the functions: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
+NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
 
 

@@ -21,6 +21,8 @@ from jarvis_workers.service.c2rust.scan_report import gap_warnings, read_scan_re
 from jarvis_workers.service.jarvis_directory import make_directory
 
 SYMBOLS, RAW_SYMBOLS, ORDER, ROOTS = "symbols.jsonl", "symbols_raw.jsonl", "translation_order.jsonl", "roots.txt"
+# A copy of symbols.jsonl after the replacement of functions by libraries.
+PRUNED_SYMBOLS = "symbols_library_pruned.jsonl"
 # The edited symbols.jsonl of a user, if a scan replaces it.
 EDITED_SYMBOLS = "symbols.jsonl.orig"
 # Names of entries to translate last, in addition to `main`; older versions used the second and third variable.
@@ -95,10 +97,11 @@ def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], sa
 
 
 def keep_edited(directory: Path, say: Say | None = None) -> None:
-    """Rename symbols.jsonl before it is replaced if it was edited since the scan; then call `say` with a notice."""
+    """Rename symbols.jsonl before it is replaced if a user edited it; then call `say` with a notice."""
     edited, target = directory / SYMBOLS, directory / EDITED_SYMBOLS
     try:
-        if filecmp.cmp(edited, directory / RAW_SYMBOLS, shallow=False):
+        copies = [path for name in (RAW_SYMBOLS, PRUNED_SYMBOLS) if (path := directory / name).is_file()]
+        if not copies or any(filecmp.cmp(edited, path, shallow=False) for path in copies):
             return
         edited.replace(target)
     except FileNotFoundError:

@@ -1,12 +1,14 @@
-"""The pipelines of C projects: read them; give functions Rust signatures; convert them without or with a model."""
+"""The pipelines of C projects: read them; replace functions by libraries; convert them without or with a model."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
+REPLACE = "c2rust.replace"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
+UNJUDGED = "function was not judged", "functions were not judged"
 UNTRANSLATED = "function is not translated by the model", "functions are not translated by the model"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
@@ -23,6 +25,13 @@ READING = (
 )
 
 register_pipeline(SCAN, (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)))
+register_pipeline(
+    REPLACE,
+    (
+        Stage("replace", module=f"{STEPS}.replace_functions", queue=AGENT_QUEUE, units="functions", missing=UNJUDGED),
+        Stage("prune", module=f"{STEPS}.prune_symbols", queue=CONTROL_QUEUE),
+    ),
+)
 CONVERSION = (
     *READING,
     Stage(

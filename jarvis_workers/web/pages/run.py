@@ -8,6 +8,7 @@ from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
 from jarvis_workers.service.c2rust.conversion_results import is_conversion, render_conversion, result_lines
+from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
@@ -120,6 +121,9 @@ def _result(run: Run) -> dict[str, Any] | None:
             return {"conversion": "\n".join(result_lines(world.store, world.blobs, run))} if run.ended else None
         except (SnapshotError, UsageError) as error:
             return {"problem": str(error)}
+    if is_replacement(run):
+        lines = ReplacementResult(world.store, world.blobs, run).lines() if run.ended else ()
+        return {"symbols": "\n".join(lines)} if run.ended else None
     if not is_symbol_scan(run):
         return conversations.read_answer(world.store, world.blobs, run)
     try:

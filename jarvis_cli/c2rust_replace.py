@@ -1,0 +1,65 @@
+"""Execute `jarvis c2rust lib-replace`."""
+
+from functools import partial
+
+from jarvis_cli.c2rust_replace_options import LibraryReplace
+from jarvis_cli.project_run import RunCommand, execute_run, project_settings
+from jarvis_cli.replacement_output import deliver_replacement
+from jarvis_cli.status_output import Display
+from jarvis_workers.service.c2rust.fast_run import require_model
+from jarvis_workers.service.c2rust.replacement_run import (
+    ReplaceChoice,
+    ReplaceInput,
+    listed,
+    names_in,
+    replace_request,
+)
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.submit import RunRequest
+from jarvis_workers.settings import Settings
+from jarvis_workers.store.values import Run
+
+
+def replace_functions(options: LibraryReplace) -> int:
+    """Replace functions of a project by libraries, and write its files; return the exit code."""
+    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=options.detach)
+    require_model(settings, options.group)
+    choice = _choice(options)
+    command = RunCommand(
+        str(options.path),
+        request=partial(_request, settings, options, choice),
+        deliver=partial(_deliver, options),
+        detach=options.detach,
+        quiet=options.quiet,
+    )
+    return execute_run(settings, command)
+
+
+def _choice(options: LibraryReplace) -> ReplaceChoice:
+    roots = names_in(options.root_list_file) if options.root_list_file else []
+    return ReplaceChoice(
+        group=options.group,
+        roots=(*roots, *listed(options.root_list_syms)),
+        library=options.library,
+        disabled=listed(options.disabled_libs),
+        max_functions=options.max_funcs,
+        resume=options.resume,
+    )
+
+
+def _request(
+    settings: Settings,
+    options: LibraryReplace,
+    choice: ReplaceChoice,
+    source: SourceTree,
+    executor: str,
+    screen: Display,
+) -> RunRequest[ReplaceInput]:
+    labels = parse_labels(options.label or ())
+    return replace_request(settings, source, executor, choice, labels, screen.tell)
+
+
+def _deliver(options: LibraryReplace, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    return deliver_replacement(store, blobs, run, screen, quiet=options.quiet)

@@ -1,0 +1,82 @@
+"""The project of a run that replaces functions: its graph, and which of its functions to judge."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+from jarvis_workers.c2rust.function_uses import UseGraph, function_uses, root_functions
+from jarvis_workers.c2rust.library_pruning import Verdicts, earlier_verdicts, open_functions
+from jarvis_workers.c2rust.library_replacement import FunctionVerdict
+from jarvis_workers.c2rust.order import ENTRY
+from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.store.values import AGENT_QUEUE, NewJob, StageJob
+
+STEP, VERDICT = "replace", "verdict"
+LABEL_LENGTH, WEIGHT_MAX = 160, 1_000_000
+PROJECTS_MAX = 2
+
+
+@dataclass(frozen=True)
+class FunctionPayload(JsonRecord):
+    """The function of a job, by its id."""
+
+    function: int
+
+
+@dataclass(frozen=True)
+class ReplaceableProject:
+    """The symbols of a project, with the functions where its judgement begins, and the ids of entry points."""
+
+    symbols: SymbolFile
+    uses: UseGraph
+    roots: tuple[int, ...]
+    entries: frozenset[int]
+
+    def to_judge(self, start: Iterable[int], verdicts: Verdicts) -> Iterator[int]:
+        """Yield the functions to judge next, given the verdicts so far."""
+        return open_functions(self.uses, start, verdicts, self.entries)
+
+    def count_judged(self, verdicts: Verdicts) -> int:
+        """Return the number of verdicts, without those on functions that were replaced in the input."""
+        return sum(not self.symbols.graph.by_id[number].replacement for number in verdicts)
+
+    def job(self, number: int) -> NewJob:
+        """Return the job that judges a function; functions that use many others come first."""
+        symbol = self.symbols.graph.by_id[number]
+        return NewJob(
+            STEP,
+            AGENT_QUEUE,
+            (symbol.qualified_name or symbol.name)[:LABEL_LENGTH],
+            sha256(f"{STEP}:{number}".encode()).hexdigest(),
+            payload=FunctionPayload(number).to_json(),
+            weight=min(len(self.uses.reached([number])), WEIGHT_MAX),
+        )
+
+
+def project_of(options: ReplaceOptions, blobs: Blobs) -> ReplaceableProject:
+    """Return the project of a run. Raises UsageError for a root that does not exist."""
+    symbols, uses = _read(blobs, options.symbols)
+    names = {ENTRY, *options.entries}
+    entries = frozenset(one.id for one in symbols.graph.symbols if one.name in names)
+    return ReplaceableProject(symbols, uses, tuple(root_functions(symbols.graph, uses, options.roots)), entries)
+
+
+@lru_cache(PROJECTS_MAX)
+def _read(blobs: Blobs, name: str) -> tuple[SymbolFile, UseGraph]:
+    """Return the symbols in a blob, which the conversations of a process share."""
+    symbols = read_symbols(blobs.read(name).decode().split("\n"), "symbols.jsonl")
+    return symbols, function_uses(symbols.graph)
+
+
+def verdicts_of(
+    project: ReplaceableProject, options: ReplaceOptions, blobs: Blobs, jobs: Iterable[StageJob]
+) -> dict[int, FunctionVerdict]:
+    """Return the verdicts of earlier runs and of the finished jobs of this one."""
+    names = (read_result(blobs, job.result).blobs.get(VERDICT) for job in jobs)
+    found = [FunctionVerdict.model_validate_json(blobs.read(name)) for name in names if name]
+    return earlier_verdicts(project.symbols.graph) | options.earlier | {one.id: one for one in found}
