@@ -62,7 +62,9 @@ def test_the_seed_decides_the_order_of_mutations(unit: UnitDefinitions) -> None:
 
 
 STATICS = b"""static int count = 1, sizes[] = {1, 2}; static const int most = 3;
-static int size(int at) { return sizes[at & 1]; }
+static int size(int at); // declared
+int first(void) { return size(0); }
+static int size(int at) { return at < 0 ? size(-at) : sizes[at & 1]; }
 int next(void) { static int calls; return calls++ < most ? count++ : size(0); }
 """
 
