@@ -1,4 +1,4 @@
-"""Output of runs that replace functions by libraries: the report, the files of the project, and the exit code."""
+"""Output of runs that replace functions with libraries: the report, the files of the project, and the exit code."""
 
 import os
 

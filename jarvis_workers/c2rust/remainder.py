@@ -133,7 +133,7 @@ def _original(item: ProjectItem, text: bytes, name: re.Match[bytes]) -> bytes:
 
 
 def _replacement(item: ProjectItem, head: bytes, masked: bytes, end: int) -> bytes | None:
-    """Return the text in place of a definition whose name, with the parenthesis, ends at an offset of its head."""
+    """Return the declaration or wrapper that replaces a definition; `end` is where its declarator ends in `head`."""
     definition = item.definition
     parameters = [child.name for child in definition.tree.children if child is not None and child.kind == "parameter"]
     if not all(parameters):

@@ -106,7 +106,7 @@ def wider(before: Range, now: Range) -> Range:
 
 
 def bounds_of(compare: str, other: Range) -> Range:
-    """Return the numbers for which a comparison with some number of `other` can hold."""
+    """Return the range of values for which a comparison with at least one value in `other` holds."""
     low, high = other
     if compare == "==":
         return other

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from jarvis_workers.sandbox import kernel, landlock
 from jarvis_workers.sandbox import seccomp as calls
-from jarvis_workers.sandbox.protocol import Order
+from jarvis_workers.sandbox.protocol import Request
 from jarvis_workers.sandbox.syscalls import machine_of
 
 SECCOMP_BY_MACHINE = {"x86_64": 317, "aarch64": 277}
@@ -66,27 +66,27 @@ class Cell:
         return None if self.landlock else "landlock: not supported by this kernel"
 
 
-def become_command(order: Order, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:
+def become_command(request: Request, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:
     """Exec the requested command. Failures are reported over `status`, which closes when the command starts."""
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        os.chdir(order.root)
-        _limit(order, cell.without)
+        os.chdir(request.root)
+        _limit(request, cell.without)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         if LANDLOCK not in cell.without:
-            landlock.restrict(_rules(order), cell.landlock)
+            landlock.restrict(_rules(request), cell.landlock)
         listener = kernel.call(cell.seccomp, SET_FILTER, NEW_LISTENER, cell.filter)
         socket.send_fds(status, [LISTENS], [listener])
         os.close(listener)
     except (OSError, ValueError) as error:
         status.send(FAILED + str(error).encode())
         os._exit(NOT_EXECUTABLE)
-    _execute(order, status, cell.without)
+    _execute(request, status, cell.without)
 
 
-def _limit(order: Order, without: Collection[str]) -> None:
-    limits = order.limits
+def _limit(request: Request, without: Collection[str]) -> None:
+    limits = request.limits
     bounds = {
         "memory": (limits.memory_bytes,) * 2,
         "cpu": (limits.cpu_seconds, limits.cpu_seconds + 1),
@@ -114,22 +114,22 @@ def _tasks_of_user() -> int:
     return count
 
 
-def _rules(order: Order) -> Iterator[tuple[str, int]]:
-    for path in (order.root, *SYSTEM, *SYSTEM_FILES, *order.readable):
+def _rules(request: Request) -> Iterator[tuple[str, int]]:
+    for path in (request.root, *SYSTEM, *SYSTEM_FILES, *request.readable):
         yield path, landlock.READ
     for path in FACTS:
         yield path, landlock.READ_FILE
     for path in DEVICES:
         yield path, landlock.DEVICE
     for name in (HOME, TEMPORARY, WORK):
-        yield f"{order.scratch}/{name}", landlock.write_rights()
+        yield f"{request.scratch}/{name}", landlock.write_rights()
 
 
-def _execute(order: Order, status: socket.socket, without: Collection[str]) -> NoReturn:
+def _execute(request: Request, status: socket.socket, without: Collection[str]) -> NoReturn:
     variables = {
-        "PATH": order.path,
-        "HOME": f"{order.scratch}/{HOME}",
-        "TMPDIR": f"{order.scratch}/{TEMPORARY}",
+        "PATH": request.path,
+        "HOME": f"{request.scratch}/{HOME}",
+        "TMPDIR": f"{request.scratch}/{TEMPORARY}",
         "LANG": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",  # git fails on a configuration file that exists but is not readable
     }
@@ -139,7 +139,7 @@ def _execute(order: Order, status: socket.socket, without: Collection[str]) -> N
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvpe(order.argv[0], order.argv, os.environ | variables if ENVIRONMENT in without else variables)
+        os.execvpe(request.argv[0], request.argv, os.environ | variables if ENVIRONMENT in without else variables)
     except (OSError, ValueError) as error:
-        status.send(NO_COMMAND + f"{order.argv[0]}: {getattr(error, 'strerror', error)}".encode())
+        status.send(NO_COMMAND + f"{request.argv[0]}: {getattr(error, 'strerror', error)}".encode())
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)

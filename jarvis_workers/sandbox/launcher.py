@@ -39,7 +39,7 @@ class ZygoteSocket(NamedTuple):
             raise self.broken() from error
 
     def run(self) -> socket.socket:
-        """Return the stream for one order and its answer; closing the stream kills the command."""
+        """Return the stream for one request and its answer; closing the stream kills the command."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:

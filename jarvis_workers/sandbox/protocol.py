@@ -1,6 +1,6 @@
-"""Wire format of orders and answers between a worker and a zygote: one line of JSON, then raw bytes.
+"""Wire format of requests and answers between a worker and a zygote: one line of JSON, then raw bytes.
 
-A zygote is stateless: each order states the paths that the command may read and write, and its limits.
+A zygote is stateless: each request states the paths that the command may read and write, and its limits.
 """
 
 import json
@@ -13,7 +13,7 @@ LINE_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 16
 
 
-class Order(NamedTuple):
+class Request(NamedTuple):
     """A command to run, its root directory, its scratch directory, and further readable paths."""
 
     argv: tuple[str, ...]
@@ -29,19 +29,19 @@ class SandboxRefusal(Exception):
     """The zygote refused to run the command; the message gives the reason."""
 
 
-def pack_order(order: Order) -> bytes:
-    fields = order._asdict() | {"stdin": len(order.stdin)}
-    return json.dumps(fields).encode() + b"\n" + order.stdin
+def pack_request(request: Request) -> bytes:
+    fields = request._asdict() | {"stdin": len(request.stdin)}
+    return json.dumps(fields).encode() + b"\n" + request.stdin
 
 
-def receive_order(stream: socket.socket) -> Order:
-    """Read an order. Raises EOFError if the client has disconnected."""
+def receive_request(stream: socket.socket) -> Request:
+    """Read a request. Raises EOFError if the client has disconnected."""
     with stream.makefile("rb") as lines:
         fields = json.loads(lines.readline(LINE_BYTES) or b"null")
         if fields is None:
             raise EOFError
         stdin = lines.read(fields["stdin"])
-    return Order(
+    return Request(
         tuple(fields["argv"]),
         fields["root"],
         fields["scratch"],

@@ -19,7 +19,7 @@ from jarvis_workers.sandbox import bwrap
 from jarvis_workers.sandbox.confine import HOME, SYSTEM, TEMPORARY, WORK
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter, ZygoteSocket, borrowed
 from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
-from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Order, SandboxRefusal, pack_order, read_answer
+from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Request, SandboxRefusal, pack_request, read_answer
 from jarvis_workers.toolchain import scratch
 
 RUNNING = (Tier.A, Tier.B)
@@ -146,11 +146,11 @@ class Sandbox:
         self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = DEFAULT_LIMITS
     ) -> CommandOutcome:
         """Run a command to completion. Raises SandboxError if it could not be confined."""
-        order, answer = self._order(argv, stdin, limits), bytearray()
+        request, answer = self._request(argv, stdin, limits), bytearray()
         with self._line.run() as stream, self._ended_by_close(stream):
             stream.settimeout(limits.wall_seconds + PATIENCE_SECONDS)
             try:
-                stream.sendall(pack_order(order))
+                stream.sendall(pack_request(request))
                 while chunk := stream.recv(CHUNK_BYTES):
                     answer += chunk
             except OSError as error:
@@ -172,9 +172,9 @@ class Sandbox:
         except SandboxError:
             scratch.remove(self.scratch)
 
-    def _order(self, argv: Sequence[str], stdin: bytes | None, limits: SandboxLimits) -> Order:
+    def _request(self, argv: Sequence[str], stdin: bytes | None, limits: SandboxLimits) -> Request:
         path = ":".join([PATH, *(f"{place}/bin" for place in self._readable)])
-        return Order(tuple(argv), self.root, self.scratch, self._readable, path, limits, stdin or b"")
+        return Request(tuple(argv), self.root, self.scratch, self._readable, path, limits, stdin or b"")
 
     def _read(self, answer: bytes) -> CommandOutcome:
         try:

@@ -18,7 +18,7 @@ from jarvis_workers.sandbox import confine, kernel, process_tree
 from jarvis_workers.sandbox.confine import Cell
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome
 from jarvis_workers.sandbox.notify_handler import Custodian
-from jarvis_workers.sandbox.protocol import Order, pack_outcome, pack_refusal, receive_order
+from jarvis_workers.sandbox.protocol import Request, pack_outcome, pack_refusal, receive_request
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.bounded_output import Output
 from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
@@ -42,7 +42,7 @@ class _Ended(BaseException):
 
 
 def keep(stream: socket.socket, cell: Cell) -> None:
-    """Execute the order received over a stream and send the answer."""
+    """Receive a request over a stream, run its command, and send the answer."""
     parent = os.getppid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -53,8 +53,8 @@ def keep(stream: socket.socket, cell: Cell) -> None:
     if os.getppid() != parent:
         return
     try:
-        order = receive_order(stream)
-        answer = pack_refusal(cell.refusal) if cell.refusal else _ZygoteSupervisor(order, cell, stream).to_the_end()
+        request = receive_request(stream)
+        answer = pack_refusal(cell.refusal) if cell.refusal else _ZygoteSupervisor(request, cell, stream).to_the_end()
     except (_Ended, EOFError):
         return
     stream.sendall(answer)
@@ -69,15 +69,15 @@ def _stop(_number: int, _frame: object) -> NoReturn:
 class _ZygoteSupervisor:
     """A running command and its supervision."""
 
-    def __init__(self, order: Order, cell: Cell, stream: socket.socket) -> None:
-        self._order, self._cell, self._stream = order, cell, stream
+    def __init__(self, request: Request, cell: Cell, stream: socket.socket) -> None:
+        self._request, self._cell, self._stream = request, cell, stream
         self._started = time.monotonic()
         self._reason: str | None = None
         self._refused: str | None = None
         self._actions: dict[int, Callable[[], object]] = {}
         self._poll = select.poll()
-        self._input = memoryview(order.stdin)
-        half = order.limits.output_bytes // 2
+        self._input = memoryview(request.stdin)
+        half = request.limits.output_bytes // 2
         self._outputs = (Output(half), Output(half))
         self._look_at = self._started + FIRST_LOOK_SECONDS
         self._glance_at, self._free = self._look_at, self._free_bytes()
@@ -137,13 +137,13 @@ class _ZygoteSupervisor:
             os.setsid()
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() == keeper:
-                confine.become_command(self._order, streams, status, self._cell)
+                confine.become_command(self._request, streams, status, self._cell)
         finally:
             os._exit(confine.NOT_EXECUTABLE)
 
     def _watch(self) -> None:
         """Serve the command until it ends or exceeds a limit."""
-        deadline = self._started + self._order.limits.wall_seconds
+        deadline = self._started + self._request.limits.wall_seconds
         while not self._reason:
             now = time.monotonic()
             if now >= deadline:
@@ -162,7 +162,7 @@ class _ZygoteSupervisor:
     def _look(self) -> None:
         """Check the limits that the kernel does not enforce: the totals over all processes."""
         began = time.monotonic()
-        limits, everyone = self._order.limits, process_tree.descendants()
+        limits, everyone = self._request.limits, process_tree.descendants()
         usage, free = usage_of(everyone), self._free_bytes()
         # A fork by root also hides its files until it has executed the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
@@ -183,13 +183,13 @@ class _ZygoteSupervisor:
         self._glance_at = now + took
 
     def _overfills(self, room: int) -> bool:
-        return scratch.size_of(self._order.scratch, room) > room
+        return scratch.size_of(self._request.scratch, room) > room
 
     def _is_filling(self) -> bool:
-        return self._free - self._free_bytes() > self._order.limits.scratch_bytes // FILLING_SHARE
+        return self._free - self._free_bytes() > self._request.limits.scratch_bytes // FILLING_SHARE
 
     def _free_bytes(self) -> int:
-        statistics = os.statvfs(self._order.scratch)
+        statistics = os.statvfs(self._request.scratch)
         return statistics.f_bavail * statistics.f_frsize
 
     def _end_of(self, pid: int) -> tuple[int | None, int | None]:
@@ -211,7 +211,7 @@ class _ZygoteSupervisor:
         if message[:1] == confine.LISTENS:
             assert self._cell.machine is not None
             self._custodian = Custodian(
-                descriptors[0], self._order.scratch, self._cell.machine, process_tree.descendants
+                descriptors[0], self._request.scratch, self._cell.machine, process_tree.descendants
             )
             self._on(descriptors[0], self._custodian.answer)
         elif message[:1] == confine.FAILED:

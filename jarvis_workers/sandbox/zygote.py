@@ -64,18 +64,18 @@ class _Host:
         self._do(json.loads(message), descriptors)
         return True
 
-    def _do(self, order: dict[str, Any], descriptors: list[int]) -> None:
-        if "scratch" in order:
-            self._scratches.add(order["scratch"])
-            _make(order["scratch"], HOME, TEMPORARY)
-        elif "workspace" in order:
-            _make(order["workspace"], HOME, TEMPORARY, WORK)
-        elif "done" in order:
-            self._remove(order["done"])
+    def _do(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        if "scratch" in request:
+            self._scratches.add(request["scratch"])
+            _make(request["scratch"], HOME, TEMPORARY)
+        elif "workspace" in request:
+            _make(request["workspace"], HOME, TEMPORARY, WORK)
+        elif "done" in request:
+            self._remove(request["done"])
         with suppress(BlockingIOError):
-            if "bubblewrap" in order:
-                self._fork(lambda: _become(order["bubblewrap"], *descriptors))
-            elif "run" in order:
+            if "bubblewrap" in request:
+                self._fork(lambda: _become(request["bubblewrap"], *descriptors))
+            elif "run" in request:
                 stream = socket.socket(fileno=descriptors[0])
                 self._fork(lambda: supervisor.keep(stream, self._cell))
                 stream.detach()

@@ -99,7 +99,7 @@ def test_workers_of_the_chart_serve_builds() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--command", "agent"), "--command agent: choose one of c2rust: fast, scan"),
+        (("--command", "agent"), "--command agent: for c2rust, use fast or scan"),
         (("-o", "s3://bucket/crate"), "--output: a crate is a directory; give the path of a mounted volume"),
     ],
 )

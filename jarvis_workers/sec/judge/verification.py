@@ -224,7 +224,7 @@ def _agreed(votes: Sequence[Verdict]) -> Verdict:
 
 
 def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
-    """Return a verdict for review, with the texts of a vote that sees a risk."""
+    """Return a verdict for review, with the texts of a vote with `has_risk`, if there is one."""
     worst = next((one for one in verdicts if one.has_risk), verdicts[0])
     commands = tuple(dict.fromkeys(command for one in verdicts for command in one.commands))
     return replace(worst.for_review(reason), commands=commands[:COMMANDS_MAX])

@@ -94,7 +94,7 @@ def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str,
 
 
 def verdict_text(issue: Issue) -> str:
-    """Return the texts of a verdict against a finding, on one line; empty if there are none."""
+    """Return the texts of the verdict on a finding, on one line; empty if there are none."""
     return " ".join(filter(None, (" ".join(getattr(issue, name).split()) for name in TEXTS)))
 
 

@@ -1,4 +1,4 @@
-"""The results of a run that replaces functions by libraries: its report, and the files of the project."""
+"""The results of a run that replaces functions with libraries: its report, and the files of the project."""
 
 import json
 import os
@@ -49,7 +49,7 @@ FILES: Mapping[str, str] = {
 
 
 def is_replacement(run: Run) -> bool:
-    """Return whether the run replaces functions by libraries."""
+    """Return whether the run replaces functions with libraries."""
     return run.kind == REPLACE
 
 

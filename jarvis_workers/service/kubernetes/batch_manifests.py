@@ -81,7 +81,7 @@ def _check_batch(batch: BatchValues) -> None:
         if PASSWORD.match(value):
             raise UsageError(f"{option}: do not put credentials in a URL, where others can see them; use a secret")
     if batch.command not in COMMANDS[batch.kind]:
-        raise UsageError(f"--command {batch.command}: choose one of {batch.kind}: {', '.join(COMMANDS[batch.kind])}")
+        raise UsageError(f"--command {batch.command}: for {batch.kind}, use {' or '.join(COMMANDS[batch.kind])}")
     if batch.kind == "c2rust" and "://" in batch.output:
         raise UsageError("--output: a crate is a directory; give the path of a mounted volume")
 

@@ -1,4 +1,4 @@
-"""The pipelines of C projects: read them; replace functions by libraries; convert them without or with a model."""
+"""The pipelines of C projects: read them; replace functions with libraries; convert them without or with a model."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE

@@ -1,4 +1,4 @@
-"""The options of runs that replace functions by libraries."""
+"""The options of runs that replace functions with libraries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

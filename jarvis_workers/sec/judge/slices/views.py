@@ -94,7 +94,7 @@ def _is_short(literal: bytes) -> bool:
 
 
 def _rests(literal: bytes, shapes: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans in which a literal continues as prose."""
+    """Yield the byte spans of a literal that match the group "rest" of a pattern."""
     text = literal.decode("utf-8", "surrogateescape")
     for shape in shapes:
         for match in shape.finditer(text):

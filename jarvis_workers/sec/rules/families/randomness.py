@@ -70,7 +70,7 @@ def _seeded(site: Site) -> float | None:
 
 
 def _body_names(site: Site) -> bytes:
-    """Return the statements after the site that use a generator."""
+    """Return the lines of the function after the site that contain `rand`."""
     after = site.after(BEHIND)
     end = after.find(b"\n}")
     lines = after[: end if end >= 0 else len(after)].split(b"\n", LINES_MAX)
