@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.conversion import Conversion, failures, state_counts, suffices
+from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
 
 
 class RiskSummary(NamedTuple):
@@ -32,6 +33,7 @@ class Measurements(NamedTuple):
     before: RiskSummary | None = None
     after: RiskSummary | None = None
     conversion: Conversion | None = None
+    replacement: ReplacementCounts | None = None
 
 
 class Outcome(NamedTuple):
@@ -112,8 +114,14 @@ def _border(found: Measurements, _: RoadmapGates) -> Outcome:
     return Outcome(f"{signed:,} of {total:,} functions have a Rust signature", passed=not failures(found.conversion))
 
 
-def _replacement(_: Measurements, __: RoadmapGates) -> Outcome:
-    return Outcome("not measured: no run has replaced functions")
+def _replacement(found: Measurements, gates: RoadmapGates) -> Outcome:
+    counts = found.replacement
+    if counts is None:
+        return Outcome("not measured: run jarvis c2rust lib-replace")
+    total = counts.remaining + counts.pruned
+    percent = 100 * counts.replaced / max(1, total)
+    value = f"{counts.replaced:,} of {total:,} functions ({percent:.1f} %) replaced, {counts.pruned:,} pruned"
+    return Outcome(value, passed=percent >= gates.replaced_percent)
 
 
 def _translation(found: Measurements, _: RoadmapGates) -> Outcome:

@@ -3,6 +3,7 @@
 import pytest
 
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
+from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
 from jarvis_workers.c2rust.roadmap import Measurements, RiskSummary, RoadmapGates, category_changes, roadmap
 
 BEFORE = RiskSummary(20.0, 2, {"unsafe_api": 4, "error_handling": 3})
@@ -51,6 +52,20 @@ def test_a_conversion_decides_its_stages(conversion: Conversion, passed: list[bo
     found = outcomes(Measurements(conversion=conversion))
 
     assert [found[number] for number in (2, 3, 5, 7)] == passed
+
+
+@pytest.mark.parametrize(
+    ("replaced", "passed", "value"),
+    [
+        (2, True, "2 of 200 functions (1.0 %) replaced, 9 pruned"),
+        (1, False, "1 of 200 functions (0.5 %) replaced, 9 pruned"),
+    ],
+)
+def test_libraries_replace_a_share_of_the_functions(replaced: int, passed: bool, value: str) -> None:
+    counts = ReplacementCounts(judged=50, replaced=replaced, pruned=9, remaining=191)
+    stage = roadmap(Measurements(replacement=counts), RoadmapGates())[4]
+
+    assert (stage.passed, stage.value) == (passed, value)
 
 
 def test_categories_are_compared() -> None:

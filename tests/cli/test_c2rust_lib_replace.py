@@ -108,6 +108,7 @@ def test_functions_are_replaced_and_pruned_as_computed_by_hand(jarvis: Jarvis, p
         *("min_of", "find_match", "package_merge", "encode_lengths", "deflate_block", "main"),
     ]
     assert [row["name"] for row in rows(project, "library_replacements.jsonl")] == ["crc32_of", "package_merge"]
+    assert "2 of 17 functions (11.8 %) replaced, 3 pruned" in jarvis("c2rust", "roadmap", "-p", project).out
     assert jarvis("c2rust", "symbols", "-p", project).err == "18 of 18 symbols\n"
     assert jarvis("c2rust", "scan", "-p", project).err.count("edited") == 0
 

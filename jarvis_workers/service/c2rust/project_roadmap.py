@@ -19,6 +19,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
+from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.reports.baselines import load_report
 from jarvis_workers.service.reports.diff import report_of_run
 from jarvis_workers.service.runs import find_run, newest_runs
@@ -55,10 +56,13 @@ def measure_roadmap(
         first = before or (scans[-1].id if scans else None)
         last = after or (scans[0].id if len(scans) > 1 else None)
         converted = next((run for run in own if is_conversion(run)), None)
+        replaced = next((run for run in own if is_replacement(run)), None)
+        blobs = wiring.blobs_of(settings)
         found = Measurements(
             _risk(settings, store, first),
             _risk(settings, store, last),
-            read_conversion(store, wiring.blobs_of(settings), converted) if converted else None,
+            read_conversion(store, blobs, converted) if converted else None,
+            ReplacementResult(store, blobs, replaced).counts if replaced else None,
         )
     c2rust = settings.c2rust
     gates = RoadmapGates(
