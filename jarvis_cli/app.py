@@ -1,6 +1,6 @@
 """A typer application with grouped help, -h, and better messages for invalid values.
 
-typer would show types (`<int range>`), truncate summaries, and report a number as "Input should be less than or equal
+typer would show types (`<int range>`), truncate summaries, and reject a number with "Input should be less than or equal
 to 1". Options are grouped by their `rich_help_panel`, in order of first appearance; rich is not imported.
 """
 

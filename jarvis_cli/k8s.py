@@ -47,7 +47,7 @@ def render(
     ],
     name: Annotated[str, typer.Option(metavar="NAME", help="Unique name of the run.", show_default=False)],
     more: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- OPTION...]", help="More options of the command.")
+        list[str] | None, typer.Argument(metavar="[-- OPTION...]", help="Further options for the command.")
     ] = None,
     command: Annotated[
         BatchCommand | None,

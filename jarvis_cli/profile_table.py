@@ -11,7 +11,7 @@ MEGABYTE = 1_000_000
 def describe_times(profile: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of two tables, slowest first, and the totals."""
     seconds, size = profile["cpu_seconds"], profile["bytes"]
-    yield f"{size / MEGABYTE:,.1f} MB scanned in {seconds:,.3f} s of CPU{_rate(size, seconds)}"
+    yield f"{size / MEGABYTE:,.1f} MB scanned in {seconds:,.3f} s of CPU time{_rate(size, seconds)}"
     yield f"{'CPU ms':>12}{'CALLS':>12}  RULE"
     for rule in profile["rules"]:
         yield f"{rule['seconds'] * 1000:>12,.2f}{rule['calls']:>12,}  {plain(rule['rule'])}"

@@ -109,7 +109,7 @@ def translate_body(
     except AgentStopped as stop:
         why = f"{stop.reason}: {stop}"
         return TranslatedBody(question.slot, "", len(failed), tuple(failed), why, checked=False)
-    why = f"no body is accepted after {len(failed)} attempts; the last one fails {failed[-1]}: {problem}"
+    why = f"no body was accepted in {len(failed)} attempts; the last one failed the gate {failed[-1]}: {problem}"
     return TranslatedBody(question.slot, "", len(failed), tuple(failed), why)
 
 

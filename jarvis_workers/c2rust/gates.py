@@ -43,7 +43,7 @@ class SuiteRun(NamedTuple):
 
 
 class SuiteRunner(Protocol):
-    """Runs the project's tests with slotted programs and a library that contains all bodies."""
+    """Runs the project's tests, built with slots, and a library that contains all bodies."""
 
     def run(self, rust: Sequence[str] = (), *, trap: Sequence[str] = (), shadow: Sequence[str] = ()) -> SuiteRun:
         """Run the tests with these functions in Rust; a call of a trapped function ends a test."""

@@ -125,7 +125,7 @@ def test_a_body_that_only_compiles_is_not_accepted() -> None:
     body, (_, again) = ask(question(), [RIGHT, RIGHT], [outcome(ONLY_BUILT)] * 2, attempts=2)
     assert "proof: it is only built, not reached" in again
     assert (body.text, body.checked, body.attempts) == ("", True, 2)
-    assert "no body is accepted after 2 attempts; the last one fails proof" in body.reason
+    assert "no body was accepted in 2 attempts; the last one failed the gate proof" in body.reason
 
 
 def test_answers_of_another_form_never_reach_the_gates() -> None:

@@ -110,7 +110,7 @@ def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) 
 
     assert (ended.code, again.code) == (3, 3), ended.err
     assert "5 of 6 functions in Rust; 3 of them translated by the model" in ended.out
-    assert "lib.c:11: twice: no body is accepted after 3 attempts; the last one fails check: E0425" in ended.out
+    assert "lib.c:11: twice: no body was accepted in 3 attempts; the last one failed the gate check: E0425" in ended.out
     assert "`fn rust_twice(a: i32) -> i32 { nonsense }`" in ended.out
     found = functions(jarvis)
     assert {name: (one["state"], one["proof"], one["attempts"]) for name, one in found.items()} == {

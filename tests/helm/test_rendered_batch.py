@@ -132,8 +132,8 @@ def test_what_the_job_needs_is_rendered_with_it(jarvis: Jarvis) -> None:
 @pytest.mark.parametrize(
     ("values", "options", "says"),
     [
-        ({}, (), "--values: store.existingSecret is not set; name the secret with the address"),
-        (TRIAL, (), "name the secret with the address, such as jarvis-postgres of the bundled server"),
+        ({}, (), "--values: store.existingSecret is not set; set it to the secret that contains the address"),
+        (TRIAL, (), "set it to the secret that contains the address, such as jarvis-postgres of the bundled server"),
         (SERVERS, ("--name", "No_k8s"), '--name: "No_k8s" should consist of at most 40 of a-z, 0-9 and "-"'),
         (SERVERS, ("--source", "--rules"), "--source: give a git URL"),
         (SERVERS, ("--source", "https://token@host/r.git"), "--source: do not put credentials in a URL"),

@@ -58,7 +58,7 @@ def crate_commits(files: Mapping[str, bytes]) -> Iterator[NewCommit]:
 
 
 def _stages(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the text of a module without its functions, then with each of them, with their names."""
+    """Yield the text of a module after adding each of its functions in turn, with the name of the function."""
     functions = [(one.name, one.text) for one in read_items(text) if one.kind == "fn"]
     if len(functions) * len(text) > MOST_BYTES:
         functions = [("all functions", "".join(body for _, body in functions))]

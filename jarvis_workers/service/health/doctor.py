@@ -216,7 +216,7 @@ def _matcher(probe: Callable[[], str]) -> Check:
             check.name,
             "warn",
             f"{check.says}: scans are slower",
-            "pip install hyperscan, if a wheel exists: x86-64 Linux",
+            "pip install hyperscan (wheels exist for x86-64 Linux)",
         )
     return check
 

@@ -65,7 +65,7 @@ def _check(values: ChartValues) -> None:
         section = secret.partition(".")[0]
         if not getattr(values, section).existing_secret:
             bundled = f", such as jarvis-{server} of the bundled server" if getattr(values, server).enabled else ""
-            raise UsageError(f"--values: {secret} is not set; name the secret with the address{bundled}")
+            raise UsageError(f"--values: {secret} is not set; set it to the secret that contains the address{bundled}")
     if blobs.claim.create and not blobs.claim.existing:
         raise UsageError("--values: blobs.claim.create is for the chart; name the claim in blobs.claim.existing")
     if sum(map(bool, (blobs.url, blobs.existing_secret, blobs.claim.existing))) != 1:

@@ -27,8 +27,9 @@ CONDITIONS = {"if": 0, "while": 0, "do": 1, "for": 1}
 class PointerUse(NamedTuple):
     """A use of a pointer.
 
-    `whole`: the pointer itself or a copy is used, not a pointer to a part of its target; a `copy` may also have another
-    value.  `node` is the location of the use; for an argument, the call and the number of the parameter.
+    `whole`: the pointer itself or a copy is used, not a pointer to a part of its target.  `copy`: a local variable is
+    used that holds the pointer or another value.  `node` is where the use occurs; for an argument it is the call, and
+    `argument` is the index of the parameter.
     """
 
     kind: UseKind

@@ -1,4 +1,4 @@
-"""The bodies of a model, which replace mechanical ones in a skeleton."""
+"""Function bodies that a model wrote, in place of the mechanically translated ones of a skeleton."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def read_translated(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, Tra
 
 
 def with_bodies(skeleton: Skeleton, bodies: Mapping[str, TranslatedBody]) -> Skeleton:
-    """Return the skeleton with the accepted bodies of a model."""
+    """Return the skeleton with the accepted bodies that a model wrote."""
     accepted = {slot: skeleton.targets[slot].item._replace(text=one.text) for slot, one in bodies.items() if one.text}
     if not accepted:
         return skeleton
