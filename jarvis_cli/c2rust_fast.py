@@ -101,11 +101,14 @@ def _model(conversion: SkeletonConversion) -> ModelChoice | None:
 
 
 def _notes(path: Path | None) -> str:
-    """Return the text of a file of notes, cut at NOTES_MAX characters. Raises UsageError."""
+    """Return the text of a file of notes, at most NOTES_MAX characters. Raises UsageError."""
     try:
-        return path.read_text("utf-8-sig")[:NOTES_MAX].strip() if path else ""
+        text = path.read_text("utf-8-sig").strip() if path else ""
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
+    if len(text) > NOTES_MAX:
+        raise UsageError(f"--notes: {path} is longer than {NOTES_MAX:,} characters; each question contains it")
+    return text
 
 
 def _request(

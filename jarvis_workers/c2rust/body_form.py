@@ -4,60 +4,85 @@ It reads text, not meaning: what passes runs in the sandbox only, and is compare
 """
 
 import re
+from collections.abc import Iterator
 
 from jarvis_workers.c2rust.crate_edits import form_problem, same_signature
 from jarvis_workers.c2rust.rust_items import masked, read_items
 
-BODY_MAX = 200_000
-ATTRIBUTE = re.compile(r"#\s*(!?)\s*\[\s*(?:unsafe\s*\(\s*)?([\w:]+)")
+BODY_MAX, USE_MAX = 100_000, 300
+ATTRIBUTE = re.compile(r"#\s*+(!?)\s*+\[\s*+(?:unsafe\s*+\(\s*+)?([\w:]+)")
 ATTRIBUTES = frozenset(("allow", "cold", "doc", "expect", "inline", "must_use", "rustfmt::skip"))
-# Modules of the standard library that reach the operating system.
-MODULES = r"(?:env|fs|net|os|process|thread)"
+# Modules of the standard library that reach the operating system or the process.
+MODULES = r"(?:arch|backtrace|env|fs|io|net|os|panic|path|process|thread|time)"
+USE = re.compile(r"\buse\b")
+# A renamed item would hide its name from this gate.
+RENAMED = re.compile(rf"\bas\b|\b{MODULES}\b")
+ESCAPE = re.compile(r"\\(?:x([0-7][0-9a-fA-F])|u\{([0-9a-fA-F_]{1,12})\})")
+# Lifetimes, and character literals without their contents.
+QUOTES = re.compile(r"'(?:[A-Za-z_]\w*+(?!')|\s*+')")
+# Symbols of slots, and the variables of their runtime.
+OWN_NAMES = re.compile(r"\bjv[a-z]_\w|JARVIS_")
+UNSAFE_FUNCTION = re.compile(r"\bunsafe\s++(?:extern\s*+\"[^\"]*+\"\s*+)?fn\s++\w")
 FORBIDDEN = (
     # Functions with the C calling convention are allowed: callbacks of C functions need them.
     (re.compile(r"\bextern\b(?!\s*(?:\"[^\"]*\"\s*)?fn\b)"), "use the declarations of the crate"),
     (
-        re.compile(r"\b(?:include|include_str|include_bytes|env|option_env|asm|global_asm|naked_asm|macro_rules)\s*!"),
+        re.compile(
+            r"\b(?:include(?:_str|_bytes)?|env|option_env|asm|global_asm|naked_asm|concat|concat_idents|e?print(?:ln)?|dbg)"
+            r"\s*!"
+        ),
         "such macros are not plain code",
     ),
+    (re.compile(r"\bmacro_rules\b|\bmod\b"), "define functions, types and constants only"),
+    (re.compile(r"(?<![:(,<>&+|\s])\s*+\bimpl\b"), "implementations affect other functions"),
     (
-        re.compile(rf"::\s*{MODULES}\b|\b{MODULES}\s*::|\buse\b[^;]*\b{MODULES}\b"),
-        "it reaches the operating system other than through C functions",
+        re.compile(r"\b(?:self|super)\b|\bcrate\s*+::\s*+(?!c\b|types\b)\w+"),
+        "use crate::c and crate::types only",
     ),
+    (re.compile(rf"\b(?:std|core|alloc)\s*+::\s*+{MODULES}\b"), "it is not a matter of this function"),
 )
-# Symbols of slots, and the variables of their runtime.
-OWN_NAMES = re.compile(r"\bjv[a-z]_\w+|JARVIS_\w*")
 
 
 def body_problem(text: str, planned: str, name: str) -> str:
     """Return why a text is not the function `name` with the signature of `planned`, or "" if it is."""
     if len(text) > BODY_MAX:
         return f"it is longer than {BODY_MAX:,} characters"
-    code = masked(text)
-    problems = (_outside(text, name), _forbidden(text, code), form_problem(text))
-    wrong = "" if same_signature(planned, text, name) else f"its signature must be `{planned}`"
-    return next(filter(None, (*problems, wrong)), "")
+    return next(_problems(text, masked(text), planned, name), "")
 
 
-def _outside(text: str, name: str) -> str:
-    """Return what a text has beside the function."""
+def _problems(text: str, code: str, planned: str, name: str) -> Iterator[str]:
+    """Yield what a function must not contain; `code` is its text without comments and literals."""
     items = list(read_items(text))
-    if [(one.kind, one.name) for one in items] == [("fn", name)]:
-        return ""
-    others = ", ".join(f"{one.kind} {one.name}".strip()[:60] for one in items) or "nothing"
-    return f"it must be the function `{name}` and nothing beside it; it has: {others[:300]}"
-
-
-def _forbidden(text: str, code: str) -> str:
-    """Return what a function must not contain; `code` is its text without comments and literals."""
+    if [(one.kind, one.name) for one in items] != [("fn", name)]:
+        others = ", ".join(f"{one.kind} {one.name}".strip()[:60] for one in items) or "nothing"
+        yield f"it must be the function `{name}` and nothing beside it; it has: {others[:300]}"
     if any(not one.isascii() and code[place] != " " for place, one in enumerate(text)):
-        return "it has a character outside of ASCII in its code"
-    if OWN_NAMES.search(text):
-        return "it uses a name that is reserved for the comparison with C"
+        yield "it has a character outside of ASCII in its code"
+    if "'" in QUOTES.sub("", code):
+        yield "it has a quotation mark that is neither a lifetime nor a character"
+    if OWN_NAMES.search(text) or OWN_NAMES.search(ESCAPE.sub(_plain, text)):
+        yield "it uses a name that is reserved for the comparison with C"
     attributes = (one for one in ATTRIBUTE.finditer(code) if one[1] or one[2] not in ATTRIBUTES)
-    if found := next(attributes, None):
-        return f"the attribute {found[2]} is not allowed"
-    for pattern, why in FORBIDDEN:
-        if forbidden := pattern.search(code):
-            return f"`{forbidden[0]}` is not allowed: {why}"
-    return ""
+    yield from (f"the attribute {one[2]} is not allowed" for one in attributes)
+    yield from _imports(code)
+    found = ((pattern.search(code), why) for pattern, why in FORBIDDEN)
+    yield from (f"`{' '.join(match[0][-60:].split())}` is not allowed: {why}" for match, why in found if match)
+    if UNSAFE_FUNCTION.search(code, code.find("{") + 1):
+        yield "it has a nested unsafe function; nested functions must be safe"
+    yield from filter(None, [form_problem(text)])
+    if not same_signature(planned, text, name):
+        yield f"its signature must be `{planned}`"
+
+
+def _imports(code: str) -> Iterator[str]:
+    for match in USE.finditer(code):
+        path, end, _ = code[match.end() : match.end() + USE_MAX].partition(";")
+        if not end:
+            yield f"a use declaration is longer than {USE_MAX} characters"
+        elif found := RENAMED.search(path):
+            yield f"`use{path}` is not allowed: it has `{found[0]}`"
+
+
+def _plain(match: re.Match[str]) -> str:
+    number = int((match[1] or match[2]).replace("_", "") or "0", 16)
+    return chr(number) if number < 0x80 else ""

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import signature
 from jarvis_workers.c2rust.rust_items import masked, read_items
-from jarvis_workers.c2rust.shims import forwarder_names
 
 TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
 WORD = re.compile(r"\b[A-Za-z_]\w*")
@@ -48,7 +47,8 @@ class BodyQuestion(NamedTuple):
 
 def body_question(
     forwarded: CrateItem,
-    rust_names: Collection[str],
+    forwarder: str,
+    name: str,
     c: str,
     mechanical: str,
     types: str,
@@ -57,10 +57,9 @@ def body_question(
 ) -> BodyQuestion:
     """Return the question for a function; `forwarded` is its shim with its forwarder, which the body replaces.
 
-    `rust_names` are the names of all items, `types` and `declarations` (by Rust name) those of the whole project.
+    `name` is the name of the function to write, `forwarder` that of the forwarder. `types` and `declarations` (by Rust
+    name) are those of the whole project.
     """
-    forwarder = forwarder_names(rust_names)[forwarded.name]
-    name = forwarder_names(rust_names, "rust_")[forwarded.name]
     shim = next(one.text for one in read_items(forwarded.text) if one.kind == "fn" and one.name == forwarded.name)
     head = signature(forwarded.text, forwarder).replace(f"fn {forwarder}(", f"fn {name}(", 1)
     if not RAW_POINTER.search(head):

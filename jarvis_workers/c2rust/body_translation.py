@@ -71,11 +71,14 @@ def decode_report(text: str) -> GateReport:
 
 
 def translator(profile: Profile, marks: Marks, limits: AgentLimits, attempts: int) -> Agent:
-    """Return the agent that translates, without tools; it answers at most `attempts` times, and again for each form."""
+    """Return the agent that translates, without tools; it gives at most `attempts` bodies.
+
+    The other answers are summaries of a long conversation, and reports of another form.
+    """
     definition = Definition(
         system_prompt=fill_from(PROMPTS, "translate_system"), name="translator", auto_complete=False
     )
-    limits = replace(limits, rounds=min(limits.rounds, attempts + limits.reasks))
+    limits = replace(limits, rounds=min(limits.rounds, 2 * attempts + limits.reasks))
     return Agent(
         definition, Toolbox(), profile=profile, marks=marks, form=ReportForm(BodyAnswer, "BODY"), limits=limits
     )

@@ -148,9 +148,10 @@ def signature(text: str, name: str) -> str:
 
 def same_signature(planned: str, text: str, name: str) -> bool:
     """Return whether a text defines a function with a signature, which may differ in the names of parameters."""
-    return _tokens(planned) == _tokens(signature(text, name))
+    return _tokens(masked(planned)) == _tokens(signature(masked(text), name))
 
 
 def _tokens(head: str) -> str:
     """Return a signature without the names of its parameters, for comparison."""
-    return " ".join(re.findall(r"\w+|\S", PARAMETER_NAME.sub("", head))).replace(", )", ")")
+    tokens = " ".join(re.findall(r"\w+|\S", PARAMETER_NAME.sub("", head))).replace(", )", ")")
+    return tokens.removesuffix(" - > ( )")

@@ -71,16 +71,17 @@ def _after_document(text: str) -> int:
 
 def _extent(code: str, start: int) -> tuple[str, int]:
     """Return the head of an item, up to its body or value, and the offset of its end."""
-    depth, head = 0, -1
+    depth, head, closes = 0, -1, False
     for match in BRACKET.finditer(code, start):
         word = match[0]
         if word in "=;{" and depth == 0 and head < 0:
             head = match.start()
+            closes = _ends_at_brace(code[start:head])
         if word in "([{":
             depth += 1
         elif word in ")]}":
             depth -= 1
-        if depth == 0 and head >= 0 and (word == ";" or (word == "}" and _ends_at_brace(code[start:head]))):
+        if depth == 0 and head >= 0 and (word == ";" or (word == "}" and closes)):
             return code[start:head], match.end()
         if depth < 0:
             break

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
 
@@ -83,7 +83,7 @@ def read_messages(output: bytes) -> Iterator[CargoMessage]:
         try:
             message = json.loads(line)["message"]
             level, text, code = message["level"], message["message"], (message["code"] or {}).get("code", "")
-            spans = [span for span in message["spans"] if span["is_primary"]]
+            spans = [_outside_macros(span) for span in message["spans"] if span["is_primary"]]
             places = [(span["file_name"], span["line_start"], span["column_start"]) for span in spans]
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
@@ -91,3 +91,10 @@ def read_messages(output: bytes) -> Iterator[CargoMessage]:
             if found := None if spans else LINKER.search(str(message.get("rendered"))):
                 text = f"{text}: {found[0]}"
             yield CargoMessage(level, code, text[:MESSAGE_LENGTH], *(places[0] if places else ()))
+
+
+def _outside_macros(span: Any) -> Any:
+    """Return the place in the crate of a span in a macro of the standard library."""
+    while span["file_name"].startswith("/") and (expansion := span.get("expansion")):
+        span = expansion["span"]
+    return span

@@ -1,9 +1,20 @@
 """Answers that are more than the function that was asked for are refused before anything is compiled."""
 
+import time
+
 import pytest
 
 from jarvis_workers.c2rust.body_form import BODY_MAX, body_problem
 
+# rustc reads a character, then a string; whoever ends the character too late takes code for text.
+HIDDEN = """fn rust_sum(p: &[i32], n: i32) -> i32 {
+    let _ = stringify!('\\u{0_0_0_0_4_1}'"'");
+}
+#[no_mangle] fn free(_: *mut u8) {}
+fn second() -> u32 { // ");
+    0
+}
+"""
 HEAD = "fn rust_sum(p: &[i32], n: i32) -> i32"
 
 
@@ -12,6 +23,9 @@ HEAD = "fn rust_sum(p: &[i32], n: i32) -> i32"
     [
         f"{HEAD} {{ p.iter().sum() }}",
         "/// Größe in C\nfn rust_sum(numbers: &[i32], mut count: i32) -> i32 { count += 1; count }",
+        "fn rust_sum(p: /* all */ &[i32], n: i32) -> i32 { p.iter().map(|a: &i32| *a).sum::<i32>() + n }",
+        f"{HEAD} {{ fn each(f: impl Fn(&i32) -> i32, p: &[i32]) -> i32 {{ p.iter().map(f).sum() }} each(|a| *a, p) }}",
+        f"{HEAD} {{ let c = '\\''; let d: &'static str = \"'\"; (c as i32) + d.len() as i32 }}",
         f'#[inline]\n{HEAD} {{ extern "C" fn compare(a: i32) -> i32 {{ a }} compare(n) }}',
         f"{HEAD} {{ const STEP: i32 = 2; fn inner(a: i32) -> i32 {{ a * STEP }} inner(n) }}",
         f"{HEAD} {{\n    // SAFETY: p is not empty.\n    unsafe {{ *p.as_ptr() }}\n}}",
@@ -42,11 +56,28 @@ def test_a_function_with_the_planned_signature_is_accepted(text: str) -> None:
         (f'{HEAD} {{ core::include_bytes ! ("/etc/passwd").len() as i32 }}', "`include_bytes !`"),
         (f"{HEAD} {{ extern crate libc; 0 }}", "`extern`"),
         (f'{HEAD} {{ extern "C" {{ fn abort(); }} 0 }}', "`extern`"),
-        (f"{HEAD} {{ std::process::exit(0) }}", "`::process`"),
-        (f"{HEAD} {{ use std::{{fs as f, mem}}; 0 }}", "use std::{fs"),
-        (f'{HEAD} {{ use core::arch::asm; asm!("nop"); 0 }}', "`asm!`"),
+        (f"{HEAD} {{ std::process::exit(0) }}", "`std::process`"),
+        (f"{HEAD} {{ use std::{{fs, mem}}; 0 }}", "it has `fs`"),
+        (f'{HEAD} {{ use core::arch::asm; asm!("nop"); 0 }}', "it has `arch`"),
+        (f'{HEAD} {{ use core::include_str as q; q!("/etc/hostname").len() as i32 }}', "it has `as`"),
+        (f"{HEAD} {{ use std as s; 0 }}", "it has `as`"),
+        (f"{HEAD} {{ {'use ' * 80} 0 }}", "longer than 300"),
+        (f'{HEAD} {{ concat!("a", "b").len() as i32 }}', "`concat!`"),
+        (f'{HEAD} {{ println!("sum"); 0 }}', "`println!`"),
+        (f'{HEAD} {{ std::path::Path::new("/etc/passwd").exists() as i32 }}', "`std::path`"),
+        (f"{HEAD} {{ mod m {{ pub fn f() {{}} }} 0 }}", "`mod`"),
+        (
+            f"{HEAD} {{ impl Default for pair {{ fn default() -> Self {{ pair {{ a: 0 }} }} }} 0 }}",
+            "impl` is not allowed",
+        ),
+        (f"{HEAD} {{impl Drop for pair {{ fn drop(&mut self) {{}} }} 0 }}", "impl` is not allowed"),
+        (f"{HEAD} {{ crate::f_other::other(1) }}", "`crate::f_other`"),
+        (f"{HEAD} {{ unsafe fn g(p: *mut i32) -> i32 {{ *p }} let _ = g; 0 }}", "nested unsafe function"),
+        (HIDDEN, "nothing beside it"),
+        ("fn rust_sum(self: &[i32], n: i32) -> i32 { 0 }", "`self`"),
         (f"{HEAD} {{ jvc_sum(p, n) }}", "reserved for the comparison"),
         (f'{HEAD} {{ getenv(c"JARVIS_C2RUST_SHADOW".as_ptr()); 0 }}', "reserved for the comparison"),
+        (f'{HEAD} {{ getenv(c"\\u{{4a}}ARVIS_C2RUST_SHADOW".as_ptr()); 0 }}', "reserved for the comparison"),
         (f'{HEAD} {{ todo!("sum") }}', "contains todo!"),
         (f"{HEAD} {{ use crate::c::*; 0 }}", "glob import"),
         (f"{HEAD} {{ unsafe {{ sum(p.as_ptr(), n) }} }}", "no // SAFETY: comment"),
@@ -55,3 +86,19 @@ def test_a_function_with_the_planned_signature_is_accepted(text: str) -> None:
 )
 def test_anything_else_is_refused(text: str, problem: str) -> None:
     assert problem in body_problem(text, HEAD, "rust_sum")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + " {" + "use " * 24_000 + "}",
+        HEAD + " {#" + " " * 99_000 + "}",
+        "static " + " " * 50_000 + "A = " + "{}" * 24_000,
+        HEAD + " {" + "unsafe " * 14_000 + "}",
+        HEAD + " {" + " \n" * 49_000 + "impl}",
+    ],
+)
+def test_a_long_answer_takes_linear_time(text: str) -> None:
+    began = time.process_time()
+    body_problem(text, HEAD, "rust_sum")
+    assert time.process_time() - began < 3

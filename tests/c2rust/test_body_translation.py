@@ -55,7 +55,7 @@ ONLY_BUILT = (GateOutcome("check", passed=True), GateOutcome("reached", passed=F
 
 
 def question(c: str = "int sum(const struct pair *p, int n) { return p->first + twice(n); }") -> BodyQuestion:
-    return body_question(ITEM, ("sum", "rust_other"), c, "", TYPES, DECLARATIONS)
+    return body_question(ITEM, "forward_sum", "rust_sum", c, "", TYPES, DECLARATIONS)
 
 
 def ask(
@@ -95,7 +95,9 @@ def test_the_question_has_the_planned_signature_and_what_the_function_mentions()
 
 def test_a_signature_with_raw_pointers_stays_unsafe() -> None:
     raw = ITEM._replace(text=FORWARDED.replace("p: &pair", "p: *const pair"))
-    assert body_question(raw, ("sum",), "", "", "", {}).head.startswith("unsafe fn rust_sum(p: *const pair")
+    assert body_question(raw, "forward_sum", "rust_sum", "", "", "", {}).head.startswith(
+        "unsafe fn rust_sum(p: *const pair"
+    )
 
 
 def test_types_that_contain_each_other_are_listed_once() -> None:

@@ -17,7 +17,7 @@ from jarvis_workers.c2rust.gates import union_culprits
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import read_project
-from jarvis_workers.c2rust.shims import form_of, forward_project
+from jarvis_workers.c2rust.shims import form_of, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.c2rust.translation import (
     NOT_CHOSEN,
@@ -134,16 +134,21 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
             mappings = propose_mappings(translated.project.units)
             forwarded = choose_signatures(translated, mappings, bench, BenchSuites(bench, work.options.tests))
             translated = forwarded if work.options.forward else translated
-            targets = _targets(forwarded) if work.options.translate else {}
-        skeleton = replace(_skeleton(translated, bench, suites), called=frozenset(called), targets=targets)
+            targets = _targets(forwarded, translated) if work.options.translate else {}
+        skeleton = replace(_skeleton(translated, bench, suites, targets), called=frozenset(called))
         skeleton = _with_inputs(_with_lines(skeleton, *coverage.result()), found)
     commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)
 
 
-def _targets(forwarded: TranslatedProject) -> dict[str, TranslationTarget]:
-    found = (one for one in forwarded.functions if one.body)
-    return {one.item.slot: TranslationTarget(one.crate_item(), _mapping(one)) for one in found}
+def _targets(forwarded: TranslatedProject, translated: TranslatedProject) -> dict[str, TranslationTarget]:
+    names = [one.item.rust_name for one in translated.items]
+    forwarders, own = forwarder_names(names), forwarder_names(names, "rust_")
+    found = ((one, one.item.rust_name) for one in forwarded.functions if one.body)
+    return {
+        one.item.slot: TranslationTarget(one.crate_item(), forwarders[name], own[name], _mapping(one))
+        for one, name in found
+    }
 
 
 def _mapping(one: Translated) -> tuple[tuple[str, str], ...]:
@@ -185,7 +190,12 @@ def _check(translated: TranslatedProject, bench: ProjectBench) -> Checks:
     return check_bodies(bench, translated.types, list(translated.declarations().values()), texts)
 
 
-def _skeleton(translated: TranslatedProject, bench: ProjectBench, suites: Sequence[SuiteBaseline]) -> Skeleton:
+def _skeleton(
+    translated: TranslatedProject,
+    bench: ProjectBench,
+    suites: Sequence[SuiteBaseline],
+    targets: Mapping[str, TranslationTarget],
+) -> Skeleton:
     checks = _check(translated, bench)
     return Skeleton(
         functions=tuple(_result(one, checks) for one in translated.functions),
@@ -193,7 +203,10 @@ def _skeleton(translated: TranslatedProject, bench: ProjectBench, suites: Sequen
         declarations=translated.declarations(),
         bodies=checks.bodies,
         suites=tuple(suites),
-        shapes=translated.shapes({one.item.slot for one in translated.functions if one.body}, platform.machine()),
+        shapes=translated.shapes(
+            {one.item.slot for one in translated.functions if one.body or one.item.slot in targets}, platform.machine()
+        ),
+        targets=targets,
         symbols=tuple(sorted({one.item.slot for one in translated.items})),
         globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
         warnings=tuple(
@@ -225,8 +238,9 @@ def _input_plans(translated: TranslatedProject) -> list[list[CallPlan]]:
 
 def _with_inputs(skeleton: Skeleton, found: Sequence[Future[dict[str, UsableInputs]]]) -> Skeleton:
     """Return the skeleton with the inputs for which C is well defined, for all functions with a body."""
+    chosen = skeleton.bodies.keys() | skeleton.targets.keys()
     try:
-        inputs = {slot: one for share in found for slot, one in share.result().items() if slot in skeleton.bodies}
+        inputs = {slot: one for share in found for slot, one in share.result().items() if slot in chosen}
         return replace(skeleton, inputs=dict(sorted(inputs.items())))
     except StepFailed as problem:
         warning = f"functions are not called with generated arguments: {problem}"

@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.body_translation import TranslatedBody
@@ -35,7 +35,13 @@ from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
-from jarvis_workers.steps.c2rust.translated_bodies import read_translated, with_bodies, with_translation
+from jarvis_workers.steps.c2rust.translated_bodies import (
+    failing_slots,
+    read_translated,
+    with_bodies,
+    with_translation,
+    without_texts,
+)
 from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit, StageJob
 
@@ -47,9 +53,18 @@ if TYPE_CHECKING:
 STEP = "merge"
 # The names of the blobs.
 MERGED, CRATE = "merged", "crate"
-# Unions with bodies of a model; those that still fail then go back to C.
-MOST_UNIONS = 3
+# Unions with bodies of a model; the last one has none.
+MOST_UNIONS = 4
+UNBUILT = "the crate does not build with the bodies of the model"
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
+
+
+class Union(NamedTuple):
+    """All bodies in one library: the skeleton, the functions, and the slots of those with which the tests fail."""
+
+    skeleton: Skeleton
+    functions: list[FunctionResult]
+    culprits: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,14 +138,13 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
     bodies = read_translated(blobs, [_done(one) for one in work.translations])
     with project_bench(resources, options) as bench:
-        skeleton, functions, culprits = _united(skeleton, functions, bodies, bench, options)
-        left = [one.slot for one in functions if one.accepted and one.slot not in culprits]
-        suites = []
-        for suite in skeleton.suites:
-            run = BenchSuites(bench, [suite.command]).run(left)
-            suites.append(SuiteResult(suite.command, suite.seconds, run.seconds, suite.deterministic, run.passed))
-        settled = [take_back(one, culprits, "different", BESIDE) for one in functions]
-        final = settle(settled, skeleton, sources, bench, options)
+        for chosen in (bodies, without_texts(bodies, UNBUILT)):
+            united = _unite(skeleton, functions, chosen, bench, options)
+            suites = _run_suites(united, bench)
+            settled = [take_back(one, united.culprits, "different", BESIDE) for one in united.functions]
+            final = settle(settled, united.skeleton, sources, bench, options)
+            if final.gates[0].passed or not any(one.text for one in bodies.values()):
+                break
     conversion = Conversion(
         functions=tuple(final.functions),
         wanted=options.proof,
@@ -146,30 +160,44 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     return cache_result(resources, _key(work, blobs), commit, *(gate.detail for gate in final.gates))
 
 
-def _united(
+def _run_suites(united: Union, bench: ProjectBench) -> list[SuiteResult]:
+    left = [one.slot for one in united.functions if one.accepted and one.slot not in united.culprits]
+    runs = ((suite, BenchSuites(bench, [suite.command]).run(left)) for suite in united.skeleton.suites)
+    return [
+        SuiteResult(suite.command, suite.seconds, run.seconds, suite.deterministic, run.passed) for suite, run in runs
+    ]
+
+
+def _unite(
     mechanical: Skeleton,
     functions: Sequence[FunctionResult],
     bodies: Mapping[str, TranslatedBody],
     bench: ProjectBench,
     options: FastOptions,
-) -> tuple[Skeleton, list[FunctionResult], frozenset[str]]:
-    """Return the skeleton and the functions with the bodies of a model, and the functions that fail in the union.
+) -> Union:
+    """Build all bodies and run the tests with them.
 
-    If a body of a model fails beside the others, the mechanical one takes its place.
+    If bodies of a model fail beside the others, the mechanical ones take their places; at last all of them.
     """
-    for _ in range(MOST_UNIONS):
+    for left in reversed(range(MOST_UNIONS)):
         skeleton = with_bodies(mechanical, bodies)
         united = [with_translation(one, bodies.get(one.slot), skeleton) for one in functions]
         bench.write_crate(skeleton.crate)
-        if not bench.build_library()[0]:
-            raise StepFailed("the crate does not build")
-        runs = BenchSuites(bench, options.tests, skeleton.suite_limits)
-        culprits = frozenset(union_culprits(runs, [one.slot for one in united if one.accepted]))
-        failing = {slot for slot in culprits if slot in bodies and bodies[slot].text}
-        if not failing:
+        built, messages = bench.build_library()
+        if built:
+            # A culprit is the last of a failing prefix: a body of a model rather than a mechanical one.
+            accepted = sorted((one for one in united if one.accepted), key=lambda one: one.state == "translated")
+            runs = BenchSuites(bench, options.tests, skeleton.suite_limits)
+            culprits = frozenset(union_culprits(runs, [one.slot for one in accepted]))
+        else:
+            culprits = failing_slots(messages, skeleton)
+        texts = {slot for slot, one in bodies.items() if one.text}
+        if built and not culprits & texts:
+            return Union(skeleton, united, culprits)
+        if not texts:
             break
-        bodies = {**bodies, **{slot: bodies[slot]._replace(text="", reason=BESIDE) for slot in failing}}
-    return skeleton, united, culprits
+        bodies = without_texts(bodies, BESIDE, (culprits & texts if left > 1 else texts) or texts)
+    raise StepFailed("the crate does not build")
 
 
 def function_types(project: Project) -> Callable[[str], FunctionTypes]:

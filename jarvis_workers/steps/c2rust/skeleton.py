@@ -39,9 +39,14 @@ class SuiteBaseline:
 
 
 class TranslationTarget(NamedTuple):
-    """A function for a model to translate: its shim with its forwarder, and how its parameters are passed."""
+    """A function for a model to translate: its shim with its forwarder, and how its parameters are passed.
+
+    `forwarder` and `name` are free names: of the forwarder, and of the function that the model writes.
+    """
 
     item: CrateItem
+    forwarder: str
+    name: str
     mapping: tuple[tuple[str, str], ...]
 
 

@@ -143,7 +143,8 @@ def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
     target, body = skeleton.targets[payload.slot], skeleton.bodies.get(payload.slot)
     question = body_question(
         target.item,
-        tuple(one.rust_name for one in skeleton.functions),
+        target.forwarder,
+        target.name,
         c_texts(blobs, work.snapshot_id, [function]).get(payload.slot, ""),
         body.text if body else "",
         skeleton.types,
@@ -196,10 +197,11 @@ def check_body(found: Translation, options: TranslateOptions, resources: Resourc
 
 
 def compile_errors(messages: Sequence[CargoMessage], item: CrateItem) -> str:
-    """Return the errors of rustc in a function, each with its line. Raises StepFailed if there are none."""
-    own = [one for one in messages if one.level == "error" and function_of(one.file) == item.name.removeprefix("r#")]
-    if not own:
-        raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
+    """Return the errors of rustc in a function, each with its line. Raises StepFailed if cargo itself failed."""
+    errors = [one for one in messages if one.level == "error"]
+    if not errors or errors[-1].text.startswith("cargo: "):
+        raise StepFailed(f"the crate does not build: {errors[-1].text if errors else 'no message'}")
+    own = [one for one in errors if function_of(one.file) == item.name.removeprefix("r#")] or errors
     rows = dict(enumerate(item.text.split("\n"), IMPORTS.count("\n") + 3))
     lines = (f"{one.code} {one.text}: `{rows.get(one.line, '').strip()}`" for one in own[:ERRORS_SHOWN])
     return "; ".join(lines)

@@ -1,19 +1,22 @@
 """Function bodies that a model wrote, in place of the mechanically translated ones of a skeleton."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, proof_of
+from jarvis_workers.c2rust.crate import function_of
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations
 from jarvis_workers.store.values import StageJob
+from jarvis_workers.toolchain.cargo import CargoMessage
 
 STEP = "translate"
 # The name of the blob with the result of a job.
 TRANSLATED = "translated"
+NOT_ASKED = "the model was not asked: there is no Rust signature, or its job failed"
 
 
 def encode_translated(body: TranslatedBody) -> bytes:
@@ -40,9 +43,25 @@ def with_bodies(skeleton: Skeleton, bodies: Mapping[str, TranslatedBody]) -> Ske
     return replace(skeleton, bodies={**skeleton.bodies, **accepted}, declarations=all_declarations(skeleton))
 
 
+def without_texts(
+    bodies: Mapping[str, TranslatedBody], reason: str, slots: Collection[str] | None = None
+) -> dict[str, TranslatedBody]:
+    """Return the bodies without the texts of some slots, by default of all, for a reason."""
+    dropped = {slot for slot, one in bodies.items() if one.text and (slots is None or slot in slots)}
+    return {slot: one._replace(text="", reason=reason) if slot in dropped else one for slot, one in bodies.items()}
+
+
+def failing_slots(messages: Iterable[CargoMessage], skeleton: Skeleton) -> frozenset[str]:
+    """Return the slots of the functions in which rustc finds errors."""
+    names = {function_of(one.file) for one in messages if one.level == "error"}
+    return frozenset(slot for slot, item in skeleton.bodies.items() if item.name.removeprefix("r#") in names)
+
+
 def with_translation(function: FunctionResult, body: TranslatedBody | None, skeleton: Skeleton) -> FunctionResult:
     """Return the result of a function with that of its translation by a model, if there is one."""
     if body is None:
+        if skeleton.targets and function.accepted:
+            return replace(function, not_translated=NOT_ASKED)
         return function
     if not body.text:
         return replace(function, attempts=body.attempts, not_translated=body.reason)
