@@ -31,6 +31,13 @@ def missing(what: str) -> NoReturn:
     pytest.skip(f"{what} is not installed")
 
 
+def require(*programs: str) -> None:
+    """Skip the test, or fail it in CI, unless all programs are on the PATH."""
+    for program in programs:
+        if shutil.which(program) is None:
+            missing(program)
+
+
 def postgres_binaries() -> Path | None:
     """Return the directory of initdb and pg_ctl, of the newest version if there are several; None without them."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))

@@ -1,6 +1,5 @@
 """The gates refuse most of a seeded random sample of mutants of C functions."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from jarvis_workers.toolchain.headers import builtin_headers
 from tests.bench.c2rust_mutants import measure, table
 from tests.bench.c2rust_mutations import draw_mutations
 from tests.bench.shared_statics import PREFIX, share_statics, static_symbols
-from tests.servers import missing
+from tests.servers import require
 
 SOURCE = """int g(int, int);
 int f(int *p, int n, unsigned long size)
@@ -84,9 +83,7 @@ def test_a_library_in_c_uses_static_variables_and_functions_of_the_program(tmp_p
 
 @pytest.mark.slow
 def test_gates_refuse_mutants_and_accept_unchanged_bodies(tmp_path: Path) -> None:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     plain = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
 
     mutants = list(measure(plain, 12, 1, tmp_path, unchanged=False))

@@ -18,7 +18,7 @@ from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 from jarvis_workers.service.c2rust.project_archive import pack_project
-from tests.servers import missing
+from tests.servers import missing, require
 
 pytestmark = pytest.mark.slow
 
@@ -104,9 +104,7 @@ class Targets(NamedTuple):
 
 @pytest.fixture
 def targets(tmp_path: Path) -> Iterator[Targets]:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     outside, data = tmp_path / "outside", tmp_path / "data"
     for path in (outside / "home" / "secret", outside / "store.db", data / "benches" / "1" / "state"):
         path.parent.mkdir(parents=True, exist_ok=True)

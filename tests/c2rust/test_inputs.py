@@ -2,7 +2,6 @@
 
 import ctypes
 import re
-import shutil
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.unit import Extent
 from jarvis_workers.steps.c2rust.input_runs import find_usable
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from tests.servers import missing
+from tests.servers import require
 
 INT = CType("integer", "int", size=4, align=4, signed=True)
 CHAR = CType("integer", "char", size=1, align=1, signed=True)
@@ -200,9 +199,7 @@ RUST = {
 
 @pytest.mark.slow
 def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> None:
-    for program in ("cc", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "cargo")
     source = tmp_path / "source"
     source.mkdir()
     (source / "a.c").write_text(C)

@@ -24,7 +24,7 @@ from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.gcov import count_lines
-from tests.servers import missing
+from tests.servers import require
 
 PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
 # The program that loops may reach its CPU time first, which make reports as an error.
@@ -34,9 +34,7 @@ LIMITS = BenchLimits(build_seconds=300, test_seconds=60, memory_mb=2048, disk_mb
 
 @pytest.fixture(scope="module")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     return tmp_path_factory.mktemp("data")
 
 

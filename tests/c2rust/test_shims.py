@@ -14,7 +14,7 @@ from jarvis_workers.steps.c2rust import make_skeleton
 from jarvis_workers.steps.c2rust.make_skeleton import choose_signatures
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from tests.c2rust.deliveries import refusals, translated
-from tests.servers import missing
+from tests.servers import missing, require
 
 SOURCE = """
 #include <stdio.h>
@@ -130,9 +130,7 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
 
 @pytest.mark.slow
 def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
-    for program in ("cc", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "cargo")
     source = tmp_path / "source"
     source.mkdir()
     project = translated(source, {"a.c": SOURCE})

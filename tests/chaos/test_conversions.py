@@ -15,7 +15,7 @@ import pytest
 from jarvis_workers.store.engine import Store
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.chaos.fleet import LEASE_SECONDS, TICK_SECONDS, Fleet, fleet_of
-from tests.servers import Postgres, missing, redis_server
+from tests.servers import Postgres, redis_server, require
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
@@ -26,9 +26,7 @@ MANIFEST = ".jarvis-crate.json"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for program in ("cc", "make", "cargo", "nm", "gcov"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo", "nm", "gcov")
     return Path(shutil.copytree(PLAIN, tmp_path / "project"))
 
 

@@ -18,7 +18,7 @@ from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.chaos.conversations import asked_again, has_heard
 from tests.chaos.fleet import Fleet, fleet_of
 from tests.chaos.test_conversions import PLAIN, results
-from tests.servers import Postgres, missing, redis_server
+from tests.servers import Postgres, redis_server, require
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
@@ -38,9 +38,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for program in ("cc", "make", "cargo", "nm", "gcov"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo", "nm", "gcov")
     return Path(shutil.copytree(PLAIN, tmp_path / "project"))
 
 

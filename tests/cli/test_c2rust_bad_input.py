@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import missing
+from tests.servers import require
 
 HARD = Path(__file__).parents[1] / "data" / "c2rust" / "hard"
 QEMU = "qemu-aarch64 -L /usr/aarch64-linux-gnu"
@@ -18,9 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def hard(jarvis: Jarvis) -> Path:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     return Path(shutil.copytree(HARD, jarvis.place / "hard"))
 
 
@@ -82,9 +80,7 @@ def test_only_functions_of_the_project_can_be_chosen(jarvis: Jarvis, hard: Path)
 
 
 def test_programs_for_another_machine_cannot_prove_functions(jarvis: Jarvis, hard: Path) -> None:
-    for program in ("aarch64-linux-gnu-gcc", "qemu-aarch64"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("aarch64-linux-gnu-gcc", "qemu-aarch64")
     ended = convert(jarvis, hard, f"{QEMU} ./check constructs", build="make CC=aarch64-linux-gnu-gcc")
 
     assert ended.code == 3, ended.err

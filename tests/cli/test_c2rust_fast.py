@@ -11,7 +11,7 @@ import pytest
 from jarvis_workers.toolchain.cargo import find_rust
 from tests.cli.commands import Jarvis
 from tests.landlocked import refuse_sandboxes
-from tests.servers import missing
+from tests.servers import require
 
 HEADER = """struct pair { int first; unsigned char rest[3]; };
 int add(int a, int b);
@@ -79,9 +79,7 @@ FILES: dict[str, str | bytes] = {"lib.h": HEADER, "lib.c": LIBRARY, "check.c": T
 
 @pytest.fixture
 def library(jarvis: Jarvis) -> Path:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     return jarvis.tree("small", FILES)
 
 

@@ -1,13 +1,12 @@
 """`jarvis c2rust skeleton` on a small library: build, tests and crate are real."""
 
 import json
-import shutil
 import subprocess
 
 import pytest
 
 from tests.cli.commands import Jarvis
-from tests.servers import missing
+from tests.servers import require
 
 LIBRARY = """#include <string.h>
 #include "lib.h"
@@ -46,9 +45,7 @@ SIGNATURES = {
 
 @pytest.mark.slow
 def test_functions_get_signatures_through_which_the_tests_pass(jarvis: Jarvis) -> None:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     library = jarvis.tree("small", FILES)
     command = "c2rust", "skeleton", "-p", library, "--build", "make check", "--test", "make test"
     ended = jarvis.spawn(*command)

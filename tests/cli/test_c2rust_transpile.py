@@ -1,7 +1,6 @@
 """`jarvis c2rust transpile` on a small library, with a scripted model; build, tests, gates and crate are real."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from tests.agents.server import Body, ModelServer, Step, calls, fails
 from tests.agents.translating import HEAD, answers, task_of
 from tests.cli.commands import Ended, Jarvis
-from tests.servers import missing
+from tests.servers import require
 
 HEADER = """struct pair { int first; unsigned char rest[3]; };
 int total(const int *numbers, int count);
@@ -70,9 +69,7 @@ def perfect(body: Body) -> Step:
 
 @pytest.fixture
 def library(jarvis: Jarvis) -> Path:
-    for program in ("cc", "make", "cargo"):
-        if shutil.which(program) is None:
-            missing(program)
+    require("cc", "make", "cargo")
     return jarvis.tree("small", FILES)
 
 
