@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome
-from jarvis_workers.c2rust.crate import IMPORTS
+from jarvis_workers.c2rust.crate import BODY_LINE
 from jarvis_workers.c2rust.crate_edits import FunctionEdit
 from jarvis_workers.c2rust.gates import (
     GateReport,
@@ -28,8 +28,6 @@ from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
 
 CLIPPY = "cargo-clippy"
-# The line of a function in its file of the crate for the gates, if it is the first item.
-BENCH_LINES = IMPORTS.count("\n") + 3
 Files = Mapping[str, bytes]
 
 
@@ -106,7 +104,7 @@ def _error_text(error: CargoMessage, edit: FunctionEdit) -> str:
     """Return an error of rustc with its place in the edited file."""
     found = re.search(rf"\bfn {re.escape(edit.name)}\b", edit.text)
     before = edit.text.count("\n", 0, found.start()) if found else 0
-    line = edit.line + error.line - before - BENCH_LINES
+    line = edit.line + error.line - before - BODY_LINE
     return f"{edit.file}:{line}: {error.code} {error.text}".replace("  ", " ")
 
 

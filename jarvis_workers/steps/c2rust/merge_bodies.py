@@ -36,6 +36,7 @@ from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skel
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.translated_bodies import (
+    failed_translations,
     failing_slots,
     read_translated,
     with_bodies,
@@ -69,13 +70,17 @@ class Union(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MergeWork(JsonRecord):
-    """The input of the job: results of the jobs of earlier stages, and the options of the run."""
+    """The input of the job: results of the jobs of earlier stages, and the options of the run.
+
+    `failed` are the reasons of failed translations by slot.
+    """
 
     snapshot: str
     units: Sequence[str]
     skeleton: Sequence[str]
     checks: Sequence[str]
     translations: Sequence[str] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
     options: FastOptions = field(metadata={"read": read_options})
 
     def read_skeleton(self, blobs: Blobs, conversion: Conversion | None = None) -> Skeleton:
@@ -105,6 +110,7 @@ def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
         skeleton=[one.result for one in skeleton if one.result],
         checks=[one.result for one in checks if one.result],
         translations=[one.result for one in translations if one.result],
+        failed=failed_translations(translations),
         options=FastOptions.of(run),
     )
 
@@ -117,9 +123,8 @@ def recall(work: MergeWork, resources: Resources) -> Commit | None:
 def _key(work: MergeWork, blobs: Blobs) -> str:
     read = [sorted(read_result(blobs, one).blobs.items()) for one in _results(work)]
     options = work.options
-    return result_key(
-        STEP, options, work.snapshot, read, options.commands, options.proof, options.crate, options.warnings
-    )
+    inputs = work.snapshot, read, sorted(work.failed.items())
+    return result_key(STEP, options, *inputs, options.commands, options.proof, options.crate, options.warnings)
 
 
 def _results(work: MergeWork) -> tuple[str, ...]:
@@ -136,7 +141,8 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
     state: FunctionState = "forwarded" if options.forward else "mechanical"
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
-    bodies = read_translated(blobs, [_done(one) for one in work.translations])
+    bodies = {slot: TranslatedBody(slot, reason=reason) for slot, reason in work.failed.items()}
+    bodies |= read_translated(blobs, [_done(one) for one in work.translations])
     with project_bench(resources, options) as bench:
         for chosen in (bodies, without_texts(bodies, UNBUILT)):
             united = _unite(skeleton, functions, chosen, bench, options)

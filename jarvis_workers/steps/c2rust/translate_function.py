@@ -21,7 +21,7 @@ from jarvis_workers.c2rust.body_translation import (
     translator,
 )
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
-from jarvis_workers.c2rust.crate import IMPORTS, CrateItem, function_of
+from jarvis_workers.c2rust.crate import BODY_LINE, CrateItem, function_of
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
 from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
@@ -29,7 +29,6 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory, read_result
-from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
@@ -45,7 +44,7 @@ from jarvis_workers.steps.c2rust.skeleton import (
 )
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
-from jarvis_workers.steps.c2rust.translated_bodies import STEP, TRANSLATED, encode_translated
+from jarvis_workers.steps.c2rust.translated_bodies import STEP, TRANSLATED, TranslatePayload, encode_translated
 from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
 from jarvis_workers.steps.c2rust.write_conversion import c_texts
 from jarvis_workers.store import jobs
@@ -61,14 +60,6 @@ if TYPE_CHECKING:
 ERRORS_SHOWN, RUNS_KEPT = 8, 2
 # More benches than processors would only compete.
 GATES = threading.BoundedSemaphore(os.cpu_count() or 1)
-
-
-@dataclass(frozen=True)
-class TranslatePayload(JsonRecord):
-    """The slot of the job's function, and the blob of the skeleton."""
-
-    slot: str
-    skeleton: str
 
 
 @dataclass(frozen=True)
@@ -202,6 +193,6 @@ def compile_errors(messages: Sequence[CargoMessage], item: CrateItem) -> str:
     if not errors or errors[-1].text.startswith("cargo: "):
         raise StepFailed(f"the crate does not build: {errors[-1].text if errors else 'no message'}")
     own = [one for one in errors if function_of(one.file) == item.name.removeprefix("r#")] or errors
-    rows = dict(enumerate(item.text.split("\n"), IMPORTS.count("\n") + 3))
+    rows = dict(enumerate(item.text.split("\n"), BODY_LINE))
     lines = (f"{one.code} {one.text}: `{rows.get(one.line, '').strip()}`" for one in own[:ERRORS_SHOWN])
     return "; ".join(lines)

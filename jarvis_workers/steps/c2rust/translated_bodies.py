@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, proof_of
 from jarvis_workers.c2rust.crate import function_of
 from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations
 from jarvis_workers.store.values import StageJob
@@ -16,7 +17,15 @@ from jarvis_workers.toolchain.cargo import CargoMessage
 STEP = "translate"
 # The name of the blob with the result of a job.
 TRANSLATED = "translated"
-NOT_ASKED = "the model was not asked: there is no Rust signature, or its job failed"
+NOT_ASKED = "the model was not asked: the function has no Rust signature"
+
+
+@dataclass(frozen=True)
+class TranslatePayload(JsonRecord):
+    """The slot of a job's function, and the blob of the skeleton."""
+
+    slot: str
+    skeleton: str
 
 
 def encode_translated(body: TranslatedBody) -> bytes:
@@ -33,6 +42,12 @@ def read_translated(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, Tra
             gates = tuple(GateOutcome(*gate) for gate in body.gates)
             found[body.slot] = body._replace(failed=tuple(body.failed), gates=gates)
     return found
+
+
+def failed_translations(outcomes: Sequence[StageJob]) -> dict[str, str]:
+    """Return the reasons of failed jobs by slot."""
+    failed = (one for one in outcomes if one.state == "failed")
+    return {TranslatePayload.from_json(one.payload).slot: one.reason or "its job failed" for one in failed}
 
 
 def with_bodies(skeleton: Skeleton, bodies: Mapping[str, TranslatedBody]) -> Skeleton:
