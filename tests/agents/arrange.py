@@ -2,13 +2,13 @@
 
 import asyncio
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
-from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agent.effects import Ask, Conversation, Definition, RunTool, TaskResult
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
@@ -111,6 +111,25 @@ def run(
     """Run an agent to its end."""
     transcript = Transcript(log, {"agent": agent.name}) if log is not None else None
     return drive(run_task(agent, task), AgentWorld(platform, agent.tools, transcript, bus or EventBus()))
+
+
+def answered(
+    talk: Conversation[T], answers: Sequence[str], outcomes: Sequence[ToolOutcome] = ()
+) -> tuple[T, list[str]]:
+    """Run a conversation with these answers and outcomes of its tools; return its result, and each last message."""
+    left, runs, seen = list(answers), list(outcomes), list[str]()
+    result: Reply | ToolOutcome | None = None
+    try:
+        while True:
+            want = talk.send(result)
+            result = None
+            if isinstance(want, Ask):
+                seen.append(want.request.messages[-1].content)
+                result = Reply(left.pop(0), model="m", finish="stop")
+            elif isinstance(want, RunTool):
+                result = runs.pop(0)
+    except StopIteration as end:
+        return end.value, seen
 
 
 class Scripted:

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.c2rust.body_form import BODY_MAX, body_problem
 
-# rustc reads a character, then a string; whoever ends the character too late takes code for text.
+# A character and a string for rustc. A lexer that ends the character too late would treat code as text.
 HIDDEN = """fn rust_sum(p: &[i32], n: i32) -> i32 {
     let _ = stringify!('\\u{0_0_0_0_4_1}'"'");
 }

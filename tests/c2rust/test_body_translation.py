@@ -4,12 +4,10 @@ import json
 from collections.abc import Sequence
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Ask, RunTool
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types
 from jarvis_workers.c2rust.body_translation import (
-    GATES_TOOL,
     TranslatedBody,
     encode_report,
     translate_body,
@@ -19,8 +17,8 @@ from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.gates import GateReport
 from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.tools.tool import ToolOutcome
+from tests.agents.arrange import answered
 
 FORWARDED = """pub unsafe extern "C" fn sum(a0: *const pair, a1: i32) -> i32 {
     // SAFETY: as in C, a0 points to a value; nothing changes it during the call.
@@ -63,20 +61,8 @@ def ask(
 ) -> tuple[TranslatedBody, list[str]]:
     """Return the result, and the last message of each request."""
     agent: Agent = translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(), attempts)
-    talk = translate_body(agent, about, attempts, "reached")
-    left, checks, seen, result = list(answers), list(gates), list[str](), None
-    try:
-        while True:
-            want = talk.send(result)
-            result = None
-            if isinstance(want, Ask):
-                seen.append(want.request.messages[-1].content)
-                result = Reply(f"<BODY>\n{json.dumps({'rust': left.pop(0)})}\n</BODY>", model="m", finish="stop")
-            elif isinstance(want, RunTool):
-                assert want.name == GATES_TOOL
-                result = checks.pop(0)
-    except StopIteration as end:
-        return end.value, seen
+    replies = [f"<BODY>\n{json.dumps({'rust': one})}\n</BODY>" for one in answers]
+    return answered(translate_body(agent, about, attempts, "reached"), replies, gates)
 
 
 def outcome(gates: tuple[GateOutcome, ...]) -> ToolOutcome:
@@ -142,12 +128,6 @@ def test_gates_that_do_not_run_are_no_failure_of_the_model() -> None:
 
 def test_a_conversation_that_a_limit_ends_is_not_checked() -> None:
     agent = translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(rounds=0), 3)
-    talk = translate_body(agent, question(), 3, "reached")
-    result = None
-    try:
-        while True:
-            result = talk.send(result)
-            result = None
-    except StopIteration as end:
-        assert (end.value.text, end.value.checked) == ("", False)
-        assert end.value.reason.startswith("rounds")
+    body, _ = answered(translate_body(agent, question(), 3, "reached"), [])
+    assert (body.text, body.checked) == ("", False)
+    assert body.reason.startswith("rounds")

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pytest
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Ask
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.c2rust.function_uses import function_uses
@@ -18,7 +17,7 @@ from jarvis_workers.c2rust.replacement_question import (
 )
 from jarvis_workers.c2rust.symbol import Edge, SymbolGraph
 from jarvis_workers.platforms.profiles import GENERIC
-from jarvis_workers.platforms.protocol import Reply
+from tests.agents.arrange import answered
 from tests.c2rust.graphs import graph_of, symbol
 
 MARKS = Marks("mark", "nonce", "canary")
@@ -36,17 +35,7 @@ def question_on(
 def ask(question: ReplacementQuestion, *answers: str) -> tuple[FunctionVerdict, list[str]]:
     """Return the verdict, and the last message of each request."""
     agent: Agent = replacer(GENERIC, MARKS, AgentLimits())
-    talk = judge_function(agent, question)
-    left, seen, result = list(answers), [], None
-    try:
-        while True:
-            want = talk.send(result)
-            result = None
-            if isinstance(want, Ask):
-                seen.append(want.request.messages[-1].content)
-                result = Reply(left.pop(0), model="m", finish="stop")
-    except StopIteration as end:
-        return end.value, seen
+    return answered(judge_function(agent, question), answers)
 
 
 def chain(count: int) -> SymbolGraph:

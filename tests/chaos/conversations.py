@@ -36,10 +36,10 @@ def has_heard(server: ModelServer, many: int) -> Callable[[], bool]:
     return lambda: len(server.requests) >= many
 
 
-def set_model(directory: Path, server: ModelServer, name: str = "local") -> None:
+def set_model(directory: Path, server: ModelServer, name: str = "local", profile: str = "openai") -> None:
     """Configure the server as the only model."""
-    directory.mkdir(exist_ok=True)
-    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+    directory.mkdir(parents=True, exist_ok=True)
+    group = {"model": "m", "base_url": server.url, "profile": profile, "api_key": "k"}
     (directory / "jarvis.yaml").write_text(json.dumps({"models": {name: group}}))
 
 

@@ -1,11 +1,6 @@
 """A C library becomes the same crate wherever it is converted, whatever is killed meanwhile."""
 
-import json
-import os
-import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -13,67 +8,24 @@ import psutil
 import pytest
 
 from jarvis_workers.store.engine import Store
-from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
+from tests.chaos.commands import PATIENCE_SECONDS, until
+from tests.chaos.crates import arguments, converted, copied, results
 from tests.chaos.fleet import LEASE_SECONDS, TICK_SECONDS, Fleet, fleet_of
-from tests.servers import Postgres, redis_server, require
+from tests.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
-
-PLAIN = Path(__file__).parents[1] / "data" / "c2rust" / "plain"
-# The manifest of a crate names the run.
-MANIFEST = ".jarvis-crate.json"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    require("cc", "make", "cargo", "nm", "gcov")
-    return Path(shutil.copytree(PLAIN, tmp_path / "project"))
-
-
-def arguments(project: Path, crate: Path) -> list[str]:
-    command = ["c2rust", "fast", "-q", "-p", str(project), "--build", "make", "--test", "make test"]
-    return [*command, "-o", str(crate)]
-
-
-def results(project: Path, crate: Path, environ: Mapping[str, str]) -> dict[str, object]:
-    """Return the files of a conversion, and its reports without what they say of the run."""
-    found: dict[str, object] = {
-        str(path.relative_to(crate)): path.read_bytes()
-        for path in sorted(crate.rglob("*"))
-        if path.is_file() and path.name != MANIFEST
-    }
-    for name in ("symbol_map.jsonl", "progress.json"):
-        found[name] = (project / ".jarvis" / "c2rust" / name).read_bytes()
-    for form in ("json", "markdown", "html", "text"):
-        command = [sys.executable, "-m", "jarvis_cli", "runs", "report", "last", "--format", form]
-        found[form] = subprocess.run(command, env=environ, cwd=crate, stdout=subprocess.PIPE, check=True).stdout
-    found["json"] = json.loads(str(found["json"], "utf-8"))["conversion"]  # type: ignore[call-overload]
-    return found
-
-
-def converted(project: Path, home: Path, **settings: str) -> dict[str, object]:
-    """Return the results of a local conversion."""
-    home.mkdir()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
-    environ |= {"JARVIS_DATA_DIR": str(home / "data"), "JARVIS_TICK_SECONDS": "0.1"} | settings
-    ended = subprocess.run(
-        [sys.executable, "-m", "jarvis_cli", *arguments(project, home / "crate")],
-        env=environ,
-        cwd=home,
-        stderr=subprocess.PIPE,
-        check=False,
-        timeout=2 * PATIENCE_SECONDS * crowd(),
-    )
-    assert ended.returncode == 0, ended.stderr
-    return results(project, home / "crate", environ)
+    return copied(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, object]:
     """The results with one process."""
     place = tmp_path_factory.mktemp("calm")
-    project = Path(shutil.copytree(PLAIN, place / "project"))
-    return converted(project, place / "home", JARVIS_PROCESSES="1")
+    return converted("fast", copied(place), place / "home", JARVIS_PROCESSES="1")
 
 
 @pytest.fixture
@@ -94,7 +46,7 @@ def test_four_processes_and_another_database_give_the_same(
 ) -> None:
     assert b'"words_checksum"' in calm["symbol_map.jsonl"]  # type: ignore[operator]
     settings = {"JARVIS_PROCESSES": "4", "JARVIS_STORE_URL": postgres_url}
-    assert converted(project, tmp_path / "four", **settings) == calm
+    assert converted("fast", project, tmp_path / "four", **settings) == calm
 
 
 def running(fleet: Fleet, name: str) -> psutil.Process | None:
@@ -116,7 +68,7 @@ def test_a_worker_that_is_killed_or_stopped_changes_nothing(
     project: Path, calm: Mapping[str, object], fleet: Fleet, tmp_path: Path, program: str, fault: str
 ) -> None:
     crate = tmp_path / "crate"
-    fleet.waiting = fleet.command(*arguments(project, crate))
+    fleet.waiting = fleet.command(*arguments("fast", project, crate))
     slot = until(lambda: running(fleet, program))
     below = slot.children(recursive=True)
     if fault == "kill":

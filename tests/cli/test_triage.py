@@ -1,4 +1,4 @@
-"""`jarvis sec triage`: findings are judged at a terminal or by a script, and later runs heed it."""
+"""`jarvis sec triage`: decisions at a terminal or by a script, and their effect on later runs."""
 
 import json
 import os
