@@ -34,7 +34,7 @@ FLOWER_BASIC_AUTH=user:password jarvis worker flower --address 0.0.0.0
 def start(
     queues: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAMES", help="scan, agent, build, control; comma-separated; default: all."),
+        typer.Option(metavar="NAMES", help="scan, agent, build, translate, control; comma-separated; default: all."),
     ] = None,
     concurrency: Annotated[
         int | None,

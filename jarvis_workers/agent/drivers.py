@@ -5,6 +5,8 @@ events.
 """
 
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, cast
 
@@ -30,13 +32,17 @@ class Files(Protocol):
 
 @dataclass(frozen=True)
 class AgentWorld:
-    """The environment in which the effects of a conversation are performed."""
+    """The environment in which the effects of a conversation are performed.
+
+    While an untimed tool runs, `pause_deadline` is entered.
+    """
 
     platform: Platform
     tools: Toolbox
     transcript: Transcript | None = None
     bus: EventBus = field(default_factory=EventBus)
     files: Files | None = None
+    pause_deadline: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
@@ -69,7 +75,8 @@ async def _answer_async(want: Want, world: AgentWorld) -> Answer:
     elif isinstance(want, RunTool) and want.quick:
         answer = _do(want, world)
     else:
-        answer = await in_thread(_do, want, world)
+        with world.pause_deadline() if isinstance(want, RunTool) and want.untimed else nullcontext():
+            answer = await in_thread(_do, want, world)
     if record:
         record.add(want, answer)
         await record.sync_async()

@@ -20,12 +20,16 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class RunTool:
-    """Run a tool; the result is a ToolOutcome. A tool that is not `repeatable` is never run twice."""
+    """Run a tool; the result is a ToolOutcome. A tool that is not `repeatable` is never run twice.
+
+    The time of an `untimed` tool does not count towards the deadline of the conversation.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     repeatable: bool = True
     quick: bool = False
+    untimed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def translate_body(
             text = _without_fence(str(result.report.rust))
             gate, problem, report = "form", body_problem(text, question.head, question.name), None
             if not problem:
-                outcome: ToolOutcome = yield RunTool(GATES_TOOL, {"text": text})
+                outcome: ToolOutcome = yield RunTool(GATES_TOOL, {"text": text}, untimed=True)
                 if not outcome.success:
                     return TranslatedBody(question.slot, "", number, tuple(failed), outcome.stderr, checked=False)
                 report = decode_report(outcome.stdout)

@@ -12,6 +12,7 @@ from jarvis_workers.agent.effects import Conversation
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.transcript import Transcript, read_line
+from jarvis_workers.conversations.deadline import pause_deadline
 from jarvis_workers.conversations.observer import NOBODY, ObservedTools
 from jarvis_workers.conversations.platform_stack import PlatformStack
 from jarvis_workers.conversations.resources import AgentSetup
@@ -66,7 +67,8 @@ class JobConversation:
         observer = self._setup.observer
         own = agent.tools.plus(*hidden)
         tools = own if observer is NOBODY else ObservedTools(own, self._stack.job, observer)
-        return await drive_async(talk, AgentWorld(self.platform, tools, self._transcript(start), bus))
+        transcript = self._transcript(start)
+        return await drive_async(talk, AgentWorld(self.platform, tools, transcript, bus, pause_deadline=pause_deadline))
 
     async def forget(self) -> None:
         """Remove the answers of a failed conversation from the cache; they remain in the transcript."""

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
 
+from jarvis_workers.conversations.deadline import DEADLINE
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import Claimed, Commit
 
@@ -21,7 +22,7 @@ Converse = Callable[[], Awaitable[Commit]]
 
 
 class ConversationLoop:
-    """Runs conversations of at most `deadline_seconds` each; `run` is the body of the thread."""
+    """Runs conversations of at most `deadline_seconds` each, without pauses; `run` is the body of the thread."""
 
     def __init__(self, deadline_seconds: float) -> None:
         self.deadline_seconds = deadline_seconds
@@ -66,6 +67,7 @@ class ConversationLoop:
         if self._is_over:
             self._cancel(job)
         limit = asyncio.timeout(self.deadline_seconds)
+        DEADLINE.set(limit)
         try:
             async with limit:
                 return await converse()

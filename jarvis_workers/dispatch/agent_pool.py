@@ -18,7 +18,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.job_task import execute
 from jarvis_workers.dispatch.leased_jobs import Holder
-from jarvis_workers.dispatch.routing import CONVERSATION_CONNECTIONS, POOLS
+from jarvis_workers.dispatch.routing import AGENT_CONNECTIONS, CONVERSATION_CONNECTIONS
 from jarvis_workers.dispatch.store_writer import JobWriter
 from jarvis_workers.errors import StoreError
 from jarvis_workers.pipeline.runner import load, save_large_parts
@@ -32,7 +32,7 @@ from jarvis_workers.store.values import Claimed, Commit
 STACK_BYTES = 512 << 10
 OPEN_FILES = 65536
 # The writer and the shutdown thread have one connection each.
-AT_THE_STORE = POOLS["agent"].connections - CONVERSATION_CONNECTIONS - 2
+AT_THE_STORE = AGENT_CONNECTIONS - CONVERSATION_CONNECTIONS - 2
 LAST_SECONDS = 2.0
 BROKEN = 70
 

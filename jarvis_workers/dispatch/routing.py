@@ -8,25 +8,21 @@ from jarvis_workers.pipeline.stages import PLAN, pipelines
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The Celery pool that executes the jobs of a queue, and its number of slots (None: one per processor).
-
-    `connections` is the maximum number of store connections per process.
-    """
+    """The Celery pool that executes the jobs of a queue; `connections` limits the store connections of a process."""
 
     kind: str
-    slots: int | None = None
     connections: int = 1
 
 
-# The store connections of an agent process that serve its conversations.
-CONVERSATION_CONNECTIONS = 3
+# The store connections of a process with conversations: those that serve the conversations, and all.
+CONVERSATION_CONNECTIONS, AGENT_CONNECTIONS = 3, 9
 POOLS: Mapping[str, Pool] = {
     "scan": Pool("prefork"),
-    "agent": Pool("threads", 200, connections=6 + CONVERSATION_CONNECTIONS),
+    "agent": Pool("threads", AGENT_CONNECTIONS),
     # Jobs that build and test untrusted projects in the sandbox: minutes each, on all processors.
     "build": Pool("prefork"),
-    # One long plan or report must not block all others.
-    "control": Pool("prefork", 2),
+    "translate": Pool("threads", AGENT_CONNECTIONS),
+    "control": Pool("prefork"),
 }
 
 

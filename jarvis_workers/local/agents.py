@@ -1,5 +1,6 @@
 """The conversations of a local executor, in an event loop in a separate thread; the executor polls their outcomes."""
 
+import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -12,15 +13,15 @@ from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import attempt
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.queues import QUEUES
 from jarvis_workers.store.values import Claimed, Commit
 
-AT_ONCE = 200
 DEADLINE_SECONDS = 3600.0
 LAST_SECONDS = 5.0
 
 
 class ConversationThread:
-    """Runs at most AT_ONCE conversations; `wake` is called from any thread when one has ended."""
+    """Runs as many conversations per queue as it has slots; `wake` is called from any thread when one has ended."""
 
     def __init__(self, runtime: AgentRuntime, blobs: Blobs, wake: Callable[[], None]) -> None:
         self._runtime, self._blobs, self._wake = runtime, blobs, wake
@@ -34,10 +35,9 @@ class ConversationThread:
         """The jobs whose conversations are running, or whose outcomes have not been collected."""
         return list(self._on)
 
-    @property
-    def free(self) -> int:
-        """The number of further conversations that may start."""
-        return AT_ONCE - len(self._on)
+    def free(self, queue: str) -> int:
+        """Return the number of further conversations of a queue that may start."""
+        return QUEUES[queue].slot_count(os.cpu_count() or 1) - sum(job.queue == queue for job in self._on)
 
     def start(self, job: Claimed, module: str, work: Any) -> None:
         """Start the conversation of a job."""

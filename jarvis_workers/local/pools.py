@@ -113,8 +113,7 @@ class LocalPools:
             claims.control.extend(claim(CONTROL_QUEUE, 1, self._worker_id))
         if self._agents:
             for queue in CONVERSATION_QUEUES:
-                free = self._agents.free - len(claims.conversations)
-                claims.conversations.extend(claim(queue, free, self._worker_id))
+                claims.conversations.extend(claim(queue, self._agents.free(queue), self._worker_id))
         return claims
 
     def start(self, claims: Claims) -> None:

@@ -28,7 +28,7 @@ from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.service.webhook import notify_forever, webhook_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.queues import has_conversations
+from jarvis_workers.store.queues import QUEUES, has_conversations
 from jarvis_workers.store.workers import WorkerFacts
 
 PARENT_CONNECTIONS = 1
@@ -61,7 +61,7 @@ def _without_conversations() -> list[str]:
 
 
 def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[PoolConfig, WorkerFacts]:
-    slots = POOLS[queue].slots or concurrency or settings.process_count or 1
+    slots = QUEUES[queue].slot_count(concurrency or settings.process_count or 1)
     facts = replace(this_worker(f"{token}-{queue}", slots), queues=queue)
     config = PoolConfig(
         broker_url=broker_url(settings),

@@ -5,15 +5,20 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
+from jarvis_workers.agent.effects import Conversation, RunTool
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.threads import in_thread
-from tests.agents.arrange import Scripted, agent_of, call, look, text
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Tool, ToolOutcome
+from tests.agents.arrange import Scripted, agent_of, call, drive, look, text
 
 pytestmark = pytest.mark.timing
 
@@ -71,6 +76,28 @@ def test_who_is_called_off_does_not_hear_of_what_comes_later() -> None:
     goes_on.set()
 
     assert over.wait(SECONDS)
+
+
+def test_an_untimed_tool_pauses_the_deadline() -> None:
+    events: list[str] = []
+
+    @contextmanager
+    def pause() -> Iterator[None]:
+        events.append("pause")
+        yield
+        events.append("continue")
+
+    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
+        events.append(str(arguments["name"]))
+        return ToolOutcome()
+
+    def conversation() -> Conversation[None]:
+        yield RunTool("look", {"name": "timed"})
+        yield RunTool("look", {"name": "untimed"}, untimed=True)
+
+    tools = Toolbox([Tool("look", "Look.", {}, lambda arguments: arguments, run)])
+    drive(conversation(), AgentWorld(Scripted(), tools, pause_deadline=pause))
+    assert events == ["timed", "pause", "untimed", "continue"]
 
 
 def test_a_process_ends_although_a_thread_does_not() -> None:

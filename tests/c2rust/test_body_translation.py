@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.limits import AgentLimits
@@ -124,6 +125,12 @@ def test_answers_of_another_form_never_reach_the_gates() -> None:
 def test_gates_that_do_not_run_are_no_failure_of_the_model() -> None:
     body, _ = ask(question(), [RIGHT], [ToolOutcome("error", stderr="the gates did not run: no disk")])
     assert (body.text, body.checked, body.reason) == ("", False, "the gates did not run: no disk")
+
+
+def test_the_time_in_gates_is_no_time_of_the_conversation() -> None:
+    slow = replace(outcome(DIFFERENT), seconds=4_000.0)
+    body, _ = ask(question(), [RIGHT, RIGHT], [slow, outcome(PASSED)])
+    assert body.text == RIGHT
 
 
 def test_a_conversation_that_a_limit_ends_is_not_checked() -> None:

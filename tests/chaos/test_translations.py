@@ -17,7 +17,7 @@ from tests.servers import Postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
-QUEUES = "scan,control,build,agent"
+QUEUES = "scan,control,build,translate"
 RETRIES = ("-m", "2")
 # Reports are requested by a tool.
 PROFILE = "deepseek"

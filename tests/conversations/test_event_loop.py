@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
+from jarvis_workers.conversations.deadline import pause_deadline
 from jarvis_workers.conversations.event_loop import LAST_SECONDS, ConversationLoop
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
@@ -156,6 +157,38 @@ def test_one_that_takes_too_long_has_failed() -> None:
         with pytest.raises(StepFailed, match=r"took longer than 0\.05 s"):
             loop.start(job(1), slow).result(SECONDS)
         assert slow.ended.is_set()
+
+
+def test_a_pause_does_not_count_towards_the_deadline() -> None:
+    async def converse() -> Commit:
+        with pause_deadline():
+            await asyncio.sleep(0.1)
+        return DONE
+
+    async def slow_after_a_pause() -> Commit:
+        with pause_deadline():
+            await asyncio.sleep(0.01)
+        await asyncio.Event().wait()
+        return DONE
+
+    for loop in running(ConversationLoop(0.05)):
+        assert loop.start(job(1), converse).result(SECONDS) == DONE
+        with pytest.raises(StepFailed, match=r"took longer than 0\.05 s"):
+            loop.start(job(2), slow_after_a_pause).result(SECONDS)
+
+
+def test_a_paused_conversation_can_be_cancelled(loop: ConversationLoop) -> None:
+    waiting = Waits()
+
+    async def converse() -> Commit:
+        with pause_deadline():
+            return await waiting()
+
+    future = loop.start(job(1), converse)
+    assert waiting.began.wait(SECONDS)
+    loop.cancel(job(1))
+    with pytest.raises(CancelledError):
+        future.result(SECONDS)
 
 
 @pytest.mark.slow

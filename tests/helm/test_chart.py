@@ -282,7 +282,7 @@ def test_secrets_are_files_and_model_keys_only_with_agents():
         if "secretKeyRef" in one.get("valueFrom", {})
     }
 
-    assert with_keys == {"Deployment/test-jarvis-worker-agent"}
+    assert with_keys == {"Deployment/test-jarvis-worker-agent", "Deployment/test-jarvis-worker-translate"}
     assert from_secrets == set()
 
 

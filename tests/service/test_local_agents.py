@@ -1,5 +1,6 @@
 """The conversations of a command: begun, fetched when they have ended, called off, and no reason to wait at its end."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,13 +12,13 @@ from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreFull, StoreUnavailable
-from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, ConversationThread
+from jarvis_workers.local.agents import LAST_SECONDS, ConversationThread
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Commit
+from jarvis_workers.store.values import AGENT_QUEUE, Commit
 from tests.conversations.test_event_loop import DONE, SECONDS, job
 from tests.service.asking import MODULE, Work
 
@@ -87,13 +88,14 @@ def test_what_came_of_a_conversation_is_fetched_once(talkers: ConversationThread
     talkers.start(job(1), MODULE, does(lambda: DONE))
 
     assert fetched(talkers, woken) == [JobOutcome(job(1), Done(DONE))]
-    assert (talkers.take(), talkers.claims, talkers.free) == ([], [], AT_ONCE)
+    assert (talkers.take(), talkers.claims, talkers.free(AGENT_QUEUE)) == ([], [], 200)
 
 
 def test_a_conversation_is_held_until_it_is_fetched(talkers: ConversationThread, woken: threading.Semaphore) -> None:
     goes_on = threading.Event()
     talkers.start(job(1), MODULE, lasts(goes_on))
-    assert (talkers.take(), talkers.claims, talkers.free) == ([], [job(1)], AT_ONCE - 1)
+    assert (talkers.take(), talkers.claims, talkers.free(AGENT_QUEUE)) == ([], [job(1)], 199)
+    assert talkers.free("translate") == 16 * (os.cpu_count() or 1)
     goes_on.set()
     assert woken.acquire(timeout=SECONDS)
     assert talkers.claims == [job(1)]

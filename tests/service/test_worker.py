@@ -19,7 +19,7 @@ def planned(home: Path, *queues: str) -> list[str]:
 @pytest.mark.parametrize(
     ("queues", "pools"),
     [
-        ((), ["scan", "agent", "build", "control"]),
+        ((), ["scan", "agent", "build", "translate", "control"]),
         (("control",), ["control"]),
         (("scan", " control "), ["scan", "control"]),
         (("scan", "control", " scan"), ["scan", "control"]),
@@ -31,7 +31,9 @@ def test_every_queue_that_is_named_has_one_pool(tmp_path: Path, queues: tuple[st
 
 @pytest.mark.parametrize("queue", ["", " ", "scans"])
 def test_a_queue_that_is_none_is_refused(tmp_path: Path, queue: str) -> None:
-    with pytest.raises(UsageError, match=f'--queues: "{queue.strip()}" is not one of scan, agent, build, control'):
+    with pytest.raises(
+        UsageError, match=f'--queues: "{queue.strip()}" is not one of scan, agent, build, translate, control'
+    ):
         planned(tmp_path, "scan", queue)
 
 
@@ -41,3 +43,10 @@ def test_jobs_that_build_projects_have_a_lease_of_their_own(tmp_path: Path) -> N
 
     assert [config.slots for config, _ in plans] == [3, 3]
     assert [config.job_lease_seconds for config, _ in plans] == [310, 14_410]
+
+
+def test_slots_are_fixed_or_per_processor(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, broker_url="redis://127.0.0.1:1/0")
+    plans = plan_pools(settings, ("agent", "translate", "control"), 3)
+
+    assert [config.slots for config, _ in plans] == [200, 48, 2]

@@ -49,6 +49,7 @@ def test_a_queue_has_waiting_and_running_jobs_of_active_cluster_runs(timed: Stor
         "scan": QueueDepth("scan", waiting=2, running=1, oldest_seconds=pytest.approx(90.0, abs=0.1)),
         "agent": QueueDepth("agent"),
         "build": QueueDepth("build"),
+        "translate": QueueDepth("translate"),
         "control": QueueDepth("control"),
     }
 
@@ -149,6 +150,7 @@ def test_workers_count_by_queue_while_they_are_heard_of(timed: Store, clock: Fak
             WorkerCount("scan", 2, 6),
             WorkerCount("agent", 1, 200),
             WorkerCount("build", 0, 0),
+            WorkerCount("translate", 0, 0),
             WorkerCount("control", 0, 0),
             WorkerCount("local", 1, 2),
         ]

@@ -51,6 +51,6 @@ ENDING = (
 register_pipeline(SKELETON, (*CONVERSION, *ENDING))
 register_pipeline(FAST, (*CONVERSION, *ENDING))
 TRANSLATION = Stage(
-    "translate", module=f"{STEPS}.translate_function", queue=AGENT_QUEUE, units="functions", missing=UNTRANSLATED
+    "translate", module=f"{STEPS}.translate_function", queue="translate", units="functions", missing=UNTRANSLATED
 )
 register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))

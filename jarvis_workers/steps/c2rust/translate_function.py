@@ -44,13 +44,13 @@ from jarvis_workers.steps.c2rust.skeleton import (
 )
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
-from jarvis_workers.steps.c2rust.translated_bodies import STEP, TRANSLATED, TranslatePayload, encode_translated
+from jarvis_workers.steps.c2rust.translated_bodies import QUEUE, STEP, TRANSLATED, TranslatePayload, encode_translated
 from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
 from jarvis_workers.steps.c2rust.write_conversion import c_texts
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
@@ -91,7 +91,7 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         if options.proof == "built" or is_tested(skeleton, slot):
             payload = TranslatePayload(slot, name).to_json()
             label = skeleton.targets[slot].item.name
-            yield NewJob(STEP, AGENT_QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
+            yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
 
 
 def is_tested(skeleton: Skeleton, slot: str) -> bool:

@@ -14,7 +14,7 @@ from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations
 from jarvis_workers.store.values import StageJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 
-STEP = "translate"
+STEP = QUEUE = "translate"
 # The name of the blob with the result of a job.
 TRANSLATED = "translated"
 NOT_ASKED = "the model was not asked: the function has no Rust signature"
