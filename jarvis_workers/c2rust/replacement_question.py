@@ -3,12 +3,11 @@
 The prompt contains no ids or line numbers, so that it changes only if one of its functions does.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition
@@ -16,8 +15,6 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.agent.repair import BODY_MAX
-from jarvis_workers.agent.report import BadReport, ReportForm, Way
 from jarvis_workers.c2rust.dot import quoted
 from jarvis_workers.c2rust.function_uses import UseGraph
 from jarvis_workers.c2rust.library_replacement import (
@@ -28,6 +25,7 @@ from jarvis_workers.c2rust.library_replacement import (
     verdict_of,
 )
 from jarvis_workers.c2rust.symbol import Symbol, SymbolGraph
+from jarvis_workers.c2rust.yaml_form import YamlForm
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.tools.registry import Toolbox
@@ -36,33 +34,8 @@ PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2
 MEMBERS_MAX, CODE_LINES, CHILDREN_SHOWN, DOT_EDGES = 200, 80, 2, 40
 SIGNATURE_LENGTH = 400
-YAML_TAG = re.compile(r"</?[ \t]*yaml[ \t]*>", re.IGNORECASE)
-YAML_FENCE = re.compile(r"^```[ \t]*(?:ya?ml|json)[ \t]*\n(.*?)\n```[ \t]*$", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 
 ReadFile = Callable[[bytes], bytes]
-
-
-class SummaryForm(ReportForm):
-    """The form of the answer: YAML in <SUMMARY>, also within <yaml>, a YAML fence between prose, or JSON."""
-
-    def __init__(self) -> None:
-        super().__init__(ReplacementAnswer, tag="SUMMARY")
-
-    def way(self, profile: Profile, *, has_tools: bool) -> Way:
-        """Request text unless the model supports schemas: text is read in every form, other than a tool call."""
-        return "schema" if super().way(profile, has_tools=has_tools) == "schema" else "tags"
-
-    def read_text(self, answer: str) -> Any:
-        if len(answer) > BODY_MAX:
-            raise BadReport(f"the answer is longer than {BODY_MAX:,} characters")
-        text = YAML_TAG.sub("\n", answer)
-        try:
-            return super().read_text(text)
-        except BadReport:
-            fences = YAML_FENCE.findall(text)
-            if len(fences) != 1 or f"<{self.tag}>" in text:
-                raise
-            return super().read_text(f"<{self.tag}>\n{fences[0]}\n</{self.tag}>")
 
 
 class ReplacementQuestion(NamedTuple):
@@ -129,7 +102,9 @@ def replacer(profile: Profile, marks: Marks, limits: AgentLimits) -> Agent:
     """Return the agent that answers a question, without tools and with at most RETRIES further rounds."""
     definition = Definition(system_prompt=fill_from(PROMPTS, "replace_system"), name="replacer", auto_complete=False)
     limits = replace(limits, rounds=min(limits.rounds, 1 + RETRIES))
-    return Agent(definition, Toolbox(), profile=profile, marks=marks, form=SummaryForm(), limits=limits)
+    return Agent(
+        definition, Toolbox(), profile=profile, marks=marks, form=YamlForm(ReplacementAnswer, "SUMMARY"), limits=limits
+    )
 
 
 def judge_function(agent: Agent, question: ReplacementQuestion) -> Conversation[FunctionVerdict]:

@@ -13,7 +13,7 @@ from jarvis_workers.c2rust.library_replacement import (
     ReplacementAnswer,
     verdict_of,
 )
-from jarvis_workers.c2rust.replacement_question import SummaryForm
+from jarvis_workers.c2rust.yaml_form import YamlForm
 
 YAML = "replaceable: yes\nlibraries: [flate2]\nconfidence: 0.8\nnotes: the same format: zlib"
 READ = ReplacementAnswer(replaceable=True, libraries=["flate2"], confidence=0.8, notes="the same format: zlib")
@@ -21,7 +21,7 @@ POLICY = LibraryPolicy(allowed=["flate2", "crc32_fast"], disabled=["OpenSSL"])
 
 
 def read(text: str) -> ReplacementAnswer:
-    answer = SummaryForm().read_text(text)
+    answer = YamlForm(ReplacementAnswer, "SUMMARY").read_text(text)
     assert isinstance(answer, ReplacementAnswer)
     return answer
 
