@@ -40,8 +40,8 @@ ROOT_MODULE, TESTS = "src/lib.rs", "golden_tests"
 class CrateItem(NamedTuple):
     """A function or global in Rust.
 
-    `name` is its Rust name, `slot` its name in C programs, `text` its items. `exported` is the symbol under which C
-    code links to it, "" if none does.
+    `name` is its Rust name, `slot` its name in C programs, `text` its items. `module` is the path of its module, such
+    as "codec/huffman". `exported` is the symbol under which C code links to it, "" if none does.
     """
 
     name: str
@@ -126,18 +126,21 @@ def user_crate(
     modules = defaultdict[str, list[CrateItem]](list)
     for item in items:
         modules[item.module].append(item)
-    exports = "".join(f"pub use crate::{module}::*;\n" for module in sorted(modules))
+    exports = "".join(f"pub use crate::{module.replace('/', '::')}::*;\n" for module in sorted(modules))
+    inner = _inner_modules({*modules, "c", "types"})
     files = {
         "Cargo.lock": LOCK.format(name=name),
         "Cargo.toml": _manifest(name, 'crate-type = ["rlib", "staticlib"]', _profiles()),
         "src/types.rs": "//! The types of the C library, with their C layout.\n\n" + types,
         "src/c.rs": "//! The functions that a module may call: those of the other modules, and those in C.\n\n"
         f"{exports}\n{_extern_block(declarations)}",
-        ROOT_MODULE: LINTS + "\n" + "".join(f"pub mod {module};\n" for module in sorted({*modules, "c", "types"})),
+        ROOT_MODULE: LINTS + "\n" + _declared(inner.pop("")),
     }
+    for module, names in inner.items():
+        files[f"src/{module}.rs"] = _declared(names)
     for module, own in modules.items():
         text = "\n".join(export(item) for item in own)
-        files[f"src/{module}.rs"] = f"{documents.get(module, '')}\n{IMPORTS}\n{text}"
+        files[f"src/{module}.rs"] = f"{documents.get(module, '')}\n{_declared(inner.get(module, ()))}{IMPORTS}\n{text}"
     if tests:
         files[ROOT_MODULE] += f"\n#[cfg(test)]\nmod {TESTS};\n"
         files[f"src/{TESTS}.rs"] = tests
@@ -145,6 +148,21 @@ def user_crate(
         f"src/bin/{one.name}.rs": rust_template("program.rs", file=one.file, symbol=one.symbol, library=name)
         for one in programs
     }
+
+
+def _inner_modules(modules: Collection[str]) -> dict[str, set[str]]:
+    """Return the names of the modules in each module, "" for those of the crate; parents need not be given."""
+    inner = defaultdict[str, set[str]](set)
+    for module in modules:
+        while module:
+            parent, _, name = module.rpartition("/")
+            inner[parent].add(name)
+            module = parent
+    return dict(inner)
+
+
+def _declared(modules: Iterable[str]) -> str:
+    return "".join(f"pub mod {module};\n" for module in sorted(modules))
 
 
 def export(item: CrateItem) -> str:

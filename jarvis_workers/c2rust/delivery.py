@@ -72,7 +72,7 @@ def deliver(
     items += [_exported(crate.globals[slot], item, c_files) for slot, item in variables.items()]
     own = {item.name for item in items}
     declarations = [text for name, text in sorted(crate.declarations.items()) if name not in own]
-    documents = {item.module: f"//! {item.file}\n" for item in project.items}
+    documents = _documents(items, {**functions, **variables})
     tests = module_of(crate.tests[slot] for slot in bodies if slot in crate.tests)
     files = {
         name: text.encode()
@@ -88,6 +88,14 @@ def deliver(
     whole, members = ([one for one in apart if (one.file in unit_files) is is_read] for is_read in (True, False))
     files["build.rs"] = build_script(whole, ("m",), programs, members, sorted(sources)).encode()
     return Delivery(files, programs, tuple(dict.fromkeys(as_text(unit.file) for unit in units)), uncut)
+
+
+def _documents(items: Sequence[CrateItem], originals: Mapping[str, ProjectItem]) -> dict[str, str]:
+    """Return the introductory line of each module: the C files of its items."""
+    files = defaultdict[str, set[str]](set)
+    for item in items:
+        files[item.module].add(originals[item.slot].file)
+    return {module: f"//! {', '.join(sorted(names))}\n" for module, names in files.items()}
 
 
 def c_interface(project: Project) -> list[str]:

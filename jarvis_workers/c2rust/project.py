@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -23,8 +23,8 @@ RESERVED_MODULES = frozenset(
 class ProjectItem(NamedTuple):
     """A function or global defined in the project.
 
-    `slot` is its slot name in the programs, `rust_name` its unique name in the crate, `module` the module of its file.
-    If it is not `translatable`, `refusal` is the reason.
+    `slot` is its slot name in the programs, `rust_name` its unique name in the crate, `module` the path of its module:
+    that of its file, unless a plan moves it (`place_functions`).  If it is not `translatable`, `refusal` is the reason.
     """
 
     definition: CDefinition
@@ -103,6 +103,20 @@ def read_project(units: Iterable[UnitDefinitions]) -> Project:
     for item in items:
         declared.pop(item.definition.key, None)
     return Project(ordered, items, declared, names)
+
+
+def place_functions(project: Project, modules: Mapping[str, str]) -> Project:
+    """Return a project whose functions are in some modules, by plain Rust name; all others stay where they are."""
+    items = (
+        one._replace(module=modules.get(plain_name(one), one.module)) if one.is_function else one
+        for one in project.items
+    )
+    return replace(project, items=tuple(items))
+
+
+def plain_name(item: ProjectItem) -> str:
+    """Return the name of an item in the crate, without the mark of raw identifiers."""
+    return item.rust_name.removeprefix("r#")
 
 
 def is_main(definition: CDefinition) -> bool:

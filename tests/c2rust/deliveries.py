@@ -38,9 +38,10 @@ def delivery(
     remaining: Sequence[str] = (),
     commands: Sequence[CompileCommand] = (),
     unread: Sequence[CompileCommand] = (),
+    project: TranslatedProject | None = None,
 ) -> Delivery:
     """Return the crate "sample" of a project in which all functions but `remaining` are Rust if they can be."""
-    project = translated(root, files, commands)
+    project = project or translated(root, files, commands)
     items = {one.item.slot: one for one in project.items if one.body and one.item.slot not in remaining}
     bodies = {slot: one.crate_item() for slot, one in items.items() if one.item.is_function}
     variables = {slot: one.crate_item() for slot, one in items.items() if not one.item.is_function}
