@@ -97,7 +97,7 @@ def _choice(conversion: SkeletonConversion) -> FastChoice:
 def _model(conversion: SkeletonConversion) -> ModelChoice | None:
     if not isinstance(conversion, ModelConversion):
         return None
-    return ModelChoice(conversion.group, conversion.max_retries, _notes(conversion.notes))
+    return ModelChoice(conversion.group, conversion.max_retries, _notes(conversion.notes), conversion.review)
 
 
 def _notes(path: Path | None) -> str:

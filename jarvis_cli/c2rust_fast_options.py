@@ -148,3 +148,11 @@ class ModelConversion(FastConversion):
         Path | None,
         typer.Option(metavar="FILE", help="Text that is added to each question.", rich_help_panel=AGENTS),
     ] = None
+    review: Annotated[
+        bool,
+        typer.Option(
+            "--review/--no-review",
+            help="Review each accepted function: 2 to 4 more answers.",
+            rich_help_panel=AGENTS,
+        ),
+    ] = True

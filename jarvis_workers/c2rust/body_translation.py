@@ -14,14 +14,15 @@ from pydantic import BaseModel, Field
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.limits import AgentLimits, Reason
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.c2rust.body_form import body_problem
 from jarvis_workers.c2rust.body_question import BodyQuestion
-from jarvis_workers.c2rust.conversion import GateOutcome, Proof, proof_of, suffices
+from jarvis_workers.c2rust.body_review import numbered_issues, review_body
+from jarvis_workers.c2rust.conversion import GateOutcome, Proof, Review, proof_of, suffices
 from jarvis_workers.c2rust.gates import GateReport
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
@@ -45,7 +46,7 @@ class TranslatedBody(NamedTuple):
     """The result for a function: the accepted text with its gates and signature, or "" with the reason.
 
     `attempts` is the number of answers, `failed` has the gates that refused them. `checked` is false if the
-    conversation ended early.
+    conversation ended early.  `reviews` are those of the accepted text.
     """
 
     slot: str
@@ -57,6 +58,7 @@ class TranslatedBody(NamedTuple):
     calls: int = 0
     checked: bool = True
     signature: str = ""
+    reviews: tuple[Review, ...] = ()
 
 
 def encode_report(report: GateReport) -> str:
@@ -71,49 +73,122 @@ def decode_report(text: str) -> GateReport:
 
 
 def translator(profile: Profile, marks: Marks, limits: AgentLimits, attempts: int) -> Agent:
-    """Return the agent that translates, without tools; it gives at most `attempts` bodies.
+    """Return the agent that translates, without tools; it answers at most `attempts` times.
 
-    The other answers are summaries of a long conversation, and reports of another form.
+    Summaries of a long conversation, and reports that cannot be read, are answers too.
     """
     definition = Definition(
         system_prompt=fill_from(PROMPTS, "translate_system"), name="translator", auto_complete=False
     )
-    limits = replace(limits, rounds=min(limits.rounds, 2 * attempts + limits.reasks))
+    limits = replace(limits, rounds=min(limits.rounds, attempts))
     return Agent(
         definition, Toolbox(), profile=profile, marks=marks, form=ReportForm(BodyAnswer, "BODY"), limits=limits
     )
 
 
-def translate_body(
-    agent: Agent, question: BodyQuestion, attempts: int, required: Proof
-) -> Conversation[TranslatedBody]:
-    """Ask for a body until the gates prove it as `required`, at most `attempts` times."""
-    message, failed, problem = _task(agent, question), list[str](), ""
+class Translators(NamedTuple):
+    """The agents for one function: the translator, which gives at most `attempts` bodies, and perhaps a reviewer."""
+
+    translator: Agent
+    attempts: int
+    reviewer: Agent | None = None
+
+
+def translate_body(team: Translators, question: BodyQuestion, required: Proof) -> Conversation[TranslatedBody]:
+    """Ask for a body until the gates prove it as `required`, then for its review.
+
+    The translator may answer the issues of a review once, and the gates decide about this body too: if they refuse it,
+    the accepted one remains.
+    """
+    answers = _Answers(question, required)
     try:
-        for number in range(1, attempts + 1):
-            result: TaskResult = yield from run_task(agent, message)
-            text = _without_fence(str(result.report.rust))
-            gate, problem, report = "form", body_problem(text, question.head, question.name), None
-            if not problem:
-                outcome: ToolOutcome = yield RunTool(GATES_TOOL, {"text": text}, untimed=True)
-                if not outcome.success:
-                    return TranslatedBody(question.slot, "", number, tuple(failed), outcome.stderr, checked=False)
-                report = decode_report(outcome.stdout)
-                gate, problem = _refusal(report, required)
-                if not problem:
-                    gates, calls, signature = report.gates, report.calls, question.head
-                    return TranslatedBody(
-                        question.slot, text, number, tuple(failed), "", gates, calls, signature=signature
-                    )
-            failed.append(gate)
-            message = fill_from(
-                PROMPTS, "translate_again", problem=agent.guard.admit(f"{gate}: {problem}"[:DETAIL_MAX])
-            )
+        body = yield from answers.until_accepted(team.translator, team.attempts)
     except AgentStopped as stop:
-        why = f"{stop.reason}: {stop}"
-        return TranslatedBody(question.slot, "", len(failed), tuple(failed), why, checked=False)
-    why = f"no body was accepted in {len(failed)} attempts; the last one failed the gate {failed[-1]}: {problem}"
-    return TranslatedBody(question.slot, "", len(failed), tuple(failed), why)
+        if stop.reason != Reason.ROUNDS or not answers.failed:
+            return answers.refused(f"{stop.reason}: {stop}", checked=False)
+        body = None
+    except _GatesDidNotRun as error:
+        return answers.refused(str(error), checked=False)
+    if body is None:
+        last = f"the last one failed the gate {answers.failed[-1]}: {answers.problem}"
+        return answers.refused(f"no body was accepted in {answers.count} attempts; {last}")
+    return (yield from _reviewed(team, answers, body)) if team.reviewer else body
+
+
+def _reviewed(team: Translators, answers: "_Answers", body: TranslatedBody) -> Conversation[TranslatedBody]:
+    assert team.reviewer
+    reviews = yield from review_body(team.reviewer, answers.question, body.text)
+    if issues := numbered_issues(reviews):
+        admitted = team.translator.guard.admit(issues)
+        message = fill_from(PROMPTS, "translate_review", issues=admitted)
+        try:
+            corrected = yield from answers.ask(team.translator, message)
+        except (AgentStopped, _GatesDidNotRun):
+            corrected = None
+        if corrected and corrected.text != body.text:
+            topics = [one.topic for one in reviews if one.issues]
+            again = yield from review_body(team.reviewer, answers.question, corrected.text, topics)
+            body, reviews = corrected, [one for one in reviews if not one.issues] + again
+    return body._replace(reviews=tuple(reviews))
+
+
+class _GatesDidNotRun(Exception):
+    """The gates could not run; nothing is known about the body."""
+
+
+class _Answers:
+    """The answers for one function: the gates that refused them, and the problem of the last refused one."""
+
+    def __init__(self, question: BodyQuestion, required: Proof) -> None:
+        self.question, self._required = question, required
+        self.count, self.failed = 0, list[str]()
+        self.problem, self.is_repeated = "", False
+        self._results: dict[str, tuple[str, str, GateReport | None]] = {}
+
+    def until_accepted(self, agent: Agent, attempts: int) -> Conversation[TranslatedBody | None]:
+        """Ask for bodies until one is accepted; None if none is."""
+        message = _task(agent, self.question)
+        for _ in range(attempts):
+            if body := (yield from self.ask(agent, message)):
+                return body
+            problem = agent.guard.admit(f"{self.failed[-1]}: {self.problem}"[:DETAIL_MAX])
+            message = fill_from(PROMPTS, "translate_again", problem=problem, repeated=self.is_repeated)
+        return None
+
+    def ask(self, agent: Agent, message: str) -> Conversation[TranslatedBody | None]:
+        """Ask for a body and return it if the gates accept it, else None. Raises AgentStopped, _GatesDidNotRun."""
+        result: TaskResult = yield from run_task(agent, message)
+        self.count += 1
+        text = _without_fence(str(result.report.rust))
+        # Gates need not run again for the same text.
+        self.is_repeated = text in self._results
+        if not self.is_repeated:
+            self._results[text] = yield from self._run_gates(text)
+        gate, problem, report = self._results[text]
+        if report and not problem:
+            return self._body(text, report)
+        self.failed.append(gate)
+        self.problem = problem
+        return None
+
+    def _run_gates(self, text: str) -> Conversation[tuple[str, str, GateReport | None]]:
+        """Return the gate that refuses a body, "" if none does, with its detail, and the report of the gates."""
+        if problem := body_problem(text, self.question.head, self.question.name):
+            return "form", problem, None
+        outcome: ToolOutcome = yield RunTool(GATES_TOOL, {"text": text}, untimed=True)
+        if not outcome.success:
+            raise _GatesDidNotRun(outcome.stderr)
+        report = decode_report(outcome.stdout)
+        return *_refusal(report, self._required), report
+
+    def _body(self, text: str, report: GateReport) -> TranslatedBody:
+        return self.refused("")._replace(
+            text=text, gates=report.gates, calls=report.calls, signature=self.question.head
+        )
+
+    def refused(self, reason: str, *, checked: bool = True) -> TranslatedBody:
+        """Return the result without a body."""
+        return TranslatedBody(self.question.slot, "", self.count, tuple(self.failed), reason, checked=checked)
 
 
 def _without_fence(text: str) -> str:

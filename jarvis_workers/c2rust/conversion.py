@@ -26,6 +26,13 @@ class GateOutcome(NamedTuple):
     seconds: float = 0.0
 
 
+class Review(NamedTuple):
+    """What a model objects to in the accepted body of a function, on one topic; one line per issue."""
+
+    topic: str
+    issues: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionResult:
     """A function of the project.
@@ -34,7 +41,8 @@ class FunctionResult:
     translator refuses it ("refused"), --only leaves it out ("not_chosen"), nothing proves it ("not_checked"), or a gate
     found a difference ("different").  The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is
     unknown.  `mapping` has a pair for each parameter of a Rust signature: its name, and how it is passed.  A model gave
-    `attempts` answers for it; `not_translated` is the reason why none of them is used.
+    `attempts` answers for it; `not_translated` is the reason why none of them is used.  `reviews` are those of the
+    accepted answer.
     """
 
     name: str
@@ -56,6 +64,7 @@ class FunctionResult:
     mapping: tuple[tuple[str, str], ...] = ()
     attempts: int = 0
     not_translated: str = ""
+    reviews: tuple[Review, ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -1,7 +1,7 @@
 """Scripted models that translate functions: their answers are made from the question."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tests.agents.server import Body, Step, calls
 
@@ -77,6 +77,17 @@ def _parameters(head: str) -> str:
         if depth < 0:
             return head[start:place]
     return ""
+
+
+def is_review(body: Body) -> bool:
+    """Return whether a request asks a reviewer."""
+    return "You review functions" in str(body["messages"][0]["content"])
+
+
+def with_reviews(translate: Callable[[Body], Step], *issues: str) -> Callable[[Body], Step]:
+    """Answer the questions of translators, and reviews with these issues."""
+    found = [{"line": 1, "text": issue} for issue in issues]
+    return lambda body: calls("submit_report", issues=found) if is_review(body) else translate(body)
 
 
 def perfect(body: Body) -> Step:

@@ -10,6 +10,7 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types
 from jarvis_workers.c2rust.body_translation import (
     TranslatedBody,
+    Translators,
     encode_report,
     translate_body,
     translator,
@@ -45,6 +46,7 @@ pub struct unrelated { pub a: i32 }
 DECLARATIONS = {"twice": "pub fn twice(a: i32) -> i32;", "other": "pub fn other();"}
 ITEM = CrateItem("sum", "sum", "lib", FORWARDED)
 RIGHT = "fn rust_sum(p: &pair, n: i32) -> i32 { p.first.wrapping_add(n) }"
+WRONG = "fn rust_sum(p: &pair, n: i32) -> i32 { n }"
 PASSED = tuple(GateOutcome(name, passed=True) for name in ("check", "reached", "suite", "shadow"))
 DIFFERENT = (
     GateOutcome("check", passed=True),
@@ -61,9 +63,16 @@ def ask(
     about: BodyQuestion, answers: Sequence[str], gates: Sequence[ToolOutcome] = (), attempts: int = 3
 ) -> tuple[TranslatedBody, list[str]]:
     """Return the result, and the last message of each request."""
-    agent: Agent = translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(), attempts)
-    replies = [f"<BODY>\n{json.dumps({'rust': one})}\n</BODY>" for one in answers]
-    return answered(translate_body(agent, about, attempts, "reached"), replies, gates)
+    replies = [body_answer(one) for one in answers]
+    return answered(translate_body(Translators(agent(attempts), attempts), about, "reached"), replies, gates)
+
+
+def agent(attempts: int, **limits: int) -> Agent:
+    return translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(**limits), attempts)
+
+
+def body_answer(text: str) -> str:
+    return f"<BODY>\n{json.dumps({'rust': text})}\n</BODY>"
 
 
 def outcome(gates: tuple[GateOutcome, ...]) -> ToolOutcome:
@@ -105,16 +114,31 @@ def test_a_code_fence_around_the_function_is_removed() -> None:
 
 
 def test_a_difference_goes_back_to_the_model() -> None:
-    body, (_, again) = ask(question(), [RIGHT, RIGHT], [outcome(DIFFERENT), outcome(PASSED)])
+    body, (_, again) = ask(question(), [WRONG, RIGHT], [outcome(DIFFERENT), outcome(PASSED)])
     assert "shadow: result: C 3, Rust 4 (call 1)" in again
     assert (body.text, body.attempts, body.failed) == (RIGHT, 2, ("shadow",))
 
 
 def test_a_body_that_only_compiles_is_not_accepted() -> None:
-    body, (_, again) = ask(question(), [RIGHT, RIGHT], [outcome(ONLY_BUILT)] * 2, attempts=2)
+    body, (_, again) = ask(question(), [WRONG, RIGHT], [outcome(ONLY_BUILT)] * 2, attempts=2)
     assert "proof: it is only built, not reached" in again
     assert (body.text, body.checked, body.attempts) == ("", True, 2)
     assert "no body was accepted in 2 attempts; the last one failed the gate proof" in body.reason
+
+
+def test_the_gates_run_once_for_the_same_body() -> None:
+    body, seen = ask(question(), [WRONG] * 3, [outcome(DIFFERENT)])
+    assert (body.text, body.failed, len(seen)) == ("", ("shadow",) * 3, 3)
+    assert "the same as one that was refused before" not in seen[1]
+    assert "the same as one that was refused before" in seen[2] and "C 3, Rust 4 (call 1)" in seen[2]
+
+
+def test_answers_that_are_no_report_count_as_answers() -> None:
+    team = Translators(agent(2), 2)
+    body, seen = answered(
+        translate_body(team, question(), "reached"), ["I cannot.", body_answer(WRONG)], [outcome(DIFFERENT)]
+    )
+    assert (body.text, body.failed, body.checked, len(seen)) == ("", ("shadow",), True, 2)
 
 
 def test_answers_of_another_form_never_reach_the_gates() -> None:
@@ -129,12 +153,11 @@ def test_gates_that_do_not_run_are_no_failure_of_the_model() -> None:
 
 def test_the_time_in_gates_is_no_time_of_the_conversation() -> None:
     slow = replace(outcome(DIFFERENT), seconds=4_000.0)
-    body, _ = ask(question(), [RIGHT, RIGHT], [slow, outcome(PASSED)])
+    body, _ = ask(question(), [WRONG, RIGHT], [slow, outcome(PASSED)])
     assert body.text == RIGHT
 
 
 def test_a_conversation_that_a_limit_ends_is_not_checked() -> None:
-    agent = translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(rounds=0), 3)
-    body, _ = answered(translate_body(agent, question(), 3, "reached"), [])
+    body, _ = answered(translate_body(Translators(agent(3, rounds=0), 3), question(), "reached"), [])
     assert (body.text, body.checked) == ("", False)
     assert body.reason.startswith("rounds")

@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_workers.store.engine import Store
 from tests.agents.server import Body, ModelServer, Step, calls, late
-from tests.agents.translating import answers, perfect
+from tests.agents.translating import answers, perfect, with_reviews
 from tests.chaos.commands import PATIENCE_SECONDS, until
 from tests.chaos.conversations import asked_again, has_heard, set_model
 from tests.chaos.crates import arguments, converted, copied, results
@@ -30,7 +30,7 @@ def learner(body: Body) -> Step:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ModelServer]:
-    with ModelServer(forever=learner) as server:
+    with ModelServer(forever=with_reviews(learner)) as server:
         yield server
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.agents.server import Body, ModelServer, Step, calls, fails
-from tests.agents.translating import HEAD, answers, task_of
+from tests.agents.translating import HEAD, answers, task_of, with_reviews
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import require
 
@@ -101,11 +101,11 @@ def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) 
 
     complaints: list[str] = []
 
-    with ModelServer(forever=learner) as server:
+    with ModelServer(forever=with_reviews(learner)) as server:
         ended = transpile(jarvis, library, server, "-m", 2)
         asked = len(server.requests)
         again = transpile(jarvis, library, server, "-m", 2, "-o", library.with_name("again"))
-        assert len(server.requests) == asked == 8
+        assert len(server.requests) == asked == 8 + 2 * 3
 
     assert (ended.code, again.code) == (3, 3), ended.err
     assert any(": C " in one and ", Rust " in one for one in complaints), "the first difference goes back"

@@ -48,6 +48,7 @@ function conversionPart(one) {
   return [make("div", { className: "parts", id: "conversion" },
     make("p", { className: "aside" }, stateBadge(one), ` proof: ${found.proof}`, found.lines[1] ? `, tests run ${found.lines[0]} of ${plural(found.lines[1], "line")}` : "", found.reason ? `. ${found.reason}` : ""),
     make("div", { className: "columns" }, text("C", found.c, "The text is not in this page."), text("Rust", found.rust, "None.")),
+    found.issues.length ? panel("Objections of the reviewer", make("ul", {}, ...found.issues.map((issue) => make("li", { textContent: issue })))) : "",
     found.gates.length ? panel("Gates", make("table", { className: "gates" }, make("thead", {}, make("tr", {}, ...["Gate", "Result", "Detail"].map((one) => make("th", { scope: "col", textContent: one })))), make("tbody", {}, ...gates))) : "")];
 }
 

@@ -32,6 +32,7 @@ def conversion_data(
                 "reason": visible(one.reason or one.not_translated),
                 "lines": (one.lines_run, one.lines),
                 "gates": [(gate, passed, visible(detail)) for gate, passed, detail, _ in one.gates],
+                "issues": [visible(f"{review.topic}, {issue}") for review in one.reviews for issue in review.issues],
                 "c": _text(c_texts.get(one.slot, "")),
                 "rust": _text(rust_texts.get(one.slot, "")),
             }

@@ -69,8 +69,18 @@ def _lines(conversion: Conversion) -> Iterator[str]:
     if down := [one for one in conversion.functions if one.not_translated]:
         yield f"Not translated by the model ({len(down):,}):"
         yield from (f"  {one.file}:{one.line}: {one.name}: {one.not_translated}" for one in down)
+    if issues := list(review_lines(conversion)):
+        yield f"Objections of the reviewer to accepted functions ({len(issues):,}):"
+        yield from (f"  {line}" for line in issues)
     yield from _lines_run(conversion)
     yield summary(conversion)
+
+
+def review_lines(conversion: Conversion) -> Iterator[str]:
+    """Yield a line per issue that a review of an accepted function found."""
+    for one in conversion.functions:
+        for review in one.reviews:
+            yield from (f"{one.file}:{one.line}: {one.name}: {review.topic}, {issue}" for issue in review.issues)
 
 
 def _lines_run(conversion: Conversion) -> Iterator[str]:
@@ -108,7 +118,9 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
         state = f"`{_cell(one.rust_signature)}`" if one.mapping and one.accepted else one.state
         reason = _cell(one.reason or one.not_translated)
         yield f"| `{_cell(one.name)}` | {place} | {state} | {one.proof} | {lines} | {reason} |\n"
-    for title, entries in (("Warnings", conversion.warnings), ("Remaining C files", conversion.remainder)):
+    objections = tuple(review_lines(conversion))
+    lists = ("Objections of the reviewer", objections), ("Warnings", conversion.warnings)
+    for title, entries in (*lists, ("Remaining C files", conversion.remainder)):
         if entries:
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)
 

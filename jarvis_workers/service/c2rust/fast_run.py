@@ -46,6 +46,7 @@ class ModelChoice:
     group: str | None = None
     max_retries: int = 5
     notes: str = ""
+    review: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
         "agent_limits": agent_limits_of(settings),
         "max_retries": choice.max_retries,
         "notes": choice.notes,
+        "review": choice.review,
     }
 
 

@@ -12,10 +12,13 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.limits import Reason, is_caused_by_answers
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question
+from jarvis_workers.c2rust.body_review import reviewer
 from jarvis_workers.c2rust.body_translation import (
     GATES_TOOL,
+    Translators,
     encode_report,
     translate_body,
     translator,
@@ -25,6 +28,7 @@ from jarvis_workers.c2rust.crate import BODY_LINE, CrateItem, function_of
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
 from jarvis_workers.c2rust.project import read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
+from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import from_shown
@@ -115,16 +119,27 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
     resources = Resources(blobs, checkouts=runtime.setup.unpacked)
     gates = gates_tool(partial(check_body, found, options, resources))
     with runtime.open(work.job, options.group, found.question.about, work.lines) as talk:
-        agent = translator(talk.platform.profile, talk.marks, options.agent_limits, options.attempts)
-        conversation = translate_body(agent, found.question, options.attempts, options.proof)
-        body = await talk.lead(conversation, agent, {"about": found.question.about}, [gates])
-        if agent.stopped and is_caused_by_answers(agent.stopped):
+        team = _team(talk, options)
+        conversation = translate_body(team, found.question, options.proof)
+        body = await talk.lead(conversation, team.translator, {"about": found.question.about}, [gates])
+        if not body.checked and _answers_are_unusable(team.translator):
             await talk.forget()
     gap = (from_shown(found.function.file), f"{found.function.name} is not translated by the model: {body.reason}")
     if body.text:
         body = body._replace(text=found.question.item(found.skeleton.targets[body.slot].item, body.text).text)
     content = await asyncio.to_thread(blobs.put, encode_translated(body))
     return Commit(not_checked=() if body.checked else (gap,), blobs=((TRANSLATED, content),))
+
+
+def _team(talk: JobConversation, options: TranslateOptions) -> Translators:
+    """Return the agents that the options select."""
+    parts = talk.platform.profile, talk.marks, options.agent_limits
+    review = reviewer(*parts) if options.review else None
+    return Translators(translator(*parts, options.attempts), options.attempts, review)
+
+
+def _answers_are_unusable(agent: Agent) -> bool:
+    return agent.stopped is not None and (agent.stopped == Reason.ROUNDS or is_caused_by_answers(agent.stopped))
 
 
 def _translation(work: TranslateWork, blobs: Blobs) -> Translation:

@@ -8,10 +8,14 @@ from jarvis_workers.steps.c2rust.fast_options import FastOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TranslateOptions(FastOptions, ConversationOptions):
-    """A model answers at most 1 + `max_retries` times for a function; `notes` are added to each prompt."""
+    """A model answers at most 1 + `max_retries` times for a function; `notes` are added to each prompt.
+
+    With `review`, the model also reviews each accepted body.
+    """
 
     max_retries: int = 5
     notes: str = ""
+    review: bool = True
 
     @property
     def attempts(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_workers.c2rust.body_translation import TranslatedBody
-from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, proof_of
+from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, Review, proof_of
 from jarvis_workers.c2rust.crate import function_of
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -40,7 +40,8 @@ def read_translated(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, Tra
         if name := read_result(blobs, one.result).blobs.get(TRANSLATED):
             body = TranslatedBody(**json.loads(blobs.read(name)))
             gates = tuple(GateOutcome(*gate) for gate in body.gates)
-            found[body.slot] = body._replace(failed=tuple(body.failed), gates=gates)
+            reviews = tuple(Review(topic, tuple(issues)) for topic, issues in body.reviews)
+            found[body.slot] = body._replace(failed=tuple(body.failed), gates=gates, reviews=reviews)
     return found
 
 
@@ -91,4 +92,5 @@ def with_translation(function: FunctionResult, body: TranslatedBody | None, skel
         rust_signature=body.signature,
         mapping=skeleton.targets[body.slot].mapping,
         attempts=body.attempts,
+        reviews=body.reviews,
     )
