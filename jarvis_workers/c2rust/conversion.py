@@ -33,6 +33,14 @@ class Review(NamedTuple):
     issues: tuple[str, ...]
 
 
+class PassedParameter(NamedTuple):
+    """How a parameter of a Rust signature is passed: its name, its form such as "option ref", the length of a slice."""
+
+    name: str
+    form: str
+    length: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionResult:
     """A function of the project.
@@ -40,9 +48,8 @@ class FunctionResult:
     `file` is in display form; lines count from 1.  A function that is not accepted has a `reason` and a `cause`: the
     translator refuses it ("refused"), --only leaves it out ("not_chosen"), nothing proves it ("not_checked"), or a gate
     found a difference ("different").  The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is
-    unknown.  `mapping` has a pair for each parameter of a Rust signature: its name, and how it is passed.  A model gave
-    `attempts` answers for it; `not_translated` is the reason why none of them is used.  `reviews` are those of the
-    accepted answer.
+    unknown.  `mapping` states how the parameters of a Rust signature are passed.  A model gave `attempts` answers for
+    it; `not_translated` is the reason why none of them is used.  `reviews` are those of the accepted answer.
     """
 
     name: str
@@ -61,7 +68,7 @@ class FunctionResult:
     slot: str = ""
     lines: int = 0
     lines_run: int = 0
-    mapping: tuple[tuple[str, str], ...] = ()
+    mapping: tuple[PassedParameter, ...] = ()
     attempts: int = 0
     not_translated: str = ""
     reviews: tuple[Review, ...] = ()

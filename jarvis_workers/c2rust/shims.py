@@ -96,11 +96,6 @@ unsafe fn {name}({parameters}){result} {{
 """
 
 
-def form_of(mapping: ParameterMapping) -> str:
-    """Return how a parameter is passed, such as "slice" or "option ref"."""
-    return f"option {mapping.inner}" if mapping.kind == "option" else mapping.kind
-
-
 def forward_project(
     project: TranslatedProject, mappings: Mapping[str, Sequence[ParameterMapping]], raw: Collection[str] = ()
 ) -> TranslatedProject:
@@ -137,7 +132,7 @@ def _forwarded(
     forwarder: str,
 ) -> Translated:
     item = one.item
-    refusal = NOT_CHOSEN if one.refusal == NOT_CHOSEN else item.refusal or _refusal(item)
+    refusal = NOT_CHOSEN if one.refusal == NOT_CHOSEN else item.refusal or forward_refusal(item)
     if refusal:
         return Translated(item, None, refusal)
     chosen = tuple(mappings.get(item.definition.key, ()))
@@ -149,7 +144,8 @@ def _forwarded(
     return Translated(item, RustBody(text, ()), "", chosen)
 
 
-def _refusal(item: ProjectItem) -> str:
+def forward_refusal(item: ProjectItem) -> str:
+    """Return the reason why a function keeps its C signature, "" for all others."""
     if is_main(item.definition):
         return ENTRY_POINT
     return HEADER_COPY if item.definition.internal and from_text(item.file) != item.unit.file else ""
@@ -194,7 +190,7 @@ def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Na
 
 
 def _converted(mapping: ParameterMapping, parameter: CType, names: Names) -> ArgumentConversion:
-    return CONVERSIONS.get(form_of(mapping), ArgumentConversion(spelled(parameter, names), "{a}", "{p}", ""))
+    return CONVERSIONS.get(mapping.form, ArgumentConversion(spelled(parameter, names), "{a}", "{p}", ""))
 
 
 def _element(parameter: CType, names: Names) -> str:

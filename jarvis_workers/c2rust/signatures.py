@@ -26,29 +26,68 @@ class ParameterMapping(NamedTuple):
     inner: MappingKind = "value"
     length: int | None = None
 
+    @property
+    def form(self) -> str:
+        """How the parameter is passed, such as "slice" or "option ref"."""
+        return f"option {self.inner}" if self.kind == "option" else self.kind
+
+
+class ParameterChoice(NamedTuple):
+    """The proposed mapping of a parameter, and all forms that a shim can have and that the facts do not exclude.
+
+    `counts` is true if it can be the element count of a slice.
+    """
+
+    proposal: ParameterMapping
+    forms: tuple[str, ...]
+    counts: bool = False
+
 
 def propose_mappings(units: Sequence[UnitDefinitions]) -> dict[str, tuple[ParameterMapping, ...]]:
     """Return the mappings of the parameters of all functions that the units define, by function key."""
+    return {key: tuple(one.proposal for one in choices) for key, choices in propose_signatures(units).items()}
+
+
+def propose_signatures(units: Sequence[UnitDefinitions]) -> dict[str, tuple[ParameterChoice, ...]]:
+    """Return the choices for the parameters of all functions that the units define, by function key."""
     analysis = PointerAnalysis(units)
     aliases = AliasAnalysis(units, analysis)
-    return {key: tuple(_mappings(key, analysis, aliases)) for key in analysis.functions}
+    return {key: tuple(_choices(key, analysis, aliases)) for key in analysis.functions}
 
 
-def _mappings(key: str, analysis: PointerAnalysis, aliases: AliasAnalysis) -> Iterator[ParameterMapping]:
+def _choices(key: str, analysis: PointerAnalysis, aliases: AliasAnalysis) -> Iterator[ParameterChoice]:
     function = analysis.functions[key]
     for number, node in enumerate(function.parameters):
         type_, one = function.type_of(node), ParameterId(key, number)
         if type_ is None or type_.kind != "pointer":
-            yield ParameterMapping(node.name, "value")
+            is_count = type_ is not None and type_.kind == "integer"
+            yield ParameterChoice(ParameterMapping(node.name, "value"), ("value",), is_count)
             continue
         facts = analysis.facts[one]
+        forms = tuple(_forms(type_, facts))
         kind, length = _plain_kind(type_, facts)
         if kind == "raw" or aliases.may_alias(one):
-            yield ParameterMapping(node.name, "raw")
+            mapping = ParameterMapping(node.name, "raw")
         elif facts.not_null or kind in ("slice", "mut_slice"):
-            yield ParameterMapping(node.name, kind, length=length)
+            mapping = ParameterMapping(node.name, kind, length=length)
         else:
-            yield ParameterMapping(node.name, "option", kind, length)
+            mapping = ParameterMapping(node.name, "option", kind, length)
+        yield ParameterChoice(mapping, forms)
+
+
+def _forms(type_: CType, facts: PointerFacts) -> Iterator[str]:
+    """Yield the forms of a pointer that a shim can have, without those that contradict its uses."""
+    yield "raw"
+    target = type_.target
+    if target is None or target.kind not in POINTEES or target.size < 0 or target.volatile:
+        return
+    kinds = ["ref", "slice"] if type_.const else ["mut_ref", "mut_slice"]
+    if type_.const and target.kind == "integer" and target.size == 1 and facts.length is None:
+        kinds.append("cstr")
+    if not type_.const and not facts.read:
+        kinds.append("out")
+    yield from kinds
+    yield from (f"option {kind}" for kind in kinds if not kind.endswith("slice"))
 
 
 def _plain_kind(type_: CType, facts: PointerFacts) -> tuple[MappingKind, int | None]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from jarvis_workers.bench.project_bench import BenchLimits
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.crate import bench_crate
-from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project
+from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
@@ -51,7 +51,7 @@ def measure(library: TranslatedLibrary) -> ShimCount:
     suites = BenchSuites(library.bench, library.commands.tests)
     assert suites.run().passed
     wrong = find_culprits(sorted(checks.bodies), lambda names: suites.run(names).passed)
-    forms = [form_of(one) for item in items if item.slot in checks.bodies for one in mappings[item.definition.key]]
+    forms = [one.form for item in items if item.slot in checks.bodies for one in mappings[item.definition.key]]
     pointers = sum(one.kind == "pointer" for item in items for one in item.definition.type.parameters)
     return ShimCount(
         len(items),

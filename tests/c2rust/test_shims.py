@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
-from jarvis_workers.c2rust.shims import CONVERSIONS, form_of, forward_project, forwarder_names
+from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust import make_skeleton
@@ -120,7 +120,7 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
     build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
         chosen = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
-        assert [form_of(one) for one in chosen.functions[0].mappings] == ["raw", "value"]
+        assert [one.form for one in chosen.functions[0].mappings] == ["raw", "value"]
         assert chosen.functions[0].signature == "fn forward_filled(numbers: *mut i32, count: i32) -> i32"
         assert choose_signatures(project, wrong, bench, BenchSuites(bench, [])).functions[0].mappings[0].length == 1
         monkeypatch.setattr(make_skeleton, "MOST_SIGNATURES", 1)
@@ -141,7 +141,7 @@ def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
     for slot, signature in SIGNATURES.items():
         assert f"unsafe fn {signature} {{\n" in shims[slot].text
     assert "    // SAFETY: as in C, a0 has a1 elements; nothing changes it during the call.\n" in shims["sum"].text
-    assert sum(form_of(mapping) in CONVERSIONS for one in functions for mapping in one.mappings) == 7
+    assert sum(mapping.form in CONVERSIONS for one in functions for mapping in one.mappings) == 7
     test = f"test \"$(./program)\" = '{OUTPUT}'"
     build = ProjectBuild(pack_project(source, 10), None, "cc -O2 -o program a.c")
     with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:

@@ -57,7 +57,7 @@ def test_functions_get_signatures_through_which_the_tests_pass(jarvis: Jarvis) -
     found = {one["c_name"]: one for one in map(json.loads, lines)}
     assert {name: one["rust_signature"] for name, one in found.items() if one["rust_signature"]} == SIGNATURES
     assert found["range"]["mapping"] == [
-        {"name": "numbers", "kind": "slice"},
+        {"name": "numbers", "kind": "slice", "length": "count"},
         {"name": "count", "kind": "value"},
         {"name": "result", "kind": "mut_ref"},
     ]

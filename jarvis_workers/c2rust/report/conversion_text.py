@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failures, state_counts
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, PassedParameter, failures, state_counts
 from jarvis_workers.paths import plain
 
 ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
@@ -32,7 +32,8 @@ def summary(conversion: Conversion) -> str:
 
 
 def _pointers(conversion: Conversion) -> str:
-    forms = [form for one in conversion.functions if one.accepted for _, form in one.mapping if form != "value"]
+    passed = [given for one in conversion.functions if one.accepted for given in one.mapping]
+    forms = [one.form for one in passed if one.form != "value"]
     converted = sum(form != "raw" for form in forms)
     return f"{converted:,} of their {len(forms):,} pointer parameters are references, slices or strings"
 
@@ -147,5 +148,9 @@ def _mapped(one: FunctionResult) -> dict[str, Any]:
         "rust_signature": one.rust_signature,
         "state": one.state,
         "proof": one.proof,
-        **({"mapping": [{"name": name, "kind": form} for name, form in one.mapping]} if one.mapping else {}),
+        **({"mapping": [_passed(parameter) for parameter in one.mapping]} if one.mapping else {}),
     }
+
+
+def _passed(one: PassedParameter) -> dict[str, str]:
+    return {"name": one.name, "kind": one.form, **({"length": one.length} if one.length else {})}

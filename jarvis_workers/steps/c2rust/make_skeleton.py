@@ -17,7 +17,8 @@ from jarvis_workers.c2rust.gates import union_culprits
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import read_project
-from jarvis_workers.c2rust.shims import form_of, forward_project, forwarder_names
+from jarvis_workers.c2rust.shims import forward_project, forwarder_names
+from jarvis_workers.c2rust.signature_answer import passed_parameters
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.c2rust.translation import (
     NOT_CHOSEN,
@@ -146,13 +147,9 @@ def _targets(forwarded: TranslatedProject, translated: TranslatedProject) -> dic
     forwarders, own = forwarder_names(names), forwarder_names(names, "rust_")
     found = ((one, one.item.rust_name) for one in forwarded.functions if one.body)
     return {
-        one.item.slot: TranslationTarget(one.crate_item(), forwarders[name], own[name], _mapping(one))
+        one.item.slot: TranslationTarget(one.crate_item(), forwarders[name], own[name], passed_parameters(one.mappings))
         for one, name in found
     }
-
-
-def _mapping(one: Translated) -> tuple[tuple[str, str], ...]:
-    return tuple((mapping.parameter, form_of(mapping)) for mapping in one.mappings)
 
 
 def choose_signatures(
@@ -296,7 +293,7 @@ def _result(one: Translated, checks: Checks) -> FunctionResult:
         cause="not_checked",
         reason=NOT_CHECKED,
         slot=item.slot,
-        mapping=_mapping(one),
+        mapping=passed_parameters(one.mappings),
     )
     if error := checks.errors.get(item.slot):
         return replace(result, cause="refused", reason=f"its Rust code does not compile: {error.code} {error.text}")

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from jarvis_workers.bench.line_coverage import measure_coverage
 from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
-from jarvis_workers.c2rust.conversion import FunctionResult
+from jarvis_workers.c2rust.conversion import FunctionResult, PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
 from jarvis_workers.c2rust.inputs import CallPlan
 from jarvis_workers.errors import StepFailed
@@ -47,7 +47,7 @@ class TranslationTarget(NamedTuple):
     item: CrateItem
     forwarder: str
     name: str
-    mapping: tuple[tuple[str, str], ...]
+    mapping: tuple[PassedParameter, ...]
 
 
 @dataclass(frozen=True, slots=True)

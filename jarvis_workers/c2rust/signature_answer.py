@@ -1,0 +1,106 @@
+"""Signatures that a model or a person plans: how parameters are passed, checked against what a shim can do."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from jarvis_workers.c2rust.conversion import PassedParameter
+from jarvis_workers.c2rust.signatures import MappingKind, ParameterChoice, ParameterMapping
+
+SHOWN_MAX = 60
+
+
+def _form(value: object) -> str:
+    """Return the words of a form: `Option<mut_ref>` and `option mut_ref` are the same."""
+    return " ".join(re.findall(r"[a-z_]+", str(value).lower().replace("option_", "option ")))
+
+
+class PlannedParameter(BaseModel):
+    """How a parameter is passed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    kind: Annotated[str, BeforeValidator(_form)] = Field(description="one of the possible kinds of the parameter")
+    length: str | None = Field(None, description="of a slice: the parameter with the number of elements")
+
+    @property
+    def passed(self) -> PassedParameter:
+        """The plain value."""
+        return PassedParameter(self.name, self.kind, self.length or "")
+
+
+class PlannedFunction(BaseModel):
+    """The parameters of a function."""
+
+    model_config = ConfigDict(frozen=True)
+
+    function: str
+    parameters: tuple[PlannedParameter, ...]
+
+
+class SignatureAnswer(BaseModel):
+    """The answer of a model."""
+
+    model_config = ConfigDict(frozen=True)
+
+    functions: tuple[PlannedFunction, ...]
+
+
+def parameter_labels(names: Sequence[str]) -> list[str]:
+    """Return a unique name for each parameter: its own, or its number."""
+    count = Counter(names)
+    return [name if name and count[name] == 1 else f"#{number}" for number, name in enumerate(names)]
+
+
+def passed_parameters(mappings: Sequence[ParameterMapping]) -> tuple[PassedParameter, ...]:
+    """Return mappings by the names of parameters."""
+    labels = parameter_labels([one.parameter for one in mappings])
+    return tuple(
+        PassedParameter(label, one.form, "" if one.length is None else labels[one.length])
+        for label, one in zip(labels, mappings, strict=True)
+    )
+
+
+def read_mapping(
+    choices: Sequence[ParameterChoice], planned: Sequence[PassedParameter]
+) -> tuple[ParameterMapping, ...]:
+    """Return the planned mappings; parameters that are not planned have the proposed ones.
+
+    Raises ValueError with the reason if a parameter does not exist or cannot be passed as planned.
+    """
+    labels = parameter_labels([one.proposal.parameter for one in choices])
+    given = {one.name: one for one in planned}
+    if unknown := [name for name in given if name not in labels]:
+        raise ValueError(f"it has no parameter {_shown(unknown[0])}")
+    if len(given) < len(planned):
+        raise ValueError("a parameter occurs twice")
+    numbers = {label: number for number, label in enumerate(labels)}
+    return tuple(
+        _mapping(choice, given[label], numbers, choices) if label in given else choice.proposal
+        for label, choice in zip(labels, choices, strict=True)
+    )
+
+
+def _mapping(
+    choice: ParameterChoice, given: PassedParameter, numbers: Mapping[str, int], choices: Sequence[ParameterChoice]
+) -> ParameterMapping:
+    if given.form not in choice.forms:
+        possible = ", ".join(choice.forms)
+        raise ValueError(f"{given.name} cannot be {_shown(given.form)}; possible: {possible}")
+    kind, _, inner = given.form.partition(" ")
+    length: Any = None
+    if kind.endswith("slice"):
+        length = numbers.get(given.length)
+        if length is None or not choices[length].counts:
+            raise ValueError(f"{given.name}: no integer parameter {_shown(given.length)} has its length")
+    return ParameterMapping(
+        choice.proposal.parameter, cast("MappingKind", kind), cast("MappingKind", inner or "value"), length
+    )
+
+
+def _shown(name: str) -> str:
+    return ascii(name[:SHOWN_MAX])[1:-1] or "(none)"
