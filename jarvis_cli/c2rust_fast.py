@@ -40,6 +40,8 @@ def convert_project(conversion: SkeletonConversion) -> int:
     settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
     if model:
         require_model(settings, model.group)
+        if model.escalate:
+            require_model(settings, model.escalate)
     if conversion.test and not conversion.build:
         raise UsageError("--test requires --build, the command that builds the programs under test")
     for command in conversion.test or ():
@@ -97,7 +99,9 @@ def _choice(conversion: SkeletonConversion) -> FastChoice:
 def _model(conversion: SkeletonConversion) -> ModelChoice | None:
     if not isinstance(conversion, ModelConversion):
         return None
-    return ModelChoice(conversion.group, conversion.max_retries, _notes(conversion.notes), conversion.review)
+    return ModelChoice(
+        conversion.group, conversion.max_retries, _notes(conversion.notes), conversion.review, conversion.escalate
+    )
 
 
 def _notes(path: Path | None) -> str:

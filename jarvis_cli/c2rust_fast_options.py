@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
+from jarvis_cli.completion import groups
 from jarvis_cli.options import AGENTS, EXECUTION, Budget, Detach, Group, Label, Name, Quiet, Where
 
 EXAMPLES = """
@@ -27,6 +28,7 @@ jarvis c2rust transpile -p zlib --configure ./configure --build make --test 'mak
 jarvis c2rust transpile --build make --test 'make check' -g local --budget 5usd
 jarvis c2rust transpile --build make --test 'make test' --only 'inflate*' -m 2
 jarvis c2rust transpile --build make --test 'make test' --notes notes.md
+jarvis c2rust transpile --build make --test 'make test' -g small -m 2 --escalate large
 """
 CONVERSION = "Conversion"
 
@@ -156,3 +158,12 @@ class ModelConversion(FastConversion):
             rich_help_panel=AGENTS,
         ),
     ] = True
+    escalate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUP",
+            help="Model group for functions of which no answer was accepted.",
+            autocompletion=groups,
+            rich_help_panel=AGENTS,
+        ),
+    ] = None

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, Reason
+from jarvis_workers.agent.limits import AgentLimits, Reason, is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
@@ -32,7 +32,7 @@ from jarvis_workers.tools.tool import ToolOutcome
 PROMPTS = Path(__file__).parent / "prompts"
 # The tool that runs the gates; the model cannot call it.
 GATES_TOOL = "run_gates"
-DETAIL_MAX = 4_000
+DETAIL_MAX, BODY_MAX_SHOWN = 4_000, 20_000
 FENCE = re.compile(r"```\w*\n(.*)\n```", re.DOTALL)
 
 
@@ -72,13 +72,14 @@ def decode_report(text: str) -> GateReport:
     return GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls, log)
 
 
-def translator(profile: Profile, marks: Marks, limits: AgentLimits, attempts: int) -> Agent:
+def translator(profile: Profile, marks: Marks, limits: AgentLimits, attempts: int, vote: int = 0) -> Agent:
     """Return the agent that translates, without tools; it answers at most `attempts` times.
 
-    Summaries of a long conversation, and reports that cannot be read, are answers too.
+    Summaries of a long conversation, and reports that cannot be read, are answers too. A `vote` above 0 is for the
+    second model group of the conversation.
     """
     definition = Definition(
-        system_prompt=fill_from(PROMPTS, "translate_system"), name="translator", auto_complete=False
+        system_prompt=fill_from(PROMPTS, "translate_system"), name="translator", auto_complete=False, vote=vote
     )
     limits = replace(limits, rounds=min(limits.rounds, attempts))
     return Agent(
@@ -87,9 +88,12 @@ def translator(profile: Profile, marks: Marks, limits: AgentLimits, attempts: in
 
 
 class Translators(NamedTuple):
-    """The agents for one function: the translator, which gives at most `attempts` bodies, and perhaps a reviewer."""
+    """The agents for one function: translators, of which each gives at most `attempts` bodies, and perhaps a reviewer.
 
-    translator: Agent
+    A translator is asked only if no body of those before it is accepted.
+    """
+
+    translators: tuple[Agent, ...]
     attempts: int
     reviewer: Agent | None = None
 
@@ -100,34 +104,42 @@ def translate_body(team: Translators, question: BodyQuestion, required: Proof) -
     The translator may answer the issues of a review once, and the gates decide about this body too: if they refuse it,
     the accepted one remains.
     """
-    answers = _Answers(question, required)
+    answers, stopped = _Answers(question, required), ""
     try:
-        body = yield from answers.until_accepted(team.translator, team.attempts)
-    except AgentStopped as stop:
-        if stop.reason != Reason.ROUNDS or not answers.failed:
-            return answers.refused(f"{stop.reason}: {stop}", checked=False)
-        body = None
+        for agent in team.translators:
+            try:
+                body, stopped = (yield from answers.until_accepted(agent, team.attempts)), ""
+            except AgentStopped as stop:
+                body, stopped = None, f"{stop.reason}: {stop}"
+                if not answers_are_unusable(agent):
+                    break
+            if body:
+                return (yield from _reviewed(agent, team.reviewer, answers, body)) if team.reviewer else body
     except _GatesDidNotRun as error:
         return answers.refused(str(error), checked=False)
-    if body is None:
-        last = f"the last one failed the gate {answers.failed[-1]}: {answers.problem}"
-        return answers.refused(f"no body was accepted in {answers.count} attempts; {last}")
-    return (yield from _reviewed(team, answers, body)) if team.reviewer else body
+    if stopped and not (answers.failed and stopped.startswith(Reason.ROUNDS)):
+        return answers.refused(stopped, checked=False)
+    last = f"the last one failed the gate {answers.failed[-1]}: {answers.problem}"
+    return answers.refused(f"no body was accepted in {answers.count} attempts; {last}")
 
 
-def _reviewed(team: Translators, answers: "_Answers", body: TranslatedBody) -> Conversation[TranslatedBody]:
-    assert team.reviewer
-    reviews = yield from review_body(team.reviewer, answers.question, body.text)
+def answers_are_unusable(agent: Agent) -> bool:
+    """Return whether a conversation ended because of its answers, so that another model may give better ones."""
+    return agent.stopped is not None and (agent.stopped == Reason.ROUNDS or is_caused_by_answers(agent.stopped))
+
+
+def _reviewed(agent: Agent, reviewer: Agent, answers: "_Answers", body: TranslatedBody) -> Conversation[TranslatedBody]:
+    """Return a body that is reviewed, and perhaps corrected by the agent that wrote it."""
+    reviews = yield from review_body(reviewer, answers.question, body.text)
     if issues := numbered_issues(reviews):
-        admitted = team.translator.guard.admit(issues)
-        message = fill_from(PROMPTS, "translate_review", issues=admitted)
+        message = fill_from(PROMPTS, "translate_review", issues=agent.guard.admit(issues))
         try:
-            corrected = yield from answers.ask(team.translator, message)
+            corrected = yield from answers.ask(agent, message)
         except (AgentStopped, _GatesDidNotRun):
             corrected = None
         if corrected and corrected.text != body.text:
             topics = [one.topic for one in reviews if one.issues]
-            again = yield from review_body(team.reviewer, answers.question, corrected.text, topics)
+            again = yield from review_body(reviewer, answers.question, corrected.text, topics)
             body, reviews = corrected, [one for one in reviews if not one.issues] + again
     return body._replace(reviews=tuple(reviews))
 
@@ -142,18 +154,21 @@ class _Answers:
     def __init__(self, question: BodyQuestion, required: Proof) -> None:
         self.question, self._required = question, required
         self.count, self.failed = 0, list[str]()
-        self.problem, self.is_repeated = "", False
+        self.problem, self.refused_text, self.is_repeated = "", "", False
         self._results: dict[str, tuple[str, str, GateReport | None]] = {}
 
     def until_accepted(self, agent: Agent, attempts: int) -> Conversation[TranslatedBody | None]:
         """Ask for bodies until one is accepted; None if none is."""
-        message = _task(agent, self.question)
+        message = _task(agent, self.question, self.refused_text, self._failure())
         for _ in range(attempts):
             if body := (yield from self.ask(agent, message)):
                 return body
-            problem = agent.guard.admit(f"{self.failed[-1]}: {self.problem}"[:DETAIL_MAX])
+            problem = agent.guard.admit(self._failure())
             message = fill_from(PROMPTS, "translate_again", problem=problem, repeated=self.is_repeated)
         return None
+
+    def _failure(self) -> str:
+        return f"{self.failed[-1]}: {self.problem}"[:DETAIL_MAX] if self.failed else ""
 
     def ask(self, agent: Agent, message: str) -> Conversation[TranslatedBody | None]:
         """Ask for a body and return it if the gates accept it, else None. Raises AgentStopped, _GatesDidNotRun."""
@@ -168,7 +183,7 @@ class _Answers:
         if report and not problem:
             return self._body(text, report)
         self.failed.append(gate)
-        self.problem = problem
+        self.problem, self.refused_text = problem, text
         return None
 
     def _run_gates(self, text: str) -> Conversation[tuple[str, str, GateReport | None]]:
@@ -205,8 +220,12 @@ def _refusal(report: GateReport, required: Proof) -> tuple[str, str]:
     return ("", "") if suffices(proof, required) else ("proof", f"it is only {proof}, not {required}")
 
 
-def _task(agent: Agent, question: BodyQuestion) -> str:
-    admit = agent.guard.admit
+def _task(agent: Agent, question: BodyQuestion, refused: str, failure: str) -> str:
+    """Return the question, with the last refused body of another translator and its failure, if there is one."""
     shown: Sequence[str] = ("head", "shim", "c", "mechanical", "types", "declarations")
-    texts = {name: admit(text) if (text := getattr(question, name)) else "" for name in shown}
-    return fill_from(PROMPTS, "translate", **texts, notes=question.notes)
+    texts = {name: getattr(question, name) for name in shown} | {
+        "refused": refused[:BODY_MAX_SHOWN],
+        "failure": failure,
+    }
+    admitted = {name: agent.guard.admit(text) if text else "" for name, text in texts.items()}
+    return fill_from(PROMPTS, "translate", **admitted, notes=question.notes)

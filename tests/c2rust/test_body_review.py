@@ -26,13 +26,12 @@ def review(issues: Sequence[tuple[int, str]]) -> str:
 
 
 def translated(
-    answers: Sequence[str], gates: Sequence[ToolOutcome], attempts: int = 3
+    answers: Sequence[str], gates: Sequence[ToolOutcome], attempts: int = 3, groups: int = 1
 ) -> tuple[TranslatedBody, list[str]]:
     """Return the result, and the last message of each request."""
+    agents = tuple(agent(attempts, vote) for vote in range(groups))
     judge = reviewer(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits())
-    return answered(
-        translate_body(Translators(agent(attempts), attempts, judge), question(), "reached"), answers, gates
-    )
+    return answered(translate_body(Translators(agents, attempts, judge), question(), "reached"), answers, gates)
 
 
 def test_an_accepted_body_is_reviewed_on_two_topics() -> None:
@@ -72,6 +71,15 @@ def test_calls_are_bounded() -> None:
     assert (body.text, body.reviews, len(seen)) == (RIGHT, (), 2 + len(prose))
     body, seen = translated([body_answer(RIGHT), review(ISSUE), review(ISSUE)], [outcome(PASSED)], 1)
     assert (body.text, len(seen)) == (RIGHT, 3)
+
+
+def test_the_bound_with_two_model_groups_and_objections_to_everything() -> None:
+    attempts, groups = 2, 2
+    answers = [body_answer(f"{WRONG} // {number}") for number in range(attempts)]
+    answers += [body_answer(RIGHT), review(ISSUE), review(ISSUE), body_answer(BETTER), review(ISSUE), review(ISSUE)]
+    gates = [outcome(DIFFERENT)] * attempts + [outcome(PASSED)] * 2
+    body, seen = translated(answers, gates, attempts, groups)
+    assert (body.text, len(seen)) == (BETTER, attempts * groups + MOST_CALLS)
 
 
 @pytest.mark.parametrize("issues", [OK, ISSUE])

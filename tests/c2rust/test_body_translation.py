@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.effects import Ask, Conversation
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types
@@ -64,11 +65,11 @@ def ask(
 ) -> tuple[TranslatedBody, list[str]]:
     """Return the result, and the last message of each request."""
     replies = [body_answer(one) for one in answers]
-    return answered(translate_body(Translators(agent(attempts), attempts), about, "reached"), replies, gates)
+    return answered(translate_body(Translators((agent(attempts),), attempts), about, "reached"), replies, gates)
 
 
-def agent(attempts: int, **limits: int) -> Agent:
-    return translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(**limits), attempts)
+def agent(attempts: int, vote: int = 0, **limits: int) -> Agent:
+    return translator(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(**limits), attempts, vote)
 
 
 def body_answer(text: str) -> str:
@@ -134,7 +135,7 @@ def test_the_gates_run_once_for_the_same_body() -> None:
 
 
 def test_answers_that_are_no_report_count_as_answers() -> None:
-    team = Translators(agent(2), 2)
+    team = Translators((agent(2),), 2)
     body, seen = answered(
         translate_body(team, question(), "reached"), ["I cannot.", body_answer(WRONG)], [outcome(DIFFERENT)]
     )
@@ -158,6 +159,53 @@ def test_the_time_in_gates_is_no_time_of_the_conversation() -> None:
 
 
 def test_a_conversation_that_a_limit_ends_is_not_checked() -> None:
-    body, _ = answered(translate_body(Translators(agent(3, rounds=0), 3), question(), "reached"), [])
+    body, _ = answered(translate_body(Translators((agent(3, rounds=0),), 3), question(), "reached"), [])
     assert (body.text, body.checked) == ("", False)
     assert body.reason.startswith("rounds")
+
+
+def escalated(
+    answers: Sequence[str], gates: Sequence[ToolOutcome], attempts: int = 2
+) -> tuple[TranslatedBody, list[str], list[int]]:
+    """Return the result with two model groups, the last message of each request, and its vote."""
+    team = Translators((agent(attempts), agent(attempts, 1)), attempts)
+    votes: list[int] = []
+
+    def observed() -> Conversation[TranslatedBody]:
+        talk, result = translate_body(team, question(), "reached"), None
+        while True:
+            try:
+                want = talk.send(result)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            if isinstance(want, Ask):
+                votes.append(want.request.vote)
+            result = yield want
+
+    return *answered(observed(), answers, gates), votes
+
+
+def test_the_second_model_group_sees_the_last_failure() -> None:
+    answers = [*map(body_answer, (WRONG, "fn other() {}", RIGHT))]
+    body, seen, votes = escalated(answers, [outcome(DIFFERENT), outcome(PASSED)])
+    assert (body.text, body.attempts, body.failed, votes) == (RIGHT, 3, ("shadow", "form"), [0, 0, 1])
+    assert "p->first + twice(n)" in seen[2] and "which was refused:" in seen[2]
+    assert "fn other() {}" in seen[2] and "form: it must be the function" in seen[2]
+    assert "which was refused" not in seen[0]
+
+
+def test_the_second_model_group_is_asked_only_if_the_first_fails() -> None:
+    body, _, votes = escalated([body_answer(RIGHT)], [outcome(PASSED)])
+    assert (body.text, votes) == (RIGHT, [0])
+
+
+def test_both_model_groups_have_the_same_bound() -> None:
+    texts = [f"{WRONG} // {number}" for number in range(6)]
+    body, _, votes = escalated([*map(body_answer, texts)], [outcome(DIFFERENT)] * 6, 3)
+    assert (body.text, body.checked, votes) == ("", True, [0, 0, 0, 1, 1, 1])
+    assert "no body was accepted in 6 attempts" in body.reason
+
+
+def test_another_model_group_is_asked_after_answers_that_cannot_be_read() -> None:
+    body, _, votes = escalated(["No.", "No.", body_answer(RIGHT)], [outcome(PASSED)])
+    assert (body.text, votes) == (RIGHT, [0, 0, 1])

@@ -2,13 +2,14 @@
 
 import json
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.agents.server import Body, ModelServer, Step, calls, fails
-from tests.agents.translating import HEAD, answers, task_of, with_reviews
+from tests.agents.translating import HEAD, answers, is_review, task_of, with_reviews
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import require
 
@@ -74,10 +75,12 @@ def library(jarvis: Jarvis) -> Path:
 
 
 def transpile(jarvis: Jarvis, library: Path, server: ModelServer, *more: object) -> Ended:
-    """Run the command with the server as its model."""
-    group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
-    return jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, *more)
+    """Run the command with the server as both of its models."""
+    groups = {
+        name: {"model": name, "base_url": server.url, "profile": "deepseek", "api_key": "k"} for name in ("m", "large")
+    }
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups}))
+    return jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, "-g", "m", *more)
 
 
 def functions(jarvis: Jarvis) -> dict[str, dict[str, Any]]:
@@ -151,10 +154,36 @@ def test_without_answers_the_crate_is_that_of_the_mechanical_translation(jarvis:
         assert (library.with_name("small_rs") / name).read_text() == (library.with_name("fast") / name).read_text()
 
 
+@pytest.mark.slow
+def test_another_model_group_translates_what_the_first_cannot(jarvis: Jarvis, library: Path) -> None:
+    """The first model is always wrong, and the reviewer objects to everything."""
+
+    def models(body: Body) -> Step:
+        _, head = head_of(body)
+        return calls("submit_report", rust=f"{head} {{ 0 }}") if body["model"] == "m" else perfect(body)
+
+    with ModelServer(forever=with_reviews(models, "it may panic")) as server:
+        ended = transpile(jarvis, library, server, "-m", 1, "--escalate", "large")
+        asked = Counter((body["model"], is_review(body)) for body in server.requests)
+
+    assert ended.code == 3, ended.err
+    assert "5 of 6 functions in Rust; 3 of them translated by the model" in ended.out
+    assert "Objections of the reviewer to accepted functions (6):" in ended.out
+    # Two answers each of both models for the four functions, of which three are corrected without a change.
+    assert asked == {("m", False): 2 * 4, ("large", False): 2 * 4, ("m", True): 2 * 3}
+
+
 def test_without_a_model_the_command_that_needs_none_is_named(jarvis: Jarvis, tmp_path: Path) -> None:
     ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS)
     assert ended.code == 2
     assert ended.line.endswith("to convert a library without a model: jarvis c2rust fast")
+
+
+def test_an_unknown_model_group_is_refused_before_the_build(jarvis: Jarvis, tmp_path: Path) -> None:
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": {"model": "m", "api_key": "k"}}}))
+    ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--escalate", "large")
+    assert ended.code == 2
+    assert "large" in ended.line
 
 
 def test_notes_that_cannot_be_read_are_named(jarvis: Jarvis, tmp_path: Path) -> None:

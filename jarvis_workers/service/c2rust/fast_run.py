@@ -47,6 +47,7 @@ class ModelChoice:
     max_retries: int = 5
     notes: str = ""
     review: bool = True
+    escalate: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,11 @@ def fast_request(
     options = replace(options, cache=options.cache and choice.cache)
     given = FastInput(options, encode_commands(plan.commands), archive)
     request = project_request(settings, source, plan, choice.kind, executor, given, labels)
-    return replace(request, budget=budget_of(settings, model["model_group"])) if choice.model else request
+    return (
+        replace(request, budget=budget_of(settings, model["model_group"], model["escalate"]))
+        if choice.model
+        else request
+    )
 
 
 def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
@@ -140,6 +145,7 @@ def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
         "max_retries": choice.max_retries,
         "notes": choice.notes,
         "review": choice.review,
+        "escalate": model_name(settings, choice.escalate) if choice.escalate else None,
     }
 
 

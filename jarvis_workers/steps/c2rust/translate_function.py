@@ -12,13 +12,12 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import Reason, is_caused_by_answers
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question
 from jarvis_workers.c2rust.body_review import reviewer
 from jarvis_workers.c2rust.body_translation import (
     GATES_TOOL,
     Translators,
+    answers_are_unusable,
     encode_report,
     translate_body,
     translator,
@@ -118,11 +117,11 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
     found = await asyncio.to_thread(_translation, work, blobs)
     resources = Resources(blobs, checkouts=runtime.setup.unpacked)
     gates = gates_tool(partial(check_body, found, options, resources))
-    with runtime.open(work.job, options.group, found.question.about, work.lines) as talk:
+    with runtime.open(work.job, options.group, found.question.about, work.lines, options.escalate) as talk:
         team = _team(talk, options)
         conversation = translate_body(team, found.question, options.proof)
-        body = await talk.lead(conversation, team.translator, {"about": found.question.about}, [gates])
-        if not body.checked and _answers_are_unusable(team.translator):
+        body = await talk.lead(conversation, team.translators[0], {"about": found.question.about}, [gates])
+        if not body.checked and any(map(answers_are_unusable, team.translators)):
             await talk.forget()
     gap = (from_shown(found.function.file), f"{found.function.name} is not translated by the model: {body.reason}")
     if body.text:
@@ -133,13 +132,11 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
 
 def _team(talk: JobConversation, options: TranslateOptions) -> Translators:
     """Return the agents that the options select."""
-    parts = talk.platform.profile, talk.marks, options.agent_limits
-    review = reviewer(*parts) if options.review else None
-    return Translators(translator(*parts, options.attempts), options.attempts, review)
-
-
-def _answers_are_unusable(agent: Agent) -> bool:
-    return agent.stopped is not None and (agent.stopped == Reason.ROUNDS or is_caused_by_answers(agent.stopped))
+    marks, limits, attempts = talk.marks, options.agent_limits, options.attempts
+    profiles = talk.profiles[: 2 if options.escalate else 1]
+    translators = (translator(profile, marks, limits, attempts, vote) for vote, profile in enumerate(profiles))
+    review = reviewer(talk.profiles[0], marks, limits) if options.review else None
+    return Translators(tuple(translators), attempts, review)
 
 
 def _translation(work: TranslateWork, blobs: Blobs) -> Translation:

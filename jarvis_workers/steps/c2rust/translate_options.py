@@ -10,12 +10,14 @@ from jarvis_workers.steps.c2rust.fast_options import FastOptions
 class TranslateOptions(FastOptions, ConversationOptions):
     """A model answers at most 1 + `max_retries` times for a function; `notes` are added to each prompt.
 
-    With `review`, the model also reviews each accepted body.
+    With `review`, the model also reviews each accepted body.  If none is accepted, the model group `escalate` gives as
+    many answers.
     """
 
     max_retries: int = 5
     notes: str = ""
     review: bool = True
+    escalate: str | None = None
 
     @property
     def attempts(self) -> int:
