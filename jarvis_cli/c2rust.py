@@ -26,6 +26,8 @@ from jarvis_cli.c2rust_replace_options import EXAMPLES as REPLACE
 from jarvis_cli.c2rust_replace_options import LibraryReplace
 from jarvis_cli.c2rust_roadmap import EXAMPLES as ROADMAP
 from jarvis_cli.c2rust_roadmap import roadmap
+from jarvis_cli.c2rust_run_options import EXAMPLES as RUN
+from jarvis_cli.c2rust_run_options import ProjectMove
 from jarvis_cli.option_records import taking_options
 
 
@@ -84,6 +86,18 @@ def transpile(ctx: typer.Context, options: ModelConversion) -> int:
     return convert_project(options)
 
 
+def run(ctx: typer.Context, options: ProjectMove) -> int:
+    """Move a C library to Rust in one run: scan it, replace functions by crates, translate the others with a model.
+
+    The stages are those of scan, lib-replace and transpile; a line per stage sums them up. A run that was interrupted
+    or whose budget is used up continues when the command is repeated. Exit 3: functions stay in C because no test
+    proves them, or were not judged.
+    """
+    from jarvis_cli.c2rust_run import move_project  # noqa: PLC0415
+
+    return move_project(options)
+
+
 app = App(no_args_is_help=True)
 
 app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
@@ -105,6 +119,7 @@ app.command("fast", short_help="Convert a C library to a crate without a model."
 app.command("transpile", short_help="Translate functions with a model, proven against C.", examples=TRANSPILE_EXAMPLES)(
     taking_options(ModelConversion, transpile)
 )
+app.command("run", short_help="Scan, replace and translate in one run.", examples=RUN)(taking_options(ProjectMove, run))
 app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)
 app.command("roadmap", short_help="Show progress in the stages from C to Rust.", examples=ROADMAP)(roadmap)
 app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

@@ -1,6 +1,7 @@
 """Execute `jarvis c2rust fast`, `jarvis c2rust skeleton` and `jarvis c2rust transpile`."""
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import (
     FastChoice,
+    LibraryPart,
     ModelChoice,
     crate_name,
     fast_request,
@@ -33,15 +35,24 @@ from jarvis_workers.store.values import Run
 NOTES_MAX = 20_000
 
 
-def convert_project(conversion: SkeletonConversion) -> int:
-    """Convert a project, and write its crate; return the exit code."""
-    model = _model(conversion)
+def convert_project(
+    conversion: SkeletonConversion,
+    libraries: LibraryPart | None = None,
+    unfinished: Callable[[FastChoice, Settings, Store], Run | None] | None = None,
+    summary: Callable[[Store, Blobs, Run], None] | None = None,
+) -> int:
+    """Convert a project, and write its crate; return the exit code.
+
+    With `libraries`, the run has all stages. `unfinished` returns an earlier run of this command to continue, `summary`
+    prints lines about the stages before the result.
+    """
+    choice = _choice(conversion, libraries)
     budget = {"agent.budget": conversion.budget} if isinstance(conversion, ModelConversion) else {}
     settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
-    if model:
-        require_model(settings, model.group)
-        if model.escalate:
-            require_model(settings, model.escalate)
+    if choice.model:
+        require_model(settings, choice.model.group)
+        if choice.model.escalate:
+            require_model(settings, choice.model.escalate)
     if conversion.test and not conversion.build:
         raise UsageError("--test requires --build, the command that builds the programs under test")
     for command in conversion.test or ():
@@ -54,9 +65,10 @@ def convert_project(conversion: SkeletonConversion) -> int:
         conversion.compile_commands,
         conversion.configure,
         conversion.build,
-        request=partial(_request, conversion),
-        deliver=partial(_deliver, conversion),
-        name=partial(_run_name, conversion),
+        request=partial(_request, conversion, choice),
+        deliver=partial(_deliver, conversion, summary),
+        name=partial(_run_name, conversion, choice),
+        unfinished=partial(unfinished, choice, settings) if unfinished else None,
         detach=conversion.detach,
         quiet=conversion.quiet,
     )
@@ -82,7 +94,7 @@ def crate_directory(conversion: SkeletonConversion) -> Path:
     return root.with_name(f"{root.name}_{'skeleton' if conversion.forward else 'rs'}")
 
 
-def _choice(conversion: SkeletonConversion) -> FastChoice:
+def _choice(conversion: SkeletonConversion, libraries: LibraryPart | None) -> FastChoice:
     return FastChoice(
         configure=conversion.configure,
         build=conversion.build,
@@ -93,6 +105,7 @@ def _choice(conversion: SkeletonConversion) -> FastChoice:
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
         model=_model(conversion),
+        libraries=libraries,
     )
 
 
@@ -116,24 +129,37 @@ def _notes(path: Path | None) -> str:
 
 
 def _request(
-    conversion: SkeletonConversion, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
+    conversion: SkeletonConversion,
+    choice: FastChoice,
+    settings: Settings,
+    source: SourceTree,
+    plan: CompilePlan,
+    executor: str,
 ) -> RunRequest[ParseInput]:
     labels = parse_labels(conversion.label or ())
-    request = fast_request(settings, source, plan, executor, _choice(conversion), labels)
-    return replace(request, name=_run_name(conversion, settings))
+    request = fast_request(settings, source, plan, executor, choice, labels)
+    return replace(request, name=_run_name(conversion, choice, settings))
 
 
-def _deliver(conversion: SkeletonConversion, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+def _deliver(
+    conversion: SkeletonConversion,
+    summary: Callable[[Store, Blobs, Run], None] | None,
+    store: Store,
+    blobs: Blobs,
+    run: Run,
+    screen: Display,
+) -> int:
+    if summary and not conversion.quiet:
+        summary(store, blobs, run)
     return deliver_crate(
         store, blobs, run, crate_directory(conversion), screen, branch=_branch(conversion), quiet=conversion.quiet
     )
 
 
-def _run_name(conversion: SkeletonConversion, settings: Settings) -> RunName | None:
+def _run_name(conversion: SkeletonConversion, choice: FastChoice, settings: Settings) -> RunName | None:
     """Return the name of the run with the hash of the request, None if the run has no name."""
     if conversion.name is None:
         return None
     root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
-    choice = _choice(conversion)
     facts = {"where": settings.place, "kind": choice.kind, "source": root, "choice": asdict(choice)}
     return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

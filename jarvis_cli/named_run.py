@@ -15,9 +15,21 @@ T = TypeVar("T")
 
 
 def begin_or_go_on(
-    store: Store, name: RunName | None, screen: Display, *, begin: Callable[[], T], go_on: Callable[[Run], T]
+    store: Store,
+    name: RunName | None,
+    screen: Display,
+    *,
+    begin: Callable[[], T],
+    go_on: Callable[[Run], T],
+    unfinished: Callable[[Store], Run | None] | None = None,
 ) -> T:
-    """Continue the run that has this name, even if another command has just submitted it; otherwise begin one."""
+    """Continue the run that has this name, even if another command has just submitted it; otherwise begin one.
+
+    The run that `unfinished` returns is continued as well.
+    """
+    if unfinished and (earlier := unfinished(store)):
+        screen.tell(f"run {earlier.id} continues, with the files of its start; to begin a new run: --no-resume")
+        return go_on(earlier)
     if earlier := _named(store, name, screen):
         return go_on(earlier)
     try:

@@ -41,11 +41,15 @@ class ProjectCommand:
     name: Callable[[Settings], RunName | None]
     detach: bool
     quiet: bool
+    unfinished: Callable[[Store], Run | None] | None = None
 
 
 @dataclass(frozen=True)
 class RunCommand:
-    """A command that executes a run over the tree at a path; a run with a `name` is continued by the next command."""
+    """A command that executes a run over the tree at a path; a run with a `name` is continued by the next command.
+
+    So is the run that `unfinished` returns.
+    """
 
     path: str
     request: Callable[[SourceTree, str, Display], RunRequest[RunInput]]
@@ -53,6 +57,7 @@ class RunCommand:
     detach: bool
     quiet: bool
     name: RunName | None = None
+    unfinished: Callable[[Store], Run | None] | None = None
 
 
 def project_settings(
@@ -74,6 +79,7 @@ def execute_project(settings: Settings, command: ProjectCommand) -> int:
         command.detach,
         command.quiet,
         command.name(settings),
+        command.unfinished,
     )
     return execute_run(settings, run)
 
@@ -113,7 +119,7 @@ def _here(settings: Settings, command: RunCommand) -> int:
                 resume(store, earlier, local.executor, settings.lease_seconds, budget=None)
                 return run_locally(local, earlier.id, screen)
 
-            run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on)
+            run = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished)
         return command.deliver(store, wiring.blobs_of(settings), run, screen)
 
 
@@ -130,7 +136,9 @@ def _on_cluster(settings: Settings, command: RunCommand) -> int:
             def go_on(earlier: Run) -> str:
                 return resume_on_cluster(store, earlier, settings, None)
 
-            run_id = begin_or_go_on(store, command.name, screen, begin=begin, go_on=go_on)
+            run_id = begin_or_go_on(
+                store, command.name, screen, begin=begin, go_on=go_on, unfinished=command.unfinished
+            )
             if command.detach:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)

@@ -22,7 +22,7 @@ class BodyQuestion(NamedTuple):
     """A function to translate: its name in Rust and its planned signature, and the untrusted texts of a prompt.
 
     `shim` is the function that C calls, which calls the translated one. `mechanical` is the mechanical translation, ""
-    if there is none.
+    if there is none. `libraries` says which items of crates replace the function with what it uses.
     """
 
     slot: str
@@ -34,6 +34,7 @@ class BodyQuestion(NamedTuple):
     types: str
     declarations: str
     notes: str = ""
+    libraries: str = ""
 
     @property
     def about(self) -> str:

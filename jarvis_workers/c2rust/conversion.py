@@ -7,14 +7,16 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-# A mechanical function is in Rust, and one that a model translated, too; a forwarded one is in C, with a Rust
-# signature if it has no `cause`.
-FunctionState = Literal["mechanical", "translated", "forwarded"]
+# A mechanical function is in Rust, one that a model translated, too, and a replaced one, which calls a library; a
+# forwarded one is in C, with a Rust signature if it has no `cause`; a pruned one is left out.
+FunctionState = Literal["mechanical", "translated", "replaced", "pruned", "forwarded"]
+BY_MODEL = ("translated", "replaced")
+IN_RUST = ("mechanical", *BY_MODEL)
 Proof = Literal["none", "built", "reached", "compared"]
 PROOFS: tuple[Proof, ...] = ("none", "built", "reached", "compared")
 # The gate of the whole crate on which all others depend.
 BUILD = "cargo build"
-Cause = Literal["", "refused", "not_chosen", "not_checked", "different"]
+Cause = Literal["", "refused", "not_chosen", "not_checked", "different", "pruned"]
 
 
 class GateOutcome(NamedTuple):
@@ -46,10 +48,11 @@ class FunctionResult:
     """A function of the project.
 
     `file` is in display form; lines count from 1.  A function that is not accepted has a `reason` and a `cause`: the
-    translator refuses it ("refused"), --only leaves it out ("not_chosen"), nothing proves it ("not_checked"), or a gate
-    found a difference ("different").  The tests execute `lines_run` of its `lines` of C code; both are 0 if coverage is
-    unknown.  `mapping` states how the parameters of a Rust signature are passed.  A model gave `attempts` answers for
-    it; `not_translated` is the reason why none of them is used.  `reviews` are those of the accepted answer.
+    translator refuses it ("refused"), --only leaves it out ("not_chosen"), nothing proves it ("not_checked"), a gate
+    found a difference ("different"), or nothing needs it ("pruned").  The tests execute `lines_run` of its `lines` of C
+    code; both are 0 if coverage is unknown.  `mapping` states how the parameters of a Rust signature are passed.  A
+    model gave `attempts` answers for it; `not_translated` is the reason why none of them is used.  `reviews` are those
+    of the accepted answer.  A replaced function calls `libraries`.
     """
 
     name: str
@@ -72,6 +75,7 @@ class FunctionResult:
     attempts: int = 0
     not_translated: str = ""
     reviews: tuple[Review, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -29,7 +29,8 @@ NO_TESTS: Mapping[str, str] = MappingProxyType({})
 class CrateText(NamedTuple):
     """The parts of the crate other than functions: types, declarations by Rust name, and tests by slot.
 
-    `forwarded` means that the functions in Rust call their C originals, which stay.
+    `forwarded` means that the functions in Rust call their C originals, which stay. The functions `pruned`, by slot,
+    are left out.
     """
 
     name: str
@@ -38,6 +39,7 @@ class CrateText(NamedTuple):
     globals: Mapping[str, CrateItem]
     tests: Mapping[str, str] = NO_TESTS
     forwarded: bool = False
+    pruned: Collection[str] = ()
 
 
 class Delivery(NamedTuple):
@@ -65,7 +67,7 @@ def deliver(
     files that units include. `without` has the names of programs to omit; `built` is as in `programs_of`.
     """
     programs = tuple(one for one in programs_of(project, built) if one.name not in without)
-    c_files = remaining_files(project, () if crate.forwarded else bodies, crate.globals)
+    c_files = remaining_files(project, () if crate.forwarded else {*bodies, *crate.pruned}, crate.globals)
     variables = {item.slot: item for item in project.globals if unit_of(item) not in c_files}
     functions = {item.slot: item for item in project.functions}
     items = [_exported(bodies[slot], functions[slot], c_files) for slot in bodies]
@@ -82,7 +84,7 @@ def deliver(
     units = [one for one in commands if as_text(one.file) in c_files or one.file not in unit_files]
     if not units:
         return Delivery(files, programs)
-    sources, uncut = _sources(project, bodies, units, read, includes, originals=crate.forwarded)
+    sources, uncut = _sources(project, bodies, crate.pruned, units, read, includes, originals=crate.forwarded)
     files |= {f"{DIRECTORY}/{name}": content for name, content in sources.items()}
     apart = [_apart(unit, project) for unit in units]
     whole, members = ([one for one in apart if (one.file in unit_files) is is_read] for is_read in (True, False))
@@ -197,24 +199,26 @@ def included_files(file: bytes, names: Collection[bytes], read: Callable[[bytes]
 def _sources(
     project: Project,
     bodies: Collection[str],
+    pruned: Collection[str],
     units: Sequence[CompileCommand],
     read: Callable[[bytes], bytes],
     includes: Mapping[bytes, Collection[bytes]],
     *,
     originals: bool,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Return the C files by name, without the functions in Rust, and the functions that cannot be removed."""
+    """Return the C files by name, without some functions, and the functions that cannot be removed."""
+    gone = {*bodies, *pruned}
     files = {unit.file for unit in units} | {file for unit in units for file in includes.get(unit.file, ())}
     sources, uncut = dict[str, bytes](), list[str]()
     for file in sorted(files):
         name = as_text(file)
         own = [item for item in project.functions if item.file == name]
         texts = Counter(item.definition.extent for item in own)
-        here = [item for item in own if item.slot in bodies and _is_cut(item)]
+        here = [item for item in own if item.slot in gone and _is_cut(item)]
         uncut += [item.slot for item in here if texts[item.definition.extent] > 1]
         here = [item for item in here if texts[item.definition.extent] == 1]
-        cut = cut_functions(read(file), here, originals=originals)
-        left = [item for item in project.items if unit_of(item) == name and item.slot not in bodies]
+        cut = cut_functions(read(file), here, pruned, originals=originals)
+        left = [item for item in project.items if unit_of(item) == name and item.slot not in gone]
         is_unit = any(unit.file == file for unit in units)
         sources[name] = cut.content + (aliases(left) if is_unit else b"")
         uncut += cut.uncut

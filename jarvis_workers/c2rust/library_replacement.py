@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from jarvis_workers.paths import listing
+
 # Always allowed unless a user disables them: they come with the compiler.
 STANDARD = ("std", "core", "alloc")
 CRATE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -62,6 +64,11 @@ class LibraryChoice(BaseModel):
     apis: Names = Field((), description="paths of the items to call")
     confidence: Confidence = Field(0.0, description="from 0 to 1")
     notes: Notes = Field("", description="the reason, in one or two sentences")
+
+    @property
+    def line(self) -> str:
+        """The crates and the items to call, for a question."""
+        return f"{', '.join(self.libraries)}{f' ({listing(self.apis, NAMES_MAX)})' if self.apis else ''}"
 
     @model_validator(mode="before")
     @classmethod

@@ -7,7 +7,7 @@ C, the C text stays under another name.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import Program
@@ -29,8 +29,10 @@ class CutFile(NamedTuple):
     uncut: tuple[str, ...]
 
 
-def cut_functions(content: bytes, functions: Iterable[ProjectItem], *, originals: bool = False) -> CutFile:
-    """Return a C file without the bodies of its functions in Rust.
+def cut_functions(
+    content: bytes, functions: Iterable[ProjectItem], pruned: Collection[str] = (), *, originals: bool = False
+) -> CutFile:
+    """Return a C file without the bodies of its functions in Rust, and without its `pruned` functions, by slot.
 
     With `originals` they stay, under the names that forwarders call.
     """
@@ -41,6 +43,8 @@ def cut_functions(content: bytes, functions: Iterable[ProjectItem], *, originals
         body = _body_start(masked, start, end)
         name = None if body is None else _name(item, masked[start:body])
         text = name and _replacement(item, content[start:body], masked[start:body], name.end())
+        if text is not None and item.slot in pruned and item.definition.internal:
+            text = b""
         if name is None or text is None:
             uncut.append(item.slot)
         else:

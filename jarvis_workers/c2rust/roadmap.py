@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.conversion import Conversion, failures, state_counts, suffices
+from jarvis_workers.c2rust.conversion import IN_RUST, Conversion, failures, state_counts, suffices
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
 
 
@@ -129,7 +129,7 @@ def _translation(found: Measurements, _: RoadmapGates) -> Outcome:
         return NOT_CONVERTED
     functions = found.conversion.functions
     counts = state_counts(functions)
-    converted, total = counts["mechanical"] + counts["translated"], len(functions)
+    converted, total = sum(counts[state] for state in IN_RUST), len(functions)
     proven = sum(suffices(one.proof, "compared") for one in functions)
     value = (
         f"{converted:,} of {total:,} functions ({100 * converted / max(1, total):.0f} %), {proven:,} compared with C"

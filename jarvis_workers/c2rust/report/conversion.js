@@ -2,8 +2,10 @@
 const conversion = data.conversion || { accepted: "", functions: {}, suites: [] };
 const hasConversion = Boolean(data.conversion);
 const ACCEPTED = { mechanical: "Rust", forwarded: "C with Rust signature" };
+const OPTIONAL = { translated: "Rust by the model", replaced: "Rust with a library", pruned: "left out: libraries replace it" };
+const has = (state) => Object.values(conversion.functions).some((one) => one.state === state);
 const STATES = {
-  ...(Object.values(conversion.functions).some((one) => one.state === "translated") ? { translated: "Rust by the model" } : {}),
+  ...Object.fromEntries(Object.entries(OPTIONAL).filter(([state]) => has(state))),
   [conversion.accepted]: ACCEPTED[conversion.accepted],
   refused: "C: not supported", not_chosen: "C: left out by --only", not_checked: "C: not checked", different: "C: differs in Rust",
 };

@@ -5,26 +5,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, PassedParameter, failures, state_counts
+from jarvis_workers.c2rust.conversion import (
+    BY_MODEL,
+    IN_RUST,
+    Conversion,
+    FunctionResult,
+    PassedParameter,
+    failures,
+    state_counts,
+)
 from jarvis_workers.paths import plain
 
 ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
-IN_RUST = ("mechanical", "translated")
 CAUSES = {
     "refused": "in C, not supported by the translation",
     "not_chosen": "in C, not named by --only",
     "not_checked": "in C, NOT CHECKED: unproven",
     "different": "in C, because Rust behaves differently",
+    "pruned": "left out, because only functions that libraries replace need them",
 }
 
 
 def summary(conversion: Conversion) -> str:
     """Return the last line of output: the number of functions in Rust, and the numbers of all others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
-    accepted = counts[conversion.accepted] + counts["translated"]
+    accepted = counts[conversion.accepted] + sum(counts[state] for state in BY_MODEL)
     parts = [f"{accepted:,} of {total:,} functions {ACCEPTED[conversion.accepted]}"]
     if any(one.attempts or one.not_translated for one in conversion.functions):
         parts.append(f"{counts['translated']:,} of them translated by the model")
+    if counts["replaced"]:
+        parts.append(f"{counts['replaced']:,} of them replaced by libraries")
     if conversion.accepted == "forwarded":
         parts.append(_pointers(conversion))
     parts += [f"{counts[cause]:,} {text}" for cause, text in CAUSES.items() if counts[cause]]

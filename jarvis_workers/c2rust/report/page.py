@@ -13,6 +13,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from jarvis_workers.c2rust.conversion import BY_MODEL
 from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, scan_body
 from jarvis_workers.c2rust.report.graph_data import graph_data
 from jarvis_workers.c2rust.report.text import not_checked_line
@@ -24,7 +25,12 @@ SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "
 # Units listed in the page; the JSON report has all.
 UNCHECKED_MAX = 500
 # The tiles of a conversion, with the states of conversion.js.
-ACCEPTED = {"mechanical": "In Rust", "translated": "Translated by the model", "forwarded": "With Rust signature"}
+ACCEPTED = {
+    "mechanical": "In Rust",
+    "translated": "Translated by the model",
+    "replaced": "Replaced by a library",
+    "forwarded": "With Rust signature",
+}
 STATES = {"refused": "Not supported", "not_checked": "Not checked", "different": "Different"}
 
 
@@ -105,8 +111,8 @@ def _notices(body: ScanBody) -> Iterator[Html]:
 def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
     counts = Counter(one["cause"] or one["state"] for one in conversion["functions"].values()) if conversion else {}
-    translated = {"translated": ACCEPTED["translated"]} if counts.get("translated") else {}
-    states = {**translated, conversion["accepted"]: ACCEPTED[conversion["accepted"]], **STATES} if conversion else {}
+    by_model = {state: ACCEPTED[state] for state in BY_MODEL if counts.get(state)}
+    states = {**by_model, conversion["accepted"]: ACCEPTED[conversion["accepted"]], **STATES} if conversion else {}
     for state, label in states.items():
         yield _tile(label, counts[state], f"view=conversion&state={state}")
     numbers = (

@@ -18,11 +18,19 @@ from jarvis_workers.c2rust.report.conversion_text import (
 )
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_directory import write_files
-from jarvis_workers.service.c2rust.project_files import write_file
+from jarvis_workers.service.c2rust.project_files import (
+    ORDER,
+    RAW_SYMBOLS,
+    SYMBOLS,
+    directory_of,
+    keep_edited,
+    write_file,
+)
+from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_FILES
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import FAST, SKELETON, TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import FAST, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -33,7 +41,7 @@ FORMATS = ("text", "markdown", "json", "html")
 
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
-    return run.kind in (FAST, SKELETON, TRANSPILE)
+    return run.kind in (FAST, SKELETON, TRANSPILE, RUN)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
@@ -82,10 +90,22 @@ def export_conversion(
     conversion = read_conversion(store, blobs, run)
     lines = list(symbol_map_lines(conversion))
     files = {SIGNATURES: lines} if run.kind == SKELETON else {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
+    if run.kind == RUN:
+        files |= _symbol_files(store, blobs, run)
+        keep_edited(directory or directory_of(root), say)
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
     written = [write_new(directory / name, lines) for name, lines in files.items()]
     return written + write_crate(store, blobs, run, directory / "crate")
+
+
+def _symbol_files(store: Store, blobs: Blobs, run: Run) -> dict[str, list[str]]:
+    """Return the files that `scan` and `lib-replace` write, from the artifacts of a run with all stages."""
+    sources = {RAW_SYMBOLS: RAW_SYMBOLS, SYMBOLS: RAW_SYMBOLS, ORDER: ORDER} | {
+        name: artifact for name, artifact in REPLACED_FILES.items() if read_artifact(store, blobs, run, artifact)
+    }
+    found = {name: read_artifact(store, blobs, run, artifact) for name, artifact in sources.items()}
+    return {name: [content.decode()] for name, content in found.items() if content is not None}
 
 
 def _progress(conversion: Conversion) -> str:

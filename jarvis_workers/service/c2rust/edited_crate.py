@@ -11,7 +11,7 @@ from jarvis_workers.c2rust.crate_edits import CrateEdits, read_edits
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.service.c2rust.conversion_results import read_conversion, read_crate_files
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
-from jarvis_workers.service.c2rust.fast_run import FAST, TRANSPILE, require_tools
+from jarvis_workers.service.c2rust.fast_run import FAST, RUN, TRANSPILE, require_tools
 from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.steps.c2rust import merge_bodies
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 10_000
 # The kinds of runs whose crates have functions in Rust.
-IN_RUST = FAST, TRANSPILE
+IN_RUST = FAST, TRANSPILE, RUN
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,40 @@
 """Submit a run that converts a C project to Rust, without or with a model, or gives its functions Rust signatures."""
 
+import os
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from jarvis_workers.c2rust.function_uses import function_uses
+from jarvis_workers.c2rust.library_plan import plan_of_files
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sandbox.sandbox import best_tier, refusal
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
 from jarvis_workers.service.c2rust.project_archive import pack_project
+from jarvis_workers.service.c2rust.project_files import (
+    RAW_SYMBOLS,
+    SYMBOLS,
+    delayed_entries,
+    directory_of,
+    read_symbol_file,
+)
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
 from jarvis_workers.service.models import model_name, models_are_set
 from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.runs import is_abandoned, newest_runs
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
 from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
+from jarvis_workers.steps.c2rust.pipelines import RUN as RUN
 from jarvis_workers.steps.c2rust.pipelines import SKELETON as SKELETON
 from jarvis_workers.steps.c2rust.pipelines import TRANSPILE as TRANSPILE
+from jarvis_workers.steps.c2rust.run_options import MoveOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import find_rust
 
@@ -31,10 +44,14 @@ if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
     from jarvis_workers.store.engine import Store
+    from jarvis_workers.store.values import Run
 
 RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
+MOST_RUNS = 200
+# The stages that replace functions.
+REPLACING = ("replace", "prune")
 NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
 
@@ -51,8 +68,21 @@ class ModelChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryPart:
+    """How a run that reads the project itself replaces functions by libraries; see `ReplaceOptions`."""
+
+    roots: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FastChoice:
-    """The options of a command; see `FastOptions`. With a `model`, functions are translated by it."""
+    """The options of a command; see `FastOptions`. With a `model`, functions are translated by it.
+
+    With `libraries`, the run has the stages that replace functions; without, its files state which are replaced.
+    """
 
     configure: str | None = None
     build: str | None = None
@@ -63,29 +93,36 @@ class FastChoice:
     crate: str = "library"
     cache: bool = True
     model: ModelChoice | None = None
+    libraries: LibraryPart | None = None
 
     @property
     def kind(self) -> str:
         """The kind of a run with these options."""
+        if self.libraries:
+            return RUN
         return SKELETON if self.forward else TRANSPILE if self.model else FAST
 
 
 @dataclass(frozen=True)
 class FastInput(ParseInput):
-    """The input of a run: options, compile commands, and the archive of the project before its build."""
+    """The input of a run: options, compile commands, the archive of the project before its build, and a LibraryPlan."""
 
     options: FastOptions
     archive: bytes = b""
+    libraries: bytes = b""
 
     @property
     def contents(self) -> tuple[bytes, ...]:
-        """Return the compile commands and the archive."""
-        return self.commands, self.archive
+        """Return the compile commands, the archive, and the plan if there is one."""
+        return self.commands, self.archive, *([self.libraries] if self.libraries else ())
 
     def complete(self, selection: "Selection", store: "Store | None") -> FastOptions:
-        """Return the options with the names of both blobs."""
+        """Return the options with the names of the blobs."""
         return replace(
-            self.options, commands=sha256(self.commands).hexdigest(), project=sha256(self.archive).hexdigest()
+            self.options,
+            commands=sha256(self.commands).hexdigest(),
+            project=sha256(self.archive).hexdigest(),
+            libraries=sha256(self.libraries).hexdigest() if self.libraries else "",
         )
 
 
@@ -106,12 +143,26 @@ def fast_request(
     labels: "Mapping[str, str] | None" = None,
 ) -> RunRequest[FastInput]:
     """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
+    options = _options(settings, plan, choice)
+    archive = pack_project(source.path, settings.c2rust.build_disk_mb)
+    stated = libraries_of(source.path) if choice.kind == TRANSPILE else b""
+    given = FastInput(options, encode_commands(plan.commands), archive, stated)
+    request = project_request(settings, source, plan, choice.kind, executor, given, labels)
+    if choice.libraries and choice.libraries.skipped:
+        request = replace(request, skipped_stages=REPLACING)
+    if isinstance(options, TranslateOptions):
+        request = replace(request, budget=budget_of(settings, options.model_group, options.escalate))
+    return request
+
+
+def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> FastOptions:
+    """Return the options of a run, of the class of its kind."""
     c2rust = settings.c2rust
-    model = _model_options(settings, choice.model) if choice.model else {}
+    kind = MoveOptions if choice.libraries else TranslateOptions if choice.model else FastOptions
     options = parse_options_of(
         settings,
         plan,
-        TranslateOptions if choice.model else FastOptions,
+        kind,
         configure=choice.configure,
         build=choice.build,
         tests=list(choice.tests),
@@ -124,17 +175,10 @@ def fast_request(
         memory_mb=c2rust.build_memory_mb,
         disk_mb=c2rust.build_disk_mb,
         tool_chains=[str(place) for place in c2rust.tool_chains],
-        **model,
+        **(_model_options(settings, choice.model) if choice.model else {}),
+        **(_library_options(settings, choice.libraries) if choice.libraries else {}),
     )
-    archive = pack_project(source.path, c2rust.build_disk_mb)
-    options = replace(options, cache=options.cache and choice.cache)
-    given = FastInput(options, encode_commands(plan.commands), archive)
-    request = project_request(settings, source, plan, choice.kind, executor, given, labels)
-    return (
-        replace(request, budget=budget_of(settings, model["model_group"], model["escalate"]))
-        if choice.model
-        else request
-    )
+    return replace(options, cache=options.cache and choice.cache)
 
 
 def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
@@ -147,6 +191,46 @@ def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
         "review": choice.review,
         "escalate": model_name(settings, choice.escalate) if choice.escalate else None,
     }
+
+
+def _library_options(settings: "Settings", part: LibraryPart) -> dict[str, Any]:
+    return {
+        "roots": list(dict.fromkeys(part.roots)),
+        "declared": list(part.declared),
+        "allowed": list(settings.c2rust.allowed_crates),
+        "disabled": list(part.disabled),
+        "entries": sorted(delayed_entries()),
+    }
+
+
+def libraries_of(root: Path) -> bytes:
+    """Return the LibraryPlan that the symbol files of a project state, b"" for none. Raises UsageError."""
+    directory = directory_of(root)
+    files = [directory / name for name in (RAW_SYMBOLS, SYMBOLS)]
+    if not all(path.is_file() for path in files):
+        return b""
+    raw, left = (read_symbol_file(path, root).graph for path in files)
+    if not any(one.replacement for one in left.symbols):
+        return b""
+    return plan_of_files(raw, function_uses(raw), left).model_dump_json().encode()
+
+
+def unfinished_run(store: "Store", settings: "Settings", root: Path, choice: FastChoice) -> "Run | None":
+    """Return the newest run of a project with this choice that can be continued, None if there is none."""
+    place = os.fsencode(os.path.realpath(root))
+    own: dict[str, Any] = {
+        **{name: getattr(choice, name) for name in ("configure", "build", "proof", "crate")},
+        **{name: list(getattr(choice, name)) for name in ("tests", "only")},
+        **(_model_options(settings, choice.model) if choice.model else {}),
+        **(_library_options(settings, choice.libraries) if choice.libraries else {}),
+    }
+    for run in newest_runs(store, MOST_RUNS):
+        if run.kind == choice.kind and run.root_raw == place and not run.ended:
+            options = MoveOptions.of(run)
+            is_free = run.state == "paused" or is_abandoned(store, run, settings.lease_seconds)
+            if is_free and all(getattr(options, name) == value for name, value in own.items()):
+                return run
+    return None
 
 
 def require_model(settings: "Settings", group: str | None) -> str:

@@ -135,7 +135,7 @@ class ReplacementResult:
 
     def _write_checkpoint(self, root: Path, symbols: bytes | None, say: Say | None) -> Path:
         """Write the checkpoint for a run over the symbols that the next command reads."""
-        project = project_of(self.options, self.blobs)
+        project = project_of(self.options, self.blobs, self.options.symbols)
         verdicts = verdicts_of(project, self.options, self.blobs, self._judged)
         key = CheckpointKey.of(self.options, self.options.symbols if symbols is None else sha256(symbols).hexdigest())
         pruned = pruned_functions(project.uses, project.roots, verdicts)

@@ -14,7 +14,8 @@ class FastOptions(ParseOptions):
     `project` is the blob of its archive.  `configure`, `build` and `tests` are commands, which are split as by a shell.
     `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
     functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  With `translate`,
-    functions also get Rust signatures for the bodies of a model.  Limits apply to each command: seconds, megabytes of
+    functions also get Rust signatures for the bodies of a model; `libraries` is the blob of the LibraryPlan for them,
+    "" without one.  Limits apply to each command: seconds, megabytes of
     memory and of files.
     """
 
@@ -27,6 +28,7 @@ class FastOptions(ParseOptions):
     only: Sequence[str] = field(default_factory=list)
     forward: bool = False
     translate: bool = False
+    libraries: str = ""
     crate: str = "library"
     build_seconds: float = 1800
     test_seconds: float = 600

@@ -90,6 +90,7 @@ def settle(
     before = exported_symbols(bench)
     linked = sources.linked()
     functions = [take_back(one, linked, "refused", ATTRIBUTE.format(linked.get(one.slot))) for one in functions]
+    pruned = {one.slot for one in functions if one.state == "pruned"}
     mains = _mains(bench, before)
     built = defaultdict[str, list[str]](list)
     for path, slot in mains.items():
@@ -110,13 +111,13 @@ def settle(
         gate = _build(bench, delivery)
     gates = [gate]
     if gate.passed:
-        gates += [_interface(bench, sources, before), *_tested(bench, delivery, options.tests, mains)]
+        gates += [_interface(bench, sources, before, pruned), *_tested(bench, delivery, options.tests, mains)]
     warnings = (f"the crate has no program {name}: {why}" for name, why in missing.items())
     return FinalCrate(functions, delivery, tuple(gates), tuple(warnings))
 
 
 def _delivery(
-    functions: Iterable[FunctionResult],
+    functions: Collection[FunctionResult],
     skeleton: Skeleton,
     sources: CrateSources,
     without: Collection[str],
@@ -126,11 +127,12 @@ def _delivery(
 ) -> Delivery:
     accepted = {one.slot for one in functions if one.accepted}
     bodies = {slot: item for slot, item in skeleton.bodies.items() if slot in accepted}
+    pruned = {one.slot for one in functions if one.state == "pruned"}
     calls = {slot: found.recorded for slot, found in skeleton.inputs.items() if slot in bodies}
     tests = golden_tests(sources.project, calls)
     linked = sources.linked()
     variables = {slot: item for slot, item in skeleton.globals.items() if slot not in linked}
-    text = CrateText(sources.name, skeleton.types, skeleton.declarations, variables, tests, forwarded)
+    text = CrateText(sources.name, skeleton.types, skeleton.declarations, variables, tests, forwarded, pruned)
     return deliver(
         sources.project,
         text,
@@ -166,9 +168,11 @@ def _unlinked(bench: ProjectBench, delivery: Delivery) -> dict[str, str]:
     return reasons | dict.fromkeys(names[MOST_PROGRAMS:], f"the project has more than {MOST_PROGRAMS} programs")
 
 
-def _interface(bench: ProjectBench, sources: CrateSources, before: Collection[tuple[str, str]]) -> GateOutcome:
-    """Compare the symbols that the C objects export with those of the crate."""
-    exported = {symbol for _, symbol in before}
+def _interface(
+    bench: ProjectBench, sources: CrateSources, before: Collection[tuple[str, str]], pruned: Collection[str]
+) -> GateOutcome:
+    """Compare the symbols that the C objects export, but for the pruned ones, with those of the crate."""
+    exported = {symbol for _, symbol in before}.difference(pruned)
     expected = [symbol for symbol in c_interface(sources.project) if symbol in exported]
     has = {symbol for _, symbol in exported_symbols(bench, sources.name)}
     lacks = [symbol for symbol in expected if symbol not in has]

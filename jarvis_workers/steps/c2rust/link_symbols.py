@@ -52,9 +52,11 @@ def decide(work: LinkWork, resources: Resources) -> Commit:
         graph = link_units(read_units(blobs, unit_blobs(blobs, work.batches)))
     steps = translation_order(graph, work.delayed)
     files = {SYMBOLS: symbol_lines(graph), ORDER: order_lines(graph, steps), DOT: dot_lines(graph)}
+    contents = {name: _content(lines) for name, lines in files.items()}
     return Commit(
         results=(SymbolResult(graph),),
-        artifacts=tuple((name, _content(lines)) for name, lines in files.items()),
+        artifacts=tuple(contents.items()),
+        blobs=((SYMBOLS, blobs.put(contents[SYMBOLS])),),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import (
+    BY_MODEL,
     Conversion,
     FunctionResult,
     FunctionState,
@@ -16,6 +17,7 @@ from jarvis_workers.c2rust.conversion import (
     failures,
 )
 from jarvis_workers.c2rust.gates import judge_differences, take_back, union_culprits, verdict
+from jarvis_workers.c2rust.library_plan import LibraryPlan, with_libraries
 from jarvis_workers.c2rust.project import Project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.errors import StepFailed
@@ -28,8 +30,10 @@ from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
 from jarvis_workers.steps.c2rust.check_bodies import read_checked, skeleton_of
 from jarvis_workers.steps.c2rust.crate_archive import tar_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
-from jarvis_workers.steps.c2rust.final_crate import CrateSources, settle
+from jarvis_workers.steps.c2rust.final_crate import CrateSources, FinalCrate, settle
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
+from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
+from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
@@ -57,6 +61,7 @@ MERGED, CRATE = "merged", "crate"
 # Unions with bodies of a model; the last one has none.
 MOST_UNIONS = 4
 UNBUILT = "the crate does not build with the bodies of the model"
+UNPRUNED = "functions that libraries replace stay, because the crate fails without them"
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
 
 
@@ -72,7 +77,7 @@ class Union(NamedTuple):
 class MergeWork(JsonRecord):
     """The input of the job: results of the jobs of earlier stages, and the options of the run.
 
-    `failed` are the reasons of failed translations by slot.
+    `failed` are the reasons of failed translations by slot, `pruning` the results of stage `prune`.
     """
 
     snapshot: str
@@ -81,6 +86,7 @@ class MergeWork(JsonRecord):
     checks: Sequence[str]
     translations: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    pruning: Sequence[str] = ()
     options: FastOptions = field(metadata={"read": read_options})
 
     def read_skeleton(self, blobs: Blobs, conversion: Conversion | None = None) -> Skeleton:
@@ -89,7 +95,7 @@ class MergeWork(JsonRecord):
         Raises StepFailed if there is none.
         """
         skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in self.skeleton])))
-        translated = {one.slot for one in conversion.functions if one.state == "translated"} if conversion else set()
+        translated = {one.slot for one in conversion.functions if one.state in BY_MODEL} if conversion else set()
         bodies = read_translated(blobs, [_done(one) for one in self.translations]) if translated else {}
         return with_bodies(skeleton, {slot: bodies[slot] for slot in translated})
 
@@ -102,8 +108,8 @@ plan = single_job(STEP, QUEUE, "run the tests in Rust")
 
 def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
     """Return the results of the gates."""
-    stages = (SYMBOLS_STAGE, SKELETON, CHECK, TRANSLATE)
-    units, skeleton, checks, translations = (jobs.outcomes(session, run.id, stage) for stage in stages)
+    stages = (SYMBOLS_STAGE, SKELETON, CHECK, TRANSLATE, PRUNE)
+    units, skeleton, checks, translations, pruning = (jobs.outcomes(session, run.id, stage) for stage in stages)
     return MergeWork(
         snapshot=run.snapshot_id,
         units=[one.result for one in units if one.result],
@@ -111,6 +117,7 @@ def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
         checks=[one.result for one in checks if one.result],
         translations=[one.result for one in translations if one.result],
         failed=failed_translations(translations),
+        pruning=[one.result for one in pruning if one.result],
         options=FastOptions.of(run),
     )
 
@@ -123,12 +130,12 @@ def recall(work: MergeWork, resources: Resources) -> Commit | None:
 def _key(work: MergeWork, blobs: Blobs) -> str:
     read = [sorted(read_result(blobs, one).blobs.items()) for one in _results(work)]
     options = work.options
-    inputs = work.snapshot, read, sorted(work.failed.items())
+    inputs = work.snapshot, read, sorted(work.failed.items()), options.libraries
     return result_key(STEP, options, *inputs, options.commands, options.proof, options.crate, options.warnings)
 
 
 def _results(work: MergeWork) -> tuple[str, ...]:
-    return (*work.units, *work.skeleton, *work.checks, *work.translations)
+    return (*work.units, *work.skeleton, *work.checks, *work.translations, *work.pruning)
 
 
 def decide(work: MergeWork, resources: Resources) -> Commit:
@@ -143,12 +150,13 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
     bodies = {slot: TranslatedBody(slot, reason=reason) for slot, reason in work.failed.items()}
     bodies |= read_translated(blobs, [_done(one) for one in work.translations])
+    libraries = read_libraries(blobs, libraries_in(options, work.pruning, blobs))
     with project_bench(resources, options) as bench:
         for chosen in (bodies, without_texts(bodies, UNBUILT)):
             united = _unite(skeleton, functions, chosen, bench, options)
             suites = _run_suites(united, bench)
             settled = [take_back(one, united.culprits, "different", BESIDE) for one in united.functions]
-            final = settle(settled, united.skeleton, sources, bench, options)
+            final = _settle(settled, libraries, united.skeleton, sources, bench, options)
             if final.gates[0].passed or not any(one.text for one in bodies.values()):
                 break
     conversion = Conversion(
@@ -164,6 +172,26 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     gaps = tuple((b"", line) for line in failures(conversion))
     commit = Commit(not_checked=gaps, blobs=((MERGED, merged), (CRATE, crate)))
     return cache_result(resources, _key(work, blobs), commit, *(gate.detail for gate in final.gates))
+
+
+def _settle(
+    functions: list[FunctionResult],
+    libraries: LibraryPlan,
+    skeleton: Skeleton,
+    sources: CrateSources,
+    bench: ProjectBench,
+    options: FastOptions,
+) -> FinalCrate:
+    """Return the crate without what libraries replace, or with it if its build or tests fail otherwise."""
+    keys = {item.slot: item.definition.key for item in sources.project.functions}
+    texts = {slot: item.text for slot, item in skeleton.bodies.items()}
+    replaced = with_libraries(functions, libraries, keys.__getitem__, texts, sources.linked())
+    final = settle(replaced, skeleton, sources, bench, options)
+    if replaced == functions or all(gate.passed for gate in final.gates):
+        return final
+    failed = next(gate for gate in final.gates if not gate.passed)
+    whole = settle(functions, skeleton, sources, bench, options)
+    return whole._replace(warnings=(*whole.warnings, f"{UNPRUNED}: {failed.gate}: {failed.detail}"))
 
 
 def _run_suites(united: Union, bench: ProjectBench) -> list[SuiteResult]:
@@ -192,7 +220,7 @@ def _unite(
         built, messages = bench.build_library()
         if built:
             # A culprit is the last of a failing prefix: a body of a model rather than a mechanical one.
-            accepted = sorted((one for one in united if one.accepted), key=lambda one: one.state == "translated")
+            accepted = sorted((one for one in united if one.accepted), key=lambda one: one.state in BY_MODEL)
             runs = BenchSuites(bench, options.tests, skeleton.suite_limits)
             culprits = frozenset(union_culprits(runs, [one.slot for one in accepted]))
         else:

@@ -5,7 +5,7 @@ from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
-REPLACE = "c2rust.replace"
+REPLACE, RUN = "c2rust.replace", "c2rust.run"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
 UNJUDGED = "function was not judged", "functions were not judged"
@@ -25,15 +25,12 @@ READING = (
 )
 
 register_pipeline(SCAN, (*READING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE)))
-register_pipeline(
-    REPLACE,
-    (
-        Stage("replace", module=f"{STEPS}.replace_functions", queue=AGENT_QUEUE, units="functions", missing=UNJUDGED),
-        Stage("prune", module=f"{STEPS}.prune_symbols", queue=CONTROL_QUEUE),
-    ),
+REPLACING = (
+    Stage("replace", module=f"{STEPS}.replace_functions", queue=AGENT_QUEUE, units="functions", missing=UNJUDGED),
+    Stage("prune", module=f"{STEPS}.prune_symbols", queue=CONTROL_QUEUE),
 )
-CONVERSION = (
-    *READING,
+register_pipeline(REPLACE, REPLACING)
+BUILDING = (
     Stage(
         "skeleton",
         module=f"{STEPS}.make_skeleton",
@@ -43,6 +40,7 @@ CONVERSION = (
     ),
     Stage("check", module=f"{STEPS}.check_bodies", queue="build", units="batches of functions"),
 )
+CONVERSION = (*READING, *BUILDING)
 ENDING = (
     Stage("merge", module=f"{STEPS}.merge_bodies", queue="build", units="builds", missing=FAILED),
     Stage("report", module=f"{STEPS}.write_conversion", queue=CONTROL_QUEUE, missing=UNPROVEN),
@@ -54,3 +52,5 @@ TRANSLATION = Stage(
     "translate", module=f"{STEPS}.translate_function", queue="translate", units="functions", missing=UNTRANSLATED
 )
 register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))
+OPTIONAL = tuple(stage._replace(optional=True) for stage in REPLACING)
+register_pipeline(RUN, (*READING, *OPTIONAL, *BUILDING, TRANSLATION, *ENDING))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.c2rust.library_plan import library_plan
 from jarvis_workers.c2rust.library_pruning import prune
 from jarvis_workers.c2rust.order_reader import compute_order
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts, replacement_lines
@@ -12,9 +13,10 @@ from jarvis_workers.c2rust.symbol_lines import order_lines, symbol_lines
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.library_plans import LIBRARIES, STEP
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.steps.c2rust.replaceable_project import GRAPH, project_of, symbols_in, verdicts_of
 from jarvis_workers.steps.c2rust.replaceable_project import STEP as REPLACE
-from jarvis_workers.steps.c2rust.replaceable_project import project_of, verdicts_of
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, StageJob
@@ -22,7 +24,6 @@ from jarvis_workers.store.values import Claimed, Commit, StageJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-STEP = "prune"
 # The names of the artifacts, which are also file names except for that of the counts.
 REPLACEMENTS, PRUNED_SYMBOLS, PRUNED_ORDER = (
     "library_replacements.jsonl",
@@ -33,10 +34,11 @@ COUNTS = "replacement_counts"
 
 
 class PruneWork(NamedTuple):
-    """The run, and its jobs that judged functions."""
+    """The run, its jobs that judged functions, and those that linked its units."""
 
     run: Run
     judged: tuple[StageJob, ...]
+    linked: tuple[StageJob, ...]
 
 
 plan = single_job(STEP, CONTROL_QUEUE, "prune what libraries replace")
@@ -44,25 +46,28 @@ plan = single_job(STEP, CONTROL_QUEUE, "prune what libraries replace")
 
 def load(session: "Session", run: Run, _: Claimed) -> PruneWork:
     """Return the verdicts of the run."""
-    return PruneWork(run, tuple(jobs.outcomes(session, run.id, REPLACE)))
+    return PruneWork(run, *(tuple(jobs.outcomes(session, run.id, stage)) for stage in (REPLACE, GRAPH)))
 
 
 def decide(work: PruneWork, resources: Resources) -> Commit:
     """Return the files of the pruned project as artifacts."""
     options, blobs = ReplaceOptions.of(work.run), resources.blobs
-    project = project_of(options, blobs)
+    project = project_of(options, blobs, symbols_in(options, work.linked, blobs))
     verdicts = verdicts_of(project, options, blobs, work.judged)
     at = datetime.fromtimestamp(work.run.created_at, UTC).isoformat(timespec="seconds")
     pruned = prune(project.symbols.graph, project.uses, project.roots, verdicts, at)
     steps = compute_order(replace(project.symbols, graph=pruned.graph), options.entries)
     counts = ReplacementCounts.of(pruned, verdicts)
+    choices = {number: choice for number in pruned.replaced if (choice := verdicts[number].choice)}
+    libraries = library_plan(project.symbols.graph, project.uses, choices, pruned.pruned)
     return Commit(
         artifacts=(
             (REPLACEMENTS, _content(replacement_lines(pruned))),
             (PRUNED_SYMBOLS, _content(symbol_lines(pruned.graph))),
             (PRUNED_ORDER, _content(order_lines(pruned.graph, steps))),
             (COUNTS, counts.model_dump_json().encode()),
-        )
+        ),
+        blobs=((LIBRARIES, blobs.put(libraries.model_dump_json().encode())),),
     )
 
 

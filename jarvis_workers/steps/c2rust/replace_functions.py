@@ -19,14 +19,17 @@ from jarvis_workers.c2rust.replacement_question import (
 )
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.replaceable_project import (
+    GRAPH,
     STEP,
     VERDICT,
     FunctionPayload,
     ReplaceableProject,
     project_of,
+    symbols_in,
     verdicts_of,
 )
 from jarvis_workers.store import jobs
@@ -42,7 +45,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReplaceWork:
-    """A function to judge; `earlier` are the jobs before it, if they are carried out one after the other."""
+    """A function to judge; `earlier` are the jobs before it, if they are carried out one after the other.
+
+    `linked` are the jobs that linked the units, if this run reads them.
+    """
 
     job: Claimed
     function: int
@@ -50,12 +56,13 @@ class ReplaceWork:
     snapshot_id: str
     earlier: tuple[StageJob, ...]
     lines: list[bytes]
+    linked: tuple[StageJob, ...] = ()
 
 
-def plan(run: Run, blobs: Blobs) -> Iterator[NewJob]:
+def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per root, or only the first if the number of functions is limited."""
     options = ReplaceOptions.of(run)
-    project = project_of(options, blobs)
+    project = project_of(options, blobs, symbols_in(options, earlier.outcomes(GRAPH), blobs))
     yield from _next(project, options, verdicts_of(project, options, blobs, ()), project.roots)
 
 
@@ -64,13 +71,15 @@ def load(session: "Session", run: Run, job: Claimed) -> ReplaceWork:
     options = ReplaceOptions.of(run)
     earlier = jobs.outcomes(session, run.id, STEP) if options.max_functions else ()
     function = FunctionPayload.from_json(job.payload).function
-    return ReplaceWork(job, function, options, run.snapshot_id, tuple(earlier), lines(session, job.id))
+    linked = tuple(jobs.outcomes(session, run.id, GRAPH))
+    return ReplaceWork(job, function, options, run.snapshot_id, tuple(earlier), lines(session, job.id), linked)
 
 
 async def converse(work: ReplaceWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Return the verdict on a function, and the jobs that follow from it."""
     options = work.options
-    project = await asyncio.to_thread(project_of, options, blobs)
+    symbols = symbols_in(options, work.linked, blobs)
+    project = await asyncio.to_thread(project_of, options, blobs, symbols)
     root = await runtime.unpack(blobs, work.snapshot_id)
     question = await asyncio.to_thread(_question, project, work, root)
     with runtime.open(work.job, options.group, question.about, work.lines) as talk:

@@ -13,7 +13,8 @@ class ReplaceOptions(ConversationOptions):
     """Which functions to replace by which libraries.
 
     `symbols` is the blob of symbols.jsonl. `roots` are names of functions, empty for those that no other function uses;
-    with names, functions that they do not reach are pruned. The model considers `library` first; it and the `allowed`
+    with names, functions that they do not reach are pruned. `declared` are names of headers: those of functions of the
+    project are roots as well. The model considers `library` first; it and the `allowed`
     crates may be used, the `disabled` ones may not. `entries` are names of functions that are never replaced, in
     addition to `main`. At most `max_functions` functions are judged, one after the other. `verdicts` are those of an
     earlier, unfinished run.
@@ -21,6 +22,7 @@ class ReplaceOptions(ConversationOptions):
 
     symbols: str = ""
     roots: Sequence[str] = field(default_factory=list)
+    declared: Sequence[str] = field(default_factory=list)
     library: str | None = None
     allowed: Sequence[str] = field(default_factory=list)
     disabled: Sequence[str] = field(default_factory=list)

@@ -10,9 +10,12 @@ from jarvis_workers.c2rust.library_pruning import Verdicts, earlier_verdicts, op
 from jarvis_workers.c2rust.library_replacement import FunctionVerdict
 from jarvis_workers.c2rust.order import ENTRY
 from jarvis_workers.c2rust.symbol_reader import SymbolFile, read_symbols
+from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.link_symbols import GRAPH as GRAPH
+from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.store.values import AGENT_QUEUE, NewJob, StageJob
 
@@ -58,12 +61,28 @@ class ReplaceableProject:
         )
 
 
-def project_of(options: ReplaceOptions, blobs: Blobs) -> ReplaceableProject:
-    """Return the project of a run. Raises UsageError for a root that does not exist."""
-    symbols, uses = _read(blobs, options.symbols)
+def symbols_in(options: ReplaceOptions, linked: Iterable[StageJob], blobs: Blobs) -> str:
+    """Return the blob of the symbols of a run: the given one, or that of its stage that linked units."""
+    found = (read_result(blobs, one.result).blobs.get(SYMBOLS) for one in linked)
+    return options.symbols or next(name for name in found if name)
+
+
+def project_of(options: ReplaceOptions, blobs: Blobs, symbols_name: str) -> ReplaceableProject:
+    """Return the project of a run, whose symbols are in a blob. Raises UsageError for a root that does not exist."""
+    symbols, uses = _read(blobs, symbols_name)
     names = {ENTRY, *options.entries}
     entries = frozenset(one.id for one in symbols.graph.symbols if one.name in names)
-    return ReplaceableProject(symbols, uses, tuple(root_functions(symbols.graph, uses, options.roots)), entries)
+    roots = root_functions(symbols.graph, uses, [*options.roots, *_declared(options, symbols)])
+    return ReplaceableProject(symbols, uses, tuple(roots), entries)
+
+
+def _declared(options: ReplaceOptions, symbols: SymbolFile) -> list[str]:
+    """Return the functions of the project that headers declare. Raises UsageError if they declare only others."""
+    functions = {one.name for one in symbols.graph.symbols if one.category == "function"}
+    found = [name for name in options.declared if name in functions]
+    if options.declared and not found:
+        raise UsageError(f"the project defines none of the {len(options.declared):,} functions that headers declare")
+    return found
 
 
 @lru_cache(PROJECTS_MAX)

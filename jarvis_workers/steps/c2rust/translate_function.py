@@ -6,7 +6,7 @@ The gates run on a bench only while an answer is checked, not while the model th
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -25,7 +25,7 @@ from jarvis_workers.c2rust.body_translation import (
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate import BODY_LINE, CrateItem, function_of
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
-from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -35,6 +35,8 @@ from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
+from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
+from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import function_types
 from jarvis_workers.steps.c2rust.skeleton import (
@@ -53,7 +55,7 @@ from jarvis_workers.steps.c2rust.write_conversion import c_texts
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
@@ -67,7 +69,10 @@ GATES = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 @dataclass(frozen=True)
 class TranslateWork:
-    """A function to translate, the definitions of the project, and the transcript of the conversation so far."""
+    """A function to translate, the definitions of the project, and the transcript of the conversation so far.
+
+    `pruning` are the results of stage `prune`.
+    """
 
     job: Claimed
     payload: TranslatePayload
@@ -75,6 +80,7 @@ class TranslateWork:
     snapshot_id: str
     definitions: tuple[str, ...]
     lines: list[bytes]
+    pruning: tuple[str, ...] = ()
 
 
 class Translation(NamedTuple):
@@ -90,11 +96,24 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job for each function with a Rust signature that its tests or inputs can prove as strongly as wanted."""
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
     skeleton, options = decode_skeleton(blobs.read(name)), TranslateOptions.of(run)
-    for slot in sorted(skeleton.targets):
+    pruned = _pruned(options, earlier, blobs)
+    for slot in sorted(skeleton.targets.keys() - pruned):
         if options.proof == "built" or is_tested(skeleton, slot):
             payload = TranslatePayload(slot, name).to_json()
             label = skeleton.targets[slot].item.name
             yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
+
+
+def _pruned(options: TranslateOptions, earlier: StageHistory, blobs: Blobs) -> set[str]:
+    """Return the slots of the functions that need no translation if libraries replace others."""
+    libraries = read_libraries(blobs, libraries_in(options, _results(earlier.outcomes(PRUNE)), blobs))
+    skipped = libraries.pruned.keys() | libraries.aside
+    keys = _keys(blobs, _results(earlier.outcomes(SYMBOLS_STAGE))) if skipped else {}
+    return {slot for slot, key in keys.items() if key in skipped}
+
+
+def _results(jobs: Iterable[StageJob]) -> tuple[str, ...]:
+    return tuple(one.result for one in jobs if one.result)
 
 
 def is_tested(skeleton: Skeleton, slot: str) -> bool:
@@ -105,10 +124,9 @@ def is_tested(skeleton: Skeleton, slot: str) -> bool:
 
 def load(session: "Session", run: Run, job: Claimed) -> TranslateWork:
     """Return the function of a job."""
-    units = jobs.outcomes(session, run.id, SYMBOLS_STAGE)
-    definitions = tuple(one.result for one in units if one.result)
-    payload = TranslatePayload.from_json(job.payload)
-    return TranslateWork(job, payload, TranslateOptions.of(run), run.snapshot_id, definitions, lines(session, job.id))
+    definitions, pruning = (_results(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, PRUNE))
+    payload, options = TranslatePayload.from_json(job.payload), TranslateOptions.of(run)
+    return TranslateWork(job, payload, options, run.snapshot_id, definitions, lines(session, job.id), pruning)
 
 
 async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
@@ -154,6 +172,9 @@ def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
         all_declarations(skeleton),
         work.options.notes,
     )
+    libraries = read_libraries(blobs, libraries_in(work.options, work.pruning, blobs))
+    if libraries.replaced and (choice := libraries.replaced.get(_keys(blobs, work.definitions)[payload.slot])):
+        question = question._replace(libraries=choice.line)
     return Translation(function, skeleton, question, _types(blobs, work.definitions))
 
 
@@ -164,8 +185,19 @@ def _skeleton(blobs: Blobs, name: str) -> Skeleton:
 
 @lru_cache(RUNS_KEPT)
 def _types(blobs: Blobs, results: tuple[str, ...]) -> Callable[[str], FunctionTypes]:
+    return function_types(_project(blobs, results))
+
+
+@lru_cache(RUNS_KEPT)
+def _keys(blobs: Blobs, results: tuple[str, ...]) -> dict[str, str]:
+    """Return the keys of functions by slot."""
+    return {item.slot: item.definition.key for item in _project(blobs, results).functions}
+
+
+@lru_cache(RUNS_KEPT)
+def _project(blobs: Blobs, results: tuple[str, ...]) -> Project:
     names = [name for result in results if (name := read_result(blobs, result).blobs.get(DEFINITIONS))]
-    return function_types(read_project([unit for _, unit in read_unit_definitions(blobs, names)]))
+    return read_project([unit for _, unit in read_unit_definitions(blobs, names)])
 
 
 def gates_tool(check: Callable[[str], GateReport]) -> Tool:

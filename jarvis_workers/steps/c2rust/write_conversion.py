@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.conversion import (
+    BY_MODEL,
     Conversion,
     FunctionResult,
     decode_conversion,
@@ -97,7 +98,7 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
     steps = translation_order(work.graph, FastOptions.of(work.run).delayed)
     rust = {slot: item.text for slot, item in skeleton.bodies.items()}
     bodies = read_translated(blobs, work.translations)
-    rust |= {one.slot: bodies[one.slot].text for one in conversion.functions if one.state == "translated"}
+    rust |= {one.slot: bodies[one.slot].text for one in conversion.functions if one.state in BY_MODEL}
     data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
     facts = PageFacts(
         name,

@@ -1,0 +1,74 @@
+"""Execute `jarvis c2rust run`."""
+
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from jarvis_cli.c2rust_fast import convert_project
+from jarvis_cli.c2rust_run_options import ProjectMove
+from jarvis_cli.progress import describe, rate_of
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names
+from jarvis_workers.service.c2rust.fast_run import FastChoice, LibraryPart, unfinished_run
+from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
+from jarvis_workers.service.c2rust.replacement_run import listed
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.runs import stages_of
+from jarvis_workers.service.sources import is_address
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.values import Run
+
+ROOTS_NEEDED = (
+    "choose what to move: --files with the headers of the library, --root-list-syms with names of functions,"
+    " or --no-replace to move all functions without libraries"
+)
+
+
+def move_project(options: ProjectMove) -> int:
+    """Move a project to Rust in one run, and write its crate and files; return the exit code."""
+    if options.files and options.root_list_syms:
+        raise UsageError("--files and --root-list-syms exclude each other")
+    if not (options.files or options.root_list_syms) and options.replace:
+        raise UsageError(ROOTS_NEEDED)
+    part = LibraryPart(
+        roots=listed(options.root_list_syms),
+        declared=_declared(options) if options.files else (),
+        disabled=listed(options.disabled_libs),
+        skipped=not options.replace,
+    )
+    unfinished = partial(_unfinished, options) if options.resume and options.name is None else None
+    return convert_project(options, part, unfinished, _summary)
+
+
+def _declared(options: ProjectMove) -> tuple[str, ...]:
+    """Return the functions that the headers declare, and write their names to a file."""
+    if is_address(options.path):
+        raise UsageError("--files needs a project on this machine; name the functions with --root-list-syms")
+    settings = load_settings(directory=Path.cwd())
+    root = Path(options.path)
+    collected = collect_names(options.files or (), root, compile_options(settings), settings.c2rust.clang_headers)
+    for warning in collected.warnings:
+        _say(warning)
+    path = write_names(collected, root, options.out, _say)
+    _say(f"{len(collected.names):,} functions: {path}")
+    return collected.names
+
+
+def _unfinished(options: ProjectMove, choice: FastChoice, settings: Settings, store: Store) -> Run | None:
+    return None if is_address(options.path) else unfinished_run(store, settings, Path(options.path), choice)
+
+
+def _summary(store: Store, blobs: Blobs, run: Run) -> None:
+    """Print a line per stage."""
+    replaced = ReplacementResult(store, blobs, run)
+    for stage in stages_of(store, run):
+        line = f"{stage.name}: {describe(stage, rate_of(stage))}"
+        if stage.name == "prune" and replaced.counts:
+            line = f"{stage.name}: {replaced.counts.line}"
+        typer.echo(plain(line))
+
+
+def _say(line: str) -> None:
+    typer.echo(plain(line), err=True)

@@ -1,0 +1,77 @@
+"""The options of `jarvis c2rust run`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jarvis_cli.c2rust_fast_options import CONVERSION, ModelConversion
+from jarvis_cli.c2rust_replace_options import FUNCTIONS, LIBRARIES
+from jarvis_cli.options import AGENTS
+
+EXAMPLES = """
+jarvis c2rust run -p zlib --files zlib/zlib.h --configure ./configure --build make --test 'make test'
+jarvis c2rust run --root-list-syms inflate,deflate --build make --test 'make test' --disabled-libs openssl
+jarvis c2rust run --no-replace --build make --test 'make check' -g local --budget 5usd
+jarvis c2rust run --no-replace --no-resume --build make --test 'make check'
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectMove(ModelConversion):
+    """The options of `jarvis c2rust run`."""
+
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="HEADER",
+            help="Headers whose functions to move, with what these need; repeatable.",
+            rich_help_panel=FUNCTIONS,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File for the names in the headers; default: .jarvis/c2rust/roots.txt.",
+            rich_help_panel=FUNCTIONS,
+        ),
+    ] = None
+    root_list_syms: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Functions to move, with what these need; repeatable, or with commas.",
+            rich_help_panel=FUNCTIONS,
+        ),
+    ] = None
+    disabled_libs: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Crates not to use; repeatable, or with commas.", rich_help_panel=LIBRARIES),
+    ] = None
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace/--no-replace", help="Do not replace functions by libraries.", rich_help_panel=LIBRARIES
+        ),
+    ] = True
+    crate_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--crate-dir",
+            metavar="DIR",
+            help="Directory of the crate; default: beside the project, PATH_rs.",
+            rich_help_panel=CONVERSION,
+        ),
+    ] = None
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume/--no-resume",
+            help="Begin a new run even if one with these options is unfinished.",
+            rich_help_panel=AGENTS,
+        ),
+    ] = True

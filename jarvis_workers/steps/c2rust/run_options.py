@@ -1,0 +1,11 @@
+"""The options of runs that move a project to Rust from its first scan to its crate."""
+
+from dataclasses import dataclass
+
+from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveOptions(TranslateOptions, ReplaceOptions):
+    """The options of all stages."""

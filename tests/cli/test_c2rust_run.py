@@ -1,0 +1,181 @@
+"""`jarvis c2rust run` on a small library, with a scripted model; build, tests, gates and crate are real."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.agents.server import Body, ModelServer, Step, calls
+from tests.agents.translating import HEAD, task_of
+from tests.cli.commands import Ended, Jarvis
+from tests.cli.test_c2rust_lib_replace import judge, rows
+from tests.cli.test_c2rust_transpile import functions, head_of
+from tests.servers import require
+
+LIBRARY = """#include "lib.h"
+static int smaller(int a, int b) { return a < b; }
+static void swap(int *numbers, int a, int b)
+{
+    int old = numbers[a];
+    numbers[a] = numbers[b];
+    numbers[b] = old;
+}
+void order(int *numbers, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = i + 1; k < count; k++)
+            if (smaller(numbers[k], numbers[i]))
+                swap(numbers, k, i);
+}
+int least(int a, int b) { return smaller(a, b) ? a : b; }
+int unwanted(int a) { return a + 1; }
+"""
+HEADER = """void order(int *numbers, int count);
+int least(int a, int b);
+int elsewhere(int a);
+"""
+TEST = """#include "lib.h"
+int unwanted(int a);
+int main(void)
+{
+    int numbers[] = { 3, 1, 2, 9, -4 };
+    order(numbers, 5);
+    return !(numbers[0] == -4 && numbers[1] == 1 && numbers[4] == 9 && least(2, 1) == 1 && unwanted(1) == 2);
+}
+"""
+MAKEFILE = """test: check
+\t./check
+check: lib.o check.o
+\t$(CC) -o $@ lib.o check.o
+"""
+FILES: dict[str, str | bytes] = {"lib.h": HEADER, "lib.c": LIBRARY, "check.c": TEST, "Makefile": MAKEFILE}
+COMMANDS = ("--build", "make check", "--test", "make test")
+SLICE = """{{
+    if count > 0 {{
+        // SAFETY: the caller passes `count` numbers.
+        unsafe {{ core::slice::from_raw_parts_mut(numbers, count as usize) }}.{}();
+    }}
+}}"""
+BODIES = {
+    "order": SLICE.format("sort_unstable"),
+    "least": "{ core::cmp::min(a, b) }",
+    "smaller": "{ i32::from(a < b) }",
+}
+COUNTS = re.compile(r"prune: .*")
+
+
+def model(body: Body) -> Step:
+    """Replace `order` by the sort of the standard library, and translate all functions of the headers."""
+    if not HEAD.search(task_of(body)):
+        return judge(body, {"order": ["std"]})
+    name, head = head_of(body)
+    return calls("submit_report", rust=f"{head} {BODIES[name]}")
+
+
+@pytest.fixture
+def library(jarvis: Jarvis) -> Path:
+    require("cc", "make", "cargo")
+    return jarvis.tree("small", FILES)
+
+
+def use_model(jarvis: Jarvis, server: ModelServer) -> None:
+    group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+
+
+def move(jarvis: Jarvis, library: Path, server: ModelServer, *more: object, command: str = "run") -> Ended:
+    """Run the command with the server as its model."""
+    use_model(jarvis, server)
+    return jarvis.spawn("c2rust", command, "-p", library, *COMMANDS, "--no-review", *more)
+
+
+def states(jarvis: Jarvis) -> dict[str, tuple[str, str]]:
+    return {name: (one["state"], one["proof"]) for name, one in functions(jarvis).items()}
+
+
+@pytest.mark.slow
+def test_one_run_scans_replaces_and_translates(jarvis: Jarvis, library: Path) -> None:
+    """`swap` is left out: only `order` needs it, which calls the standard library. `smaller` stays: `least` needs it.
+
+    The same commands one after the other, through their files, give the same crate, and ask the model nothing new.
+    """
+    crate, separate = library.with_name("small_rs"), library.with_name("separate_rs")
+    with ModelServer(forever=model) as server:
+        ended = move(jarvis, library, server, "--files", library / "lib.h")
+        asked = len(server.requests)
+        found = states(jarvis)
+        again = move(jarvis, library, server, "--files", library / "lib.h", "--no-resume")
+        assert len(server.requests) == asked == 6, "a second run asks nothing"
+        assert jarvis.spawn("c2rust", "scan", "-p", library, "--build", "make check").code == 0
+        roots = library / ".jarvis" / "c2rust" / "roots.txt"
+        roots.write_text("".join(f"{name}\n" for name in roots.read_text().split() if name != "elsewhere"))
+        replaced = jarvis.spawn("c2rust", "lib-replace", "-p", library, "--root-list-file", roots)
+        alone = move(jarvis, library, server, "-o", separate, command="transpile")
+        assert len(server.requests) == asked, "the same questions have the same answers"
+
+    assert ended.code == 0, ended.err
+    assert (again.code, replaced.code, alone.code) == (0, 0, 0), again.err + replaced.err + alone.err
+    assert "prune: 3 of 6 functions judged: 1 replaced by libraries, 3 pruned, 2 left to translate" in ended.out
+    assert found == {
+        "smaller": ("translated", "compared"),
+        "swap": ("pruned", "none"),
+        "order": ("replaced", "compared"),
+        "least": ("translated", "compared"),
+        "unwanted": ("mechanical", "compared"),
+        "main": ("mechanical", "reached"),
+    }
+    assert found == states(jarvis)
+    text = (crate / "src" / "lib_c.rs").read_text()
+    assert ".sort_unstable();" in text
+    assert "swap" not in text
+    for name in ("src/lib_c.rs", "src/check.rs", "src/types.rs", "src/c.rs"):
+        assert (separate / name).read_text() == (crate / name).read_text(), name
+    subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
+    assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0
+    (row,) = rows(library, "library_replacements.jsonl")
+    assert (row["name"], row["libraries"]) == ("order", ["std"])
+
+
+@pytest.mark.slow
+def test_what_only_a_failed_replacement_needs_stays(jarvis: Jarvis, library: Path) -> None:
+    """No body of `order` is accepted: it is translated mechanically, and `swap` with it."""
+
+    def failing(body: Body) -> Step:
+        wrong = HEAD.search(task_of(body)) and head_of(body)[0] == "order"
+        return calls("submit_report", rust=head_of(body)[1] + SLICE.format("reverse")) if wrong else model(body)
+
+    with ModelServer(forever=failing) as server:
+        ended = move(jarvis, library, server, "--root-list-syms", "order,least", "-m", 1)
+
+    assert ended.code == 0, ended.err
+    found = {name: state for name, (state, _) in states(jarvis).items()}
+    assert (found["order"], found["swap"]) == ("mechanical", "mechanical")
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_continues_when_the_command_is_repeated(jarvis: Jarvis, library: Path) -> None:
+    with ModelServer(forever=model) as server:
+        paused = move(jarvis, library, server, "--no-replace", "--budget", "1tok")
+        assert paused.code != 0
+        assert "paused" in paused.err
+        other = move(jarvis, library, server, "--no-replace", "--budget", "1tok", "-m", 1)
+        ended = move(jarvis, library, server, "--no-replace")
+    assert "continues, with the files of its start" not in other.err
+    assert "continues, with the files of its start" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "says_what"),
+    [
+        ([], "choose what to move: --files"),
+        (["--files", "lib.h", "--root-list-syms", "order"], "--files and --root-list-syms exclude each other"),
+        (["--files", "none.h"], "no header can be parsed"),
+        (["--files", "Makefile"], "not a header"),
+    ],
+)
+def test_what_to_move_must_be_said(jarvis: Jarvis, options: list[str], says_what: str) -> None:
+    ended = jarvis("c2rust", "run", "-p", jarvis.tree("small", FILES), *COMMANDS, *options)
+    assert ended.code == 2
+    assert says_what in ended.line
