@@ -101,7 +101,7 @@ def _choice(conversion: SkeletonConversion, libraries: LibraryPart | None) -> Fa
         tests=tuple(conversion.test or ()),
         proof=conversion.proof.value if isinstance(conversion, FastConversion) else "built",
         forward=conversion.forward,
-        only=tuple(conversion.only or ()),
+        only=tuple(name for given in conversion.only or () for name in _names(given)),
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
         model=_model(conversion),
@@ -126,6 +126,21 @@ def _notes(path: Path | None) -> str:
     if len(text) > NOTES_MAX:
         raise UsageError(f"--notes: {path} is longer than {NOTES_MAX:,} characters; each question contains it")
     return text
+
+
+def _names(given: str) -> list[str]:
+    """Return the names of functions in a value of --only: one name, or those in a file. Raises UsageError."""
+    if not given.startswith("@"):
+        return [given]
+    try:
+        lines = Path(given[1:]).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise UsageError(f"--only: cannot read {given[1:]}: {reason}") from error
+    names = [name for line in lines if (name := line.partition("#")[0].strip())]
+    if not names:
+        raise UsageError(f"--only: {given[1:]} names no function")
+    return names
 
 
 def _request(

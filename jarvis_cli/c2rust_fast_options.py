@@ -64,7 +64,9 @@ ProofOption = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Functions to convert, with wildcards.", rich_help_panel=CONVERSION),
+    typer.Option(
+        metavar="NAME", help="Functions to convert, with wildcards; @FILE: one per line.", rich_help_panel=CONVERSION
+    ),
 ]
 Crate = Annotated[
     Path | None,

@@ -41,6 +41,11 @@ class BodyQuestion(NamedTuple):
         """Hash that identifies the question."""
         return sha256(repr(tuple(self)).encode("utf-8", "backslashreplace")).hexdigest()
 
+    @property
+    def first_line(self) -> int:
+        """The line of `item` on which the body begins."""
+        return self.shim.count("\n") + 3
+
     def item(self, forwarded: CrateItem, text: str) -> CrateItem:
         """Return the item of the crate for a translated body."""
         return forwarded._replace(text=f"{self.shim}\n\n{text.strip()}\n")

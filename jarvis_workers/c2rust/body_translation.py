@@ -22,6 +22,7 @@ from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.c2rust.body_form import body_problem
 from jarvis_workers.c2rust.body_question import BodyQuestion
 from jarvis_workers.c2rust.body_review import numbered_issues, review_body
+from jarvis_workers.c2rust.body_rules import applicable_rules
 from jarvis_workers.c2rust.conversion import GateOutcome, Proof, Review, proof_of, suffices
 from jarvis_workers.c2rust.gates import GateReport
 from jarvis_workers.errors import AgentStopped
@@ -32,7 +33,7 @@ from jarvis_workers.tools.tool import ToolOutcome
 PROMPTS = Path(__file__).parent / "prompts"
 # The tool that runs the gates; the model cannot call it.
 GATES_TOOL = "run_gates"
-DETAIL_MAX, BODY_MAX_SHOWN = 4_000, 20_000
+DETAIL_MAX, LINES_MAX, BODY_SHOWN = 6_000, 60, 20_000
 FENCE = re.compile(r"```\w*\n(.*)\n```", re.DOTALL)
 
 
@@ -154,21 +155,26 @@ class _Answers:
     def __init__(self, question: BodyQuestion, required: Proof) -> None:
         self.question, self._required = question, required
         self.count, self.failed = 0, list[str]()
-        self.problem, self.refused_text, self.is_repeated = "", "", False
+        self.problem, self._errors = "", ""
+        self._text, self._is_repeated = "", False
         self._results: dict[str, tuple[str, str, GateReport | None]] = {}
 
     def until_accepted(self, agent: Agent, attempts: int) -> Conversation[TranslatedBody | None]:
         """Ask for bodies until one is accepted; None if none is."""
-        message = _task(agent, self.question, self.refused_text, self._failure())
+        message = _task(agent, self.question, self._text, self._failure())
         for _ in range(attempts):
             if body := (yield from self.ask(agent, message)):
                 return body
             problem = agent.guard.admit(self._failure())
-            message = fill_from(PROMPTS, "translate_again", problem=problem, repeated=self.is_repeated)
+            message = fill_from(PROMPTS, "translate_again", problem=problem, repeated=self._is_repeated)
         return None
 
     def _failure(self) -> str:
-        return f"{self.failed[-1]}: {self.problem}"[:DETAIL_MAX] if self.failed else ""
+        """Return the last failure for the model: errors of rustc with their places, else one line."""
+        if not self.failed:
+            return ""
+        lines = f"{self.failed[-1]}: {self._errors or self.problem}".split("\n")
+        return "\n".join(lines[:LINES_MAX])[:DETAIL_MAX]
 
     def ask(self, agent: Agent, message: str) -> Conversation[TranslatedBody | None]:
         """Ask for a body and return it if the gates accept it, else None. Raises AgentStopped, _GatesDidNotRun."""
@@ -176,14 +182,15 @@ class _Answers:
         self.count += 1
         text = _without_fence(str(result.report.rust))
         # Gates need not run again for the same text.
-        self.is_repeated = text in self._results
-        if not self.is_repeated:
+        self._is_repeated = text in self._results
+        if not self._is_repeated:
             self._results[text] = yield from self._run_gates(text)
         gate, problem, report = self._results[text]
         if report and not problem:
             return self._body(text, report)
         self.failed.append(gate)
-        self.problem, self.refused_text = problem, text
+        self.problem, self._text = problem, text
+        self._errors = report.log if report and gate == "check" else ""
         return None
 
     def _run_gates(self, text: str) -> Conversation[tuple[str, str, GateReport | None]]:
@@ -224,8 +231,9 @@ def _task(agent: Agent, question: BodyQuestion, refused: str, failure: str) -> s
     """Return the question, with the last refused body of another translator and its failure, if there is one."""
     shown: Sequence[str] = ("head", "shim", "c", "mechanical", "types", "declarations", "libraries")
     texts = {name: getattr(question, name) for name in shown} | {
-        "refused": refused[:BODY_MAX_SHOWN],
+        "refused": refused[:BODY_SHOWN],
         "failure": failure,
     }
     admitted = {name: agent.guard.admit(text) if text else "" for name, text in texts.items()}
-    return fill_from(PROMPTS, "translate", **admitted, notes=question.notes)
+    rules = fill_from(PROMPTS, "translate_rules", **applicable_rules(question))
+    return fill_from(PROMPTS, "translate", **admitted, notes=question.notes, rules=rules)

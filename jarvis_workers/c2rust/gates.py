@@ -79,7 +79,10 @@ NO_INPUTS = InputRun(0, 0, 0)
 
 
 class GateReport(NamedTuple):
-    """The results of the gates of a function: outcomes in order, calls compared, and the log of differences."""
+    """The results of the gates of a function: outcomes in order, calls compared, and the log of differences.
+
+    For a function that does not compile, the log has the errors.
+    """
 
     slot: str
     gates: tuple[GateOutcome, ...]

@@ -18,6 +18,7 @@ OLDEST = (1, 77)
 ADVICE = "install Rust 1.77 or newer: https://rustup.rs, or apt install rustc-web cargo-web on Debian 12"
 MOST_MESSAGES = 10_000
 MESSAGE_LENGTH = 2_000
+MOST_ADVICE = 8
 SECONDS = 60
 # What GNU ld and lld say.
 LINKER = re.compile(
@@ -39,7 +40,7 @@ class RustTools(NamedTuple):
 
 class CargoMessage(NamedTuple):
     """An error or warning of rustc; `file` is relative to the crate, "" without a place; lines and columns
-    count from 1.
+    count from 1.  `label` is the text at that place, `help` has the lines of help and notes.
     """
 
     level: str
@@ -48,6 +49,8 @@ class CargoMessage(NamedTuple):
     file: str = ""
     line: int = 0
     column: int = 0
+    label: str = ""
+    help: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -85,12 +88,23 @@ def read_messages(output: bytes) -> Iterator[CargoMessage]:
             level, text, code = message["level"], message["message"], (message["code"] or {}).get("code", "")
             spans = [_outside_macros(span) for span in message["spans"] if span["is_primary"]]
             places = [(span["file_name"], span["line_start"], span["column_start"]) for span in spans]
+            labels = [str(span["label"])[:MESSAGE_LENGTH] for span in spans if span.get("label")]
+            advice = tuple(_advice(child) for child in message.get("children", [])[:MOST_ADVICE])
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
         if level in ("error", "warning"):
             if found := None if spans else LINKER.search(str(message.get("rendered"))):
                 text = f"{text}: {found[0]}"
-            yield CargoMessage(level, code, text[:MESSAGE_LENGTH], *(places[0] if places else ()))
+            file, row, column = places[0] if places else ("", 0, 0)
+            label = labels[0] if labels else ""
+            yield CargoMessage(level, code, text[:MESSAGE_LENGTH], file, row, column, label, advice)
+
+
+def _advice(child: Any) -> str:
+    """Return a help or note of rustc with its suggestion, on one line."""
+    suggestions = [span["suggested_replacement"] for span in child["spans"] if span.get("suggested_replacement")]
+    text = f"{child['level']}: {child['message']}" + "".join(f": `{one}`" for one in suggestions[:1])
+    return " ".join(text.split())[:MESSAGE_LENGTH]
 
 
 def _outside_macros(span: Any) -> Any:

@@ -120,6 +120,14 @@ def test_a_difference_goes_back_to_the_model() -> None:
     assert (body.text, body.attempts, body.failed) == (RIGHT, 2, ("shadow",))
 
 
+def test_errors_of_rustc_go_back_with_their_places_in_at_most_60_lines() -> None:
+    gate = GateOutcome("check", passed=False, detail="E0308 (type_mismatch) mismatched types: `n`")
+    report = GateReport("sum", (gate,), log="\n".join(f"type_mismatch, line {number}" for number in range(100)))
+    body, (_, again) = ask(question(), [WRONG] * 2, [ToolOutcome(stdout=encode_report(report))], attempts=2)
+    assert "check: type_mismatch, line 0" in again and "line 59" in again and "line 60" not in again
+    assert body.reason.endswith("failed the gate check: E0308 (type_mismatch) mismatched types: `n`")
+
+
 def test_a_body_that_only_compiles_is_not_accepted() -> None:
     body, (_, again) = ask(question(), [WRONG, RIGHT], [outcome(ONLY_BUILT)] * 2, attempts=2)
     assert "proof: it is only built, not reached" in again

@@ -112,7 +112,9 @@ def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) 
 
     assert (ended.code, again.code) == (3, 3), ended.err
     assert any(": C " in one and ", Rust " in one for one in complaints), "the first difference goes back"
-    assert any("E0061" in one and "value.clamp(low)" in one for one in complaints), "and so does an error of rustc"
+    assert any("type_mismatch, E0061, line 1, column" in one and "value.clamp(low)" in one for one in complaints), (
+        "and so does an error of rustc"
+    )
     assert "5 of 6 functions in Rust; 3 of them translated by the model" in ended.out
     assert "lib.c:11: twice: no body was accepted in 3 attempts; the last one failed the gate check: E0425" in ended.out
     assert "`fn rust_twice(a: i32) -> i32 { nonsense }`" in ended.out
@@ -155,6 +157,16 @@ def test_without_answers_the_crate_is_that_of_the_mechanical_translation(jarvis:
 
 
 @pytest.mark.slow
+def test_a_file_names_the_functions_to_translate(jarvis: Jarvis, library: Path) -> None:
+    (jarvis.place / "names.txt").write_text("clamp   # the first\n\ntot*\n")
+    with ModelServer(forever=with_reviews(perfect)) as server:
+        ended = transpile(jarvis, library, server, "--only", "@names.txt")
+
+    assert ended.code == 0, ended.err
+    assert "2 of 6 functions in Rust; 2 of them translated by the model; 4 in C, not named by --only" in ended.out
+
+
+@pytest.mark.slow
 def test_another_model_group_translates_what_the_first_cannot(jarvis: Jarvis, library: Path) -> None:
     """The first model is always wrong, and the reviewer objects to everything."""
 
@@ -184,6 +196,25 @@ def test_an_unknown_model_group_is_refused_before_the_build(jarvis: Jarvis, tmp_
     ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--escalate", "large")
     assert ended.code == 2
     assert "large" in ended.line
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "cannot read {}: No such file"),
+        (b"\xff", "cannot read {}: not UTF-8"),
+        (b"# none\n\n", "{} names no function"),
+    ],
+)
+def test_a_file_that_names_no_functions_is_refused(
+    jarvis: Jarvis, tmp_path: Path, content: bytes | None, problem: str
+) -> None:
+    names = tmp_path / "names.txt"
+    if content is not None:
+        names.write_bytes(content)
+    ended = jarvis("c2rust", "fast", "-p", tmp_path, "--only", f"@{names}")
+    assert ended.code == 2
+    assert problem.format(names) in ended.line
 
 
 def test_notes_that_cannot_be_read_are_named(jarvis: Jarvis, tmp_path: Path) -> None:

@@ -8,14 +8,25 @@ from jarvis_workers.toolchain.cargo import CargoMessage, read_messages
 
 
 def test_messages_name_line_and_column() -> None:
-    span = {"file_name": "src/a.rs", "line_start": 3, "column_start": 9, "is_primary": True}
-    secondary = {**span, "line_start": 1, "is_primary": False}
+    span = {"file_name": "src/a.rs", "line_start": 3, "column_start": 9, "is_primary": True, "label": "expected `i32`"}
+    secondary = {**span, "line_start": 1, "is_primary": False, "label": "because of this"}
     error = {"level": "error", "message": "mismatched types", "code": {"code": "E0308"}, "spans": [secondary, span]}
+    help_ = {"level": "help", "message": "convert it", "spans": [{**span, "suggested_replacement": "x.into()"}]}
+    error["children"] = [help_, {"level": "note", "message": "two\nlines", "spans": []}]
     lines = [{"message": error}, {"reason": "build-finished"}, {"message": {**error, "level": "note"}}]
     output = "\n".join([*map(json.dumps, lines), '{"message": {"lev'])
 
     assert list(read_messages(output.encode())) == [
-        CargoMessage("error", "E0308", "mismatched types", "src/a.rs", 3, 9)
+        CargoMessage(
+            "error",
+            "E0308",
+            "mismatched types",
+            "src/a.rs",
+            3,
+            9,
+            label="expected `i32`",
+            help=("help: convert it: `x.into()`", "note: two lines"),
+        )
     ]
 
 

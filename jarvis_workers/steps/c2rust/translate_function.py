@@ -6,7 +6,7 @@ The gates run on a bench only while an answer is checked, not while the model th
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -23,7 +23,6 @@ from jarvis_workers.c2rust.body_translation import (
     translator,
 )
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
-from jarvis_workers.c2rust.crate import BODY_LINE, CrateItem, function_of
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
@@ -35,6 +34,7 @@ from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
+from jarvis_workers.steps.c2rust.compile_errors import error_report, error_summary, own_errors
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
 from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
@@ -56,13 +56,12 @@ from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
-from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-ERRORS_SHOWN, RUNS_KEPT = 8, 2
+RUNS_KEPT = 2
 # More benches than processors would only compete.
 GATES = threading.BoundedSemaphore(os.cpu_count() or 1)
 
@@ -225,18 +224,8 @@ def check_body(found: Translation, options: TranslateOptions, resources: Resourc
         bench.write_crate(skeleton.crate)
         passed, messages = bench.build_library()
         if not passed:
-            detail = compile_errors(messages, item)
-            return GateReport(slot, (GateOutcome("check", passed=False, detail=detail),))
+            errors, first = own_errors(messages, item), found.question.first_line
+            gate = GateOutcome("check", passed=False, detail=error_summary(errors, item))
+            return GateReport(slot, (gate,), log=error_report(errors, item, first))
         suites = BenchSuites(bench, options.tests, skeleton.suite_limits, checked)
         return judge_differences(run_gates(suites, skeleton, [slot])[0], found.types(slot))
-
-
-def compile_errors(messages: Sequence[CargoMessage], item: CrateItem) -> str:
-    """Return the errors of rustc in a function, each with its line. Raises StepFailed if cargo itself failed."""
-    errors = [one for one in messages if one.level == "error"]
-    if not errors or errors[-1].text.startswith("cargo: "):
-        raise StepFailed(f"the crate does not build: {errors[-1].text if errors else 'no message'}")
-    own = [one for one in errors if function_of(one.file) == item.name.removeprefix("r#")] or errors
-    rows = dict(enumerate(item.text.split("\n"), BODY_LINE))
-    lines = (f"{one.code} {one.text}: `{rows.get(one.line, '').strip()}`" for one in own[:ERRORS_SHOWN])
-    return "; ".join(lines)

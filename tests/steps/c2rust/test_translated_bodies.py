@@ -6,10 +6,10 @@ from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.steps.c2rust.compile_errors import error_summary, own_errors
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, _unite
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, TranslationTarget
-from jarvis_workers.steps.c2rust.translate_function import compile_errors
 from jarvis_workers.steps.c2rust.translated_bodies import NOT_ASKED, TranslatePayload, failed_translations
 from jarvis_workers.store.values import StageJob
 from jarvis_workers.toolchain.cargo import CargoMessage
@@ -86,6 +86,6 @@ def test_a_failed_job_is_named_with_its_reason() -> None:
 def test_errors_of_rustc_outside_of_the_body_are_told_to_the_model() -> None:
     body = item("alpha", "x")
     errors = [CargoMessage("error", "E0308", "mismatched types", "/rustc/macros.rs", 291, 1)]
-    assert compile_errors(errors, body) == "E0308 mismatched types: ``"
+    assert error_summary(own_errors(errors, body), body) == "E0308 (type_mismatch) mismatched types: ``"
     with pytest.raises(StepFailed, match="stopped at its limit"):
-        compile_errors([CargoMessage("error", "", "cargo: stopped at its limit of time", "", 0, 0)], body)
+        own_errors([CargoMessage("error", "", "cargo: stopped at its limit of time", "", 0, 0)], body)
