@@ -16,7 +16,7 @@ from jarvis_cli.c2rust_fast_options import (
     SKELETON_EXAMPLES,
     TRANSPILE_EXAMPLES,
     FastConversion,
-    ModelConversion,
+    InterfaceConversion,
     SkeletonConversion,
 )
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
@@ -74,13 +74,20 @@ def fast(ctx: typer.Context, options: FastConversion) -> int:
     return convert_project(options)
 
 
-def transpile(ctx: typer.Context, options: ModelConversion) -> int:
+def transpile(ctx: typer.Context, options: InterfaceConversion) -> int:
     """Translate a C library to idiomatic Rust with a model, each function proven against its C original.
 
     Functions have signatures with references, slices and strings where tests pass with them. A body is accepted if the
     tests pass and no compared call differs from C; a difference goes back to the model. If no answer is accepted, the
     function is translated as by `jarvis c2rust fast`. Exit 3: functions stay in C because no test proves them.
+
+    With --interface, a crate fixes types, signatures and tests, and the model writes the bodies that are missing; its
+    tests are the suite. Exit 3: a function has no body, or a test fails.
     """
+    if options.interface is not None:
+        from jarvis_cli.c2rust_interface import write_interface  # noqa: PLC0415
+
+        return write_interface(options, options.interface)
     from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
 
     return convert_project(options)
@@ -117,7 +124,7 @@ app.command("fast", short_help="Convert a C library to a crate without a model."
     taking_options(FastConversion, fast)
 )
 app.command("transpile", short_help="Translate functions with a model, proven against C.", examples=TRANSPILE_EXAMPLES)(
-    taking_options(ModelConversion, transpile)
+    taking_options(InterfaceConversion, transpile)
 )
 app.command("run", short_help="Scan, replace and translate in one run.", examples=RUN)(taking_options(ProjectMove, run))
 app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)

@@ -104,14 +104,13 @@ def _choice(conversion: SkeletonConversion, libraries: LibraryPart | None) -> Fa
         only=tuple(name for given in conversion.only or () for name in _names(given)),
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
-        model=_model(conversion),
+        model=model_choice(conversion) if isinstance(conversion, ModelConversion) else None,
         libraries=libraries,
     )
 
 
-def _model(conversion: SkeletonConversion) -> ModelChoice | None:
-    if not isinstance(conversion, ModelConversion):
-        return None
+def model_choice(conversion: ModelConversion) -> ModelChoice:
+    """Return the model that translates. Raises UsageError if the notes cannot be read."""
     return ModelChoice(
         conversion.group, conversion.max_retries, _notes(conversion.notes), conversion.review, conversion.escalate
     )

@@ -29,6 +29,7 @@ jarvis c2rust transpile --build make --test 'make check' -g local --budget 5usd
 jarvis c2rust transpile --build make --test 'make test' --only 'inflate*' -m 2
 jarvis c2rust transpile --build make --test 'make test' --notes notes.md
 jarvis c2rust transpile --build make --test 'make test' -g small -m 2 --escalate large
+jarvis c2rust transpile -p zlib --interface zlib_interface -o zlib_rs
 """
 CONVERSION = "Conversion"
 
@@ -75,6 +76,16 @@ Crate = Annotated[
         "-o",
         metavar="DIR",
         help="Directory of the crate; default: beside the project, PATH_rs or PATH_skeleton.",
+        rich_help_panel=CONVERSION,
+    ),
+]
+
+
+Interface = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="CRATE",
+        help="Crate with types, signatures and tests, to write only the bodies.",
         rich_help_panel=CONVERSION,
     ),
 ]
@@ -132,7 +143,7 @@ class FastConversion(SkeletonConversion):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConversion(FastConversion):
-    """The options of `jarvis c2rust transpile`."""
+    """The options of commands that translate with a model."""
 
     group: Group = None
     budget: Budget = None
@@ -169,3 +180,10 @@ class ModelConversion(FastConversion):
             rich_help_panel=AGENTS,
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterfaceConversion(ModelConversion):
+    """The options of `jarvis c2rust transpile`."""
+
+    interface: Interface = None

@@ -27,7 +27,7 @@ def deliver_crate(
     """Write the crate and the files of a run, and print the result; return the exit code."""
     if has_result(run):
         crate = (
-            f"{_write_crate(store, blobs, run, place, screen)}{os.sep}"
+            f"{write_new_crate(store, blobs, run, place, screen)}{os.sep}"
             if branch is None
             else write_branch(place, branch, conversion_results.read_crate_files(store, blobs, run))
         )
@@ -41,7 +41,7 @@ def deliver_crate(
     return conclude_conversion(store, blobs, run, screen)
 
 
-def _write_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display) -> Path:
+def write_new_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display) -> Path:
     """Write the crate and return its directory: a new one if the user edited the old one during the run."""
     try:
         conversion_results.write_crate(store, blobs, run, place)
@@ -64,20 +64,20 @@ def deliver_conversion(store: Store, blobs: Blobs, run: Run, delivery: Delivery,
 def write_conversion_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
     """Write the report of a run in a format; return the exit code. Raises UsageError."""
     write_report(conversion_results.render_conversion(store, blobs, run, delivery.form), delivery.output)
-    return _exit_code(run)
+    return run_exit_code(run)
 
 
 def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
     """Print the outcome of a run that has ended or is paused; return the exit code."""
-    code = _exit_code(run)
+    code = run_exit_code(run)
     if has_result(run):
         screen.conclude(conversion_results.outcome(store, blobs, run), well=code == exits.DONE)
     else:
-        screen.conclude(_without_result(run), well=False)
+        screen.conclude(explain_without_result(run), well=False)
     return code
 
 
-def _without_result(run: Run) -> str:
+def explain_without_result(run: Run) -> str:
     """Return why a run has no result; for a failed step, only its message, which is written for users."""
     before, found, message = (run.reason or "").partition(f"{StepFailed.__name__}: ")
     reason = message if found else before
@@ -87,7 +87,7 @@ def _without_result(run: Run) -> str:
     return f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}{hint}"
 
 
-def _exit_code(run: Run) -> int:
+def run_exit_code(run: Run) -> int:
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
     return exits.of_run(findings=False, incomplete=run.state != "done")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import typer
 
-from jarvis_cli import agent_output, conversion_output, exits, replacement_output, symbol_output
+from jarvis_cli import agent_output, conversion_output, exits, interface_output, replacement_output, symbol_output
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
@@ -16,6 +16,7 @@ from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.c2rust.conversion_results import is_conversion
+from jarvis_workers.service.c2rust.interface_results import is_interface
 from jarvis_workers.service.c2rust.replacement_results import is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
@@ -65,6 +66,8 @@ def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
     """Return the function that prints the outcome of a run over a C project, or None for other runs."""
     if is_conversion(run):
         return conversion_output.conclude_conversion
+    if is_interface(run):
+        return interface_output.conclude_interface
     if is_replacement(run):
         return replacement_output.conclude_replacement
     return symbol_output.conclude if is_symbol_scan(run) else None
@@ -128,6 +131,8 @@ def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
     """Return the function that reports on a run of this kind."""
     if is_conversion(run):
         return conversion_output.deliver_conversion
+    if is_interface(run):
+        return interface_output.deliver_interface_report
     if is_replacement(run):
         return replacement_output.deliver_replacement_report
     if is_symbol_scan(run):

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import agent_output, conversion_output, exits, replacement_output, symbol_output
+from jarvis_cli import agent_output, conversion_output, exits, interface_output, replacement_output, symbol_output
 from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.report_target import Delivery, write_report
@@ -20,13 +20,16 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion
+from jarvis_workers.service.c2rust.interface_results import export_interface, is_interface
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
+from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
 from jarvis_workers.service.reports.export import export_directory
 from jarvis_workers.settings import Settings
+from jarvis_workers.store.values import Run
 
 MOST_LISTED = 20
 ANSWER_DAYS = 90.0
@@ -114,6 +117,8 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             return agent_output.exit_code(target_run) if target_run.ended else exits.INCOMPLETE
         if is_conversion(target_run):
             return conversion_output.write_conversion_report(store, blobs, target_run, delivery)
+        if is_interface(target_run):
+            return interface_output.write_interface_report(store, blobs, target_run, delivery)
         if is_replacement(target_run):
             return replacement_output.write_replacement_report(store, blobs, target_run, delivery)
         if is_symbol_scan(target_run):
@@ -150,16 +155,8 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             raise UsageError(
                 f"run {target_run.id} is an agent run; print its answer with: jarvis runs report {target_run.id}"
             )
-        if is_conversion(target_run):
-            for path in export_conversion(store, wiring.blobs_of(settings), target_run, directory, say=write_line):
-                typer.echo(plain(str(path)))
-            return exits.DONE
-        if is_replacement(target_run):
-            for path in ReplacementResult(store, wiring.blobs_of(settings), target_run).export(directory, write_line):
-                typer.echo(plain(str(path)))
-            return exits.DONE
-        if is_symbol_scan(target_run):
-            for path in export_symbols(store, wiring.blobs_of(settings), target_run, directory, say=write_line):
+        if (written := _exported(store, wiring.blobs_of(settings), target_run, directory)) is not None:
+            for path in written:
                 typer.echo(plain(str(path)))
             return exits.DONE
         place = directory or export_directory(target_run)
@@ -170,6 +167,19 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
         for path in export_files(store, wiring.blobs_of(settings), target_run, place):
             typer.echo(plain(str(path)))
     return exits.DONE
+
+
+def _exported(store: Store, blobs: Blobs, run: Run, directory: Path | None) -> list[Path] | None:
+    """Write the files of a run over a C project, and return their paths; None for other runs."""
+    if is_conversion(run):
+        return export_conversion(store, blobs, run, directory, say=write_line)
+    if is_interface(run):
+        return export_interface(store, blobs, run, directory)
+    if is_replacement(run):
+        return ReplacementResult(store, blobs, run).export(directory, write_line)
+    if is_symbol_scan(run):
+        return export_symbols(store, blobs, run, directory, say=write_line)
+    return None
 
 
 def prune(settings: Settings, names: Sequence[str], older_than: float | None, *, cache: bool, answers: bool) -> int:

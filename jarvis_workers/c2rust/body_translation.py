@@ -180,7 +180,7 @@ class _Answers:
         """Ask for a body and return it if the gates accept it, else None. Raises AgentStopped, _GatesDidNotRun."""
         result: TaskResult = yield from run_task(agent, message)
         self.count += 1
-        text = _without_fence(str(result.report.rust))
+        text = without_fence(str(result.report.rust))
         # Gates need not run again for the same text.
         self._is_repeated = text in self._results
         if not self._is_repeated:
@@ -213,7 +213,8 @@ class _Answers:
         return TranslatedBody(self.question.slot, "", self.count, tuple(self.failed), reason, checked=checked)
 
 
-def _without_fence(text: str) -> str:
+def without_fence(text: str) -> str:
+    """Return a text without the fence of a code block."""
     match = FENCE.fullmatch(text.strip())
     return match[1] if match else text.strip()
 

@@ -16,8 +16,8 @@ from jarvis_workers.pipeline.stages import (
 from tests import toy
 
 BUILT_IN = [
-    *("agent", "c2rust.fast", "c2rust.replace", "c2rust.scan", "c2rust.skeleton", "c2rust.transpile"),
-    *("sec.agent", "sec.fast"),
+    *("agent", "c2rust.fast", "c2rust.interface", "c2rust.replace", "c2rust.run", "c2rust.scan", "c2rust.skeleton"),
+    *("c2rust.transpile", "sec.agent", "sec.fast"),
 ]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]
 

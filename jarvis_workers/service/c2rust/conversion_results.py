@@ -1,9 +1,7 @@
 """The results of a run that converts a C project: its report, the files of the project, and the crate."""
 
-import io
 import json
 import os
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -30,6 +28,7 @@ from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.crate_archive import files_of
 from jarvis_workers.steps.c2rust.pipelines import FAST, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store.engine import Store
@@ -123,6 +122,4 @@ def read_crate_files(store: Store, blobs: Blobs, run: Run) -> dict[str, bytes]:
     content = read_artifact(store, blobs, run, CRATE)
     if content is None:
         raise UsageError(f"run {run.id} has no crate")
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
-        return {name: file.read() for name, file in files.items() if file}
+    return files_of(content)

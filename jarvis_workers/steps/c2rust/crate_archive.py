@@ -14,3 +14,10 @@ def tar_of(files: Mapping[str, bytes]) -> bytes:
             entry.size = len(files[name])
             archive.addfile(entry, io.BytesIO(files[name]))
     return buffer.getvalue()
+
+
+def files_of(content: bytes) -> dict[str, bytes]:
+    """Return the files of an archive that `tar_of` made."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
+        return {name: file.read() for name, file in files.items() if file}

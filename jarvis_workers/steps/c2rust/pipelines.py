@@ -1,15 +1,18 @@
-"""The pipelines of C projects: read them; replace functions with libraries; convert them without or with a model."""
+"""The pipelines of C projects: read them; replace functions with libraries; convert them without or with a model;
+write the bodies of a given interface.
+"""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
-REPLACE, RUN = "c2rust.replace", "c2rust.run"
+REPLACE, RUN, INTERFACE = "c2rust.replace", "c2rust.run", "c2rust.interface"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
 UNJUDGED = "function was not judged", "functions were not judged"
 UNTRANSLATED = "function is not translated by the model", "functions are not translated by the model"
+UNFINISHED = "function or test of the interface is not done", "functions and tests of the interface are not done"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
 READING = (
@@ -54,3 +57,11 @@ TRANSLATION = Stage(
 register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))
 OPTIONAL = tuple(stage._replace(optional=True) for stage in REPLACING)
 register_pipeline(RUN, (*READING, *OPTIONAL, *BUILDING, TRANSLATION, *ENDING))
+register_pipeline(
+    INTERFACE,
+    (
+        Stage("interface", module=f"{STEPS}.write_interface", queue="translate", units="groups of files"),
+        Stage("merge", module=f"{STEPS}.merge_interface", queue="build", units="builds", missing=UNFINISHED),
+        Stage("report", module=f"{STEPS}.deliver_interface", queue=CONTROL_QUEUE),
+    ),
+)

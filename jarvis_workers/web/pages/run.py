@@ -1,5 +1,6 @@
 """The page of a run: progress, findings, unchecked files, conversations."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template
@@ -8,12 +9,13 @@ from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
 from jarvis_workers.service.c2rust.conversion_results import is_conversion, render_conversion, result_lines
+from jarvis_workers.service.c2rust.interface_results import interface_lines, is_interface
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.triage.records import stored_judgements
 from jarvis_workers.store.values import Run
-from jarvis_workers.web.context import context, exact_run
+from jarvis_workers.web.context import WebContext, context, exact_run
 from jarvis_workers.web.finding_list import choose_findings, pages_of
 from jarvis_workers.web.queries import FindingQuery, PageQuery, read_query
 from jarvis_workers.web.run_rows import percent_done, state_of
@@ -116,20 +118,26 @@ def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
 def _result(run: Run) -> dict[str, Any] | None:
     """Return the result of a run whose kind has no findings, or None if there is no result yet."""
     world = context()
-    if is_conversion(run):
-        try:
-            return {"conversion": "\n".join(result_lines(world.store, world.blobs, run))} if run.ended else None
-        except (SnapshotError, UsageError) as error:
-            return {"problem": str(error)}
-    if is_replacement(run):
-        lines = ReplacementResult(world.store, world.blobs, run).lines() if run.ended else ()
-        return {"symbols": "\n".join(lines)} if run.ended else None
-    if not is_symbol_scan(run):
+    lines = _result_lines(world, run)
+    if lines is None:
         return conversations.read_answer(world.store, world.blobs, run)
     try:
-        return {"symbols": "".join(render(world.store, world.blobs, run, "text"))} if run.ended else None
-    except SnapshotError as error:
+        return {"conversion" if is_conversion(run) else "symbols": "\n".join(lines())} if run.ended else None
+    except (SnapshotError, UsageError) as error:
         return {"problem": str(error)}
+
+
+def _result_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]] | None:
+    """Return the function that yields the result of a run over a C project, or None for other runs."""
+    if is_conversion(run):
+        return lambda: result_lines(world.store, world.blobs, run)
+    if is_interface(run):
+        return lambda: interface_lines(world.store, world.blobs, run)
+    if is_replacement(run):
+        return ReplacementResult(world.store, world.blobs, run).lines
+    if is_symbol_scan(run):
+        return lambda: "".join(render(world.store, world.blobs, run, "text")).split("\n")
+    return None
 
 
 def _body(run: Run) -> tuple[ReportBody | None, str]:
