@@ -20,6 +20,8 @@ from jarvis_cli.c2rust_fast_options import (
     SkeletonConversion,
 )
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
+from jarvis_cli.c2rust_optimize_options import EXAMPLES as OPTIMIZE
+from jarvis_cli.c2rust_optimize_options import CrateOptimization
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
 from jarvis_cli.c2rust_options import ProjectScan
 from jarvis_cli.c2rust_replace_options import EXAMPLES as REPLACE
@@ -105,6 +107,18 @@ def run(ctx: typer.Context, options: ProjectMove) -> int:
     return move_project(options)
 
 
+def optimize(ctx: typer.Context, options: CrateOptimization) -> int:
+    """Improve a Rust crate without changing what it does: unsafe blocks as few and as small as rustc permits.
+
+    Any crate that builds offline is accepted. Its code runs in the sandbox only, over a copy; cargo test must pass
+    before and after each pass. Files are written at the end, and only if none has been edited meanwhile. Exit 3: a file
+    was not optimized, or --max-checks was reached.
+    """
+    from jarvis_cli.c2rust_optimize import optimize_crate  # noqa: PLC0415
+
+    return optimize_crate(options)
+
+
 app = App(no_args_is_help=True)
 
 app.command("collect", short_help="Collect the functions that headers declare.", examples=COLLECT)(collect)
@@ -127,6 +141,9 @@ app.command("transpile", short_help="Translate functions with a model, proven ag
     taking_options(InterfaceConversion, transpile)
 )
 app.command("run", short_help="Scan, replace and translate in one run.", examples=RUN)(taking_options(ProjectMove, run))
+app.command("optimize", short_help="Reduce unsafe code of a crate, with its tests.", examples=OPTIMIZE)(
+    taking_options(CrateOptimization, optimize)
+)
 app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)
 app.command("roadmap", short_help="Show progress in the stages from C to Rust.", examples=ROADMAP)(roadmap)
 app.command("cc", hidden=True, add_help_option=False, context_settings=PASSED_ON)(cc)

@@ -5,7 +5,15 @@ from collections.abc import Callable
 
 import typer
 
-from jarvis_cli import agent_output, conversion_output, exits, interface_output, replacement_output, symbol_output
+from jarvis_cli import (
+    agent_output,
+    conversion_output,
+    exits,
+    interface_output,
+    optimize_output,
+    replacement_output,
+    symbol_output,
+)
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
@@ -17,6 +25,7 @@ from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.c2rust.conversion_results import is_conversion
 from jarvis_workers.service.c2rust.interface_results import is_interface
+from jarvis_workers.service.c2rust.optimize_results import is_optimization
 from jarvis_workers.service.c2rust.replacement_results import is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
@@ -70,6 +79,8 @@ def _conclusion(run: Run) -> Callable[[Store, Blobs, Run, Display], int] | None:
         return interface_output.conclude_interface
     if is_replacement(run):
         return replacement_output.conclude_replacement
+    if is_optimization(run):
+        return optimize_output.conclude_optimization
     return symbol_output.conclude if is_symbol_scan(run) else None
 
 
@@ -135,6 +146,8 @@ def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
         return interface_output.deliver_interface_report
     if is_replacement(run):
         return replacement_output.deliver_replacement_report
+    if is_optimization(run):
+        return optimize_output.deliver_optimization_report
     if is_symbol_scan(run):
         return symbol_output.deliver_report
     return agent_output.deliver_answer if run.kind == agent_output.KIND else deliver

@@ -8,7 +8,15 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import agent_output, conversion_output, exits, interface_output, replacement_output, symbol_output
+from jarvis_cli import (
+    agent_output,
+    conversion_output,
+    exits,
+    interface_output,
+    optimize_output,
+    replacement_output,
+    symbol_output,
+)
 from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.report_target import Delivery, write_report
@@ -21,6 +29,7 @@ from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion
 from jarvis_workers.service.c2rust.interface_results import export_interface, is_interface
+from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
@@ -121,6 +130,8 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             return interface_output.write_interface_report(store, blobs, target_run, delivery)
         if is_replacement(target_run):
             return replacement_output.write_replacement_report(store, blobs, target_run, delivery)
+        if is_optimization(target_run):
+            return optimize_output.write_optimization_report(store, blobs, target_run, delivery)
         if is_symbol_scan(target_run):
             return symbol_output.write_symbol_report(store, blobs, target_run, delivery)
         body = reports.read_body(store, blobs, target_run)
@@ -177,6 +188,8 @@ def _exported(store: Store, blobs: Blobs, run: Run, directory: Path | None) -> l
         return export_interface(store, blobs, run, directory)
     if is_replacement(run):
         return ReplacementResult(store, blobs, run).export(directory, write_line)
+    if is_optimization(run):
+        return OptimizeResult(store, blobs, run).export(directory)
     if is_symbol_scan(run):
         return export_symbols(store, blobs, run, directory, say=write_line)
     return None

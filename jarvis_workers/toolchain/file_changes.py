@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class FileChange(NamedTuple):
-    """The content that a file must have, None if it must not exist, and its new content."""
+    """The content that a file must have, None if it must not exist, and its new content, which may be the same."""
 
     before: bytes | None
     after: bytes
@@ -38,6 +38,8 @@ def replace_files(root: Path, changes: Mapping[str, FileChange]) -> tuple[str, .
     try:
         for name, change in changes.items():
             path = root / name
+            if change.before == change.after:
+                continue
             if change.before is not None and path.read_bytes() == change.before:
                 _write(path, change.after)
                 written.append((path, change.before))

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.c2rust.conversion import Conversion, decode_conversion, failures
 from jarvis_workers.c2rust.report.conversion_json import conversion_json
 from jarvis_workers.c2rust.report.conversion_text import (
@@ -28,7 +29,6 @@ from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.crate_archive import files_of
 from jarvis_workers.steps.c2rust.pipelines import FAST, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store.engine import Store

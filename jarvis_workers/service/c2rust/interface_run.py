@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jarvis_workers.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.interface_question import interface_files, interface_groups
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -18,7 +19,6 @@ from jarvis_workers.service.scan_request import options_of, request_for
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.c2rust.crate_archive import tar_of
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.pipelines import INTERFACE as INTERFACE
 

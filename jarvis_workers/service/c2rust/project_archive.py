@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from jarvis_workers.errors import UsageError
@@ -20,11 +20,11 @@ MEGABYTE = 1_000_000
 MOST_ENTRIES = 500_000
 
 
-def pack_project(root: Path, most_megabytes: float) -> bytes:
+def pack_project(root: Path, most_megabytes: float, without: Collection[str] = METADATA) -> bytes:
     """Return the archive of the regular files, directories and symbolic links below a directory.
 
-    Version control and `.jarvis` at the root are left out, and so are sockets, pipes and devices.  Raises UsageError if
-    the total size of the files exceeds `most_megabytes`, or if one cannot be read.
+    `without` are names at the root that are left out, by default version control and `.jarvis`; so are sockets, pipes
+    and devices.  Raises UsageError if the total size of the files exceeds `most_megabytes`, or if one cannot be read.
     """
     buffer = io.BytesIO()
     with (
@@ -32,7 +32,7 @@ def pack_project(root: Path, most_megabytes: float) -> bytes:
         tarfile.open(mode="w", fileobj=compressed, format=tarfile.PAX_FORMAT) as archive,
     ):
         size = 0
-        for count, path in enumerate(_entries(root), 1):
+        for count, path in enumerate(_entries(root, without), 1):
             size += _add(archive, root, path)
             if size > most_megabytes * MEGABYTE or count > MOST_ENTRIES:
                 raise UsageError(
@@ -60,11 +60,11 @@ def _add(archive: tarfile.TarFile, root: Path, path: Path) -> int:
         raise UsageError(f"{plain(str(path))}: cannot be packed: {error.strerror}") from error
 
 
-def _entries(root: Path) -> Iterator[Path]:
+def _entries(root: Path, without: Collection[str]) -> Iterator[Path]:
     """Yield the entries below a directory, in order; symbolic links are not followed."""
     for directory, names, files in os.walk(root):
         if Path(directory) == root:
-            names[:] = [name for name in names if name not in METADATA]
+            names[:] = [name for name in names if name not in without]
         names.sort()
         for name in sorted([*names, *files]):
             yield Path(directory, name)

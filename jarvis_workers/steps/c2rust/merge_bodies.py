@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.bench.crate_archive import tar_of
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.body_translation import TranslatedBody
 from jarvis_workers.c2rust.conversion import (
@@ -28,7 +29,6 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
 from jarvis_workers.steps.c2rust.check_bodies import read_checked, skeleton_of
-from jarvis_workers.steps.c2rust.crate_archive import tar_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, FinalCrate, settle
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key

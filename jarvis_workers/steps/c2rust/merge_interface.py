@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jarvis_workers.bench.crate_archive import files_of, tar_of
 from jarvis_workers.bench.crate_tests import crate_outcome
 from jarvis_workers.c2rust.given_interface import missing_functions
 from jarvis_workers.c2rust.interface_question import interface_files
@@ -20,7 +21,6 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.c2rust.crate_archive import files_of, tar_of
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.write_conversion import CRATE

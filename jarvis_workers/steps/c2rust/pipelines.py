@@ -1,5 +1,5 @@
 """The pipelines of C projects: read them; replace functions with libraries; convert them without or with a model;
-write the bodies of a given interface.
+write the bodies of a given interface; optimize a crate.
 """
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
@@ -7,12 +7,13 @@ from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
-REPLACE, RUN, INTERFACE = "c2rust.replace", "c2rust.run", "c2rust.interface"
+REPLACE, RUN, INTERFACE, OPTIMIZE = "c2rust.replace", "c2rust.run", "c2rust.interface", "c2rust.optimize"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
 UNJUDGED = "function was not judged", "functions were not judged"
 UNTRANSLATED = "function is not translated by the model", "functions are not translated by the model"
 UNFINISHED = "function or test of the interface is not done", "functions and tests of the interface are not done"
+UNOPTIMIZED = "file is not optimized", "files are not optimized"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
 READING = (
@@ -63,5 +64,12 @@ register_pipeline(
         Stage("interface", module=f"{STEPS}.write_interface", queue="translate", units="groups of files"),
         Stage("merge", module=f"{STEPS}.merge_interface", queue="build", units="builds", missing=UNFINISHED),
         Stage("report", module=f"{STEPS}.deliver_interface", queue=CONTROL_QUEUE),
+    ),
+)
+register_pipeline(
+    OPTIMIZE,
+    (
+        Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes"),
+        Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
     ),
 )

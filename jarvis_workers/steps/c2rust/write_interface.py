@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.bench.crate_tests import CARGO_FAILED, crate_outcome
 from jarvis_workers.c2rust.interface_question import (
     InterfaceQuestion,
@@ -34,7 +35,6 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.crate_archive import files_of
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.translated_bodies import QUEUE
 from jarvis_workers.store.runs import Run

@@ -10,6 +10,7 @@ from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service import conversations, runs
 from jarvis_workers.service.c2rust.conversion_results import is_conversion, render_conversion, result_lines
 from jarvis_workers.service.c2rust.interface_results import interface_lines, is_interface
+from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import is_symbol_scan, render
 from jarvis_workers.service.reports import reports
@@ -135,6 +136,8 @@ def _result_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]] | 
         return lambda: interface_lines(world.store, world.blobs, run)
     if is_replacement(run):
         return ReplacementResult(world.store, world.blobs, run).lines
+    if is_optimization(run):
+        return OptimizeResult(world.store, world.blobs, run).lines
     if is_symbol_scan(run):
         return lambda: "".join(render(world.store, world.blobs, run, "text")).split("\n")
     return None

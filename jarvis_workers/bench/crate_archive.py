@@ -17,7 +17,7 @@ def tar_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_of(content: bytes) -> dict[str, bytes]:
-    """Return the files of an archive that `tar_of` made."""
+    """Return the regular files of an archive by name; it may be compressed."""
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
         return {name: file.read() for name, file in files.items() if file}

@@ -1,0 +1,53 @@
+"""Write the result of an optimization: the report, and the files that it changes."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from jarvis_workers.c2rust.optimization import OptimizeReport
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.single_job import single_job
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.optimize_crate import CHANGES, REPORT
+from jarvis_workers.steps.c2rust.optimize_crate import STEP as OPTIMIZE
+from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
+from jarvis_workers.store import jobs
+from jarvis_workers.store.values import Claimed, Commit, StageJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.store.runs import Run
+
+STEP = "report"
+# The names of the artifacts.
+REPORT_FILE, CHANGES_FILE = "optimize_report.json", "changes.tar"
+
+
+class OptimizationWork(NamedTuple):
+    """The outcomes of the passes."""
+
+    run: "Run"
+    passes: tuple[StageJob, ...]
+
+
+plan = single_job(STEP, CONTROL_QUEUE, "write the report")
+
+
+def load(session: "Session", run: "Run", _: Claimed) -> OptimizationWork:
+    """Return the outcomes of the passes of a run."""
+    return OptimizationWork(run, tuple(jobs.outcomes(session, run.id, OPTIMIZE)))
+
+
+def decide(work: OptimizationWork, resources: Resources) -> Commit:
+    """Return the report and the changed files after the last pass as artifacts."""
+    blobs, options = resources.blobs, OptimizeOptions.of(work.run)
+    failed = next((one.reason for one in work.passes if one.state != "done"), None)
+    done = [read_result(blobs, one.result).blobs for one in work.passes if one.state == "done"]
+    if not done:
+        raise StepFailed(failed or "no pass has run")
+    report = OptimizeReport.model_validate_json(blobs.read(done[-1][REPORT]))
+    report += OptimizeReport(files_scanned=len(options.files), errors=(failed,) if failed else ())
+    gaps = tuple((b"", problem) for problem in report.errors)
+    artifacts = (REPORT_FILE, report.model_dump_json(indent=1).encode()), (CHANGES_FILE, blobs.read(done[-1][CHANGES]))
+    return Commit(not_checked=gaps, artifacts=artifacts)
