@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from jarvis_workers.c2rust.crate_edits import form_problem, same_signature
-from jarvis_workers.c2rust.rust_items import masked, read_items
+from jarvis_workers.source.rust.rust_items import masked, read_items
 
 BODY_MAX, USE_MAX = 100_000, 300
 ATTRIBUTE = re.compile(r"#\s*+(!?)\s*+\[\s*+(?:unsafe\s*+\(\s*+)?([\w:]+)")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import signature
-from jarvis_workers.c2rust.rust_items import masked, read_items
+from jarvis_workers.source.rust.rust_items import masked, read_items
 
 TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
 WORD = re.compile(r"\b[A-Za-z_]\w*")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem
-from jarvis_workers.c2rust.rust_items import EXPORT, RustItem, masked, read_items
+from jarvis_workers.source.rust.rust_items import EXPORT, RustItem, masked, read_items
 
 UNFINISHED = re.compile(r"\b(todo|unimplemented)\s*!")
 GLOB = re.compile(r"\buse\b[^;]*\*")

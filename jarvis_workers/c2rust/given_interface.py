@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.body_form import ATTRIBUTE, ATTRIBUTES, QUOTES
 from jarvis_workers.c2rust.crate_edits import PARAMETER_NAME, UNFINISHED
-from jarvis_workers.c2rust.rust_items import RustItem, masked, read_items
 from jarvis_workers.source.lex import comments
+from jarvis_workers.source.rust.rust_items import RustItem, masked, read_items
 
 FILE_MAX = 400_000
 CONTAINERS = ("impl", "trait", "mod")

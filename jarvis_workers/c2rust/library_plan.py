@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.function_uses import UseGraph
 from jarvis_workers.c2rust.library_replacement import LibraryChoice
-from jarvis_workers.c2rust.rust_items import masked
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import listing
+from jarvis_workers.source.rust.rust_items import masked
 
 NAMES_SHOWN = 5
 WORD = re.compile(r"\w+")

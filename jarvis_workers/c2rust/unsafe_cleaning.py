@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from jarvis_workers.c2rust.bisection import find_culprits
-from jarvis_workers.c2rust.unsafe_blocks import Patch, RustText, UnsafeBlock, apply_patches, blanked, without_block
-from jarvis_workers.c2rust.unsafe_edits import NeededBlock, UnsafeOperation, rewrite
+from jarvis_workers.source.rust.unsafe_blocks import Patch, RustText, UnsafeBlock, apply_patches, blanked, without_block
+from jarvis_workers.source.rust.unsafe_edits import NeededBlock, UnsafeOperation, rewrite
 
 UNUSED, IN_FUNCTIONS, NEEDED = "unused_unsafe", "unsafe_op_in_unsafe_fn", "E0133"
 CONDITIONAL = re.compile(r"\bcfg(?:_attr|_if)?\b")

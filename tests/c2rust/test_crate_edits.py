@@ -4,7 +4,7 @@ import pytest
 
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import CrateEdits, read_edits
-from jarvis_workers.c2rust.rust_items import read_items
+from jarvis_workers.source.rust.rust_items import read_items
 
 ADD = 'pub unsafe extern "C" fn add(mut a: i32, b: *mut u8) -> i32 {\n    a + *b as i32 // }\n}\n'
 STEP = 'pub static mut step_static_n: i32 = 0;\n\n#[export_name = "a__step"]\npub unsafe extern "C" fn step() {}\n'

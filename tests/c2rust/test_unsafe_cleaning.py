@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from jarvis_workers.c2rust.unsafe_blocks import unsafe_lines
 from jarvis_workers.c2rust.unsafe_cleaning import CleanedTexts, clean_unsafe
+from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
 from tests.c2rust.dangerous import DangerCompiler
 
 COMMENT = "// SAFETY: assumed, not proven: the conditions of `danger` hold"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.unsafe_blocks import RustText, blanked
+from jarvis_workers.source.rust.unsafe_blocks import RustText, blanked
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.servers import require

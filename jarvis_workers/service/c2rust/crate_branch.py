@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jarvis_workers.c2rust.rust_items import read_items
 from jarvis_workers.errors import UsageError
+from jarvis_workers.source.rust.rust_items import read_items
 from jarvis_workers.toolchain.git_import import (
     NewCommit,
     Repository,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.c2rust.optimization import OptimizeReport
-from jarvis_workers.c2rust.unsafe_blocks import unsafe_lines
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing
 from jarvis_workers.service.c2rust.optimize_run import (
@@ -22,6 +21,7 @@ from jarvis_workers.service.c2rust.optimize_run import (
 from jarvis_workers.service.c2rust.project_files import write_file
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE
 from jarvis_workers.steps.c2rust.write_optimization import CHANGES_FILE, REPORT_FILE

@@ -26,6 +26,7 @@ from jarvis_workers.steps.c2rust.merge_bodies import STEP as MERGE
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.skeleton import bench_directory
 from jarvis_workers.store.values import Claimed, Commit, NewJob
+from jarvis_workers.toolchain.cargo import CargoMessage
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -141,7 +142,7 @@ class _PassTrial:
 
     def _compile(self, texts: Texts, *lints: str) -> Compilation:
         run = self._write(texts).check(*lints)
-        return Compilation(run.passed, [RustDiagnostic(*one) for one in run.messages])
+        return Compilation(run.passed, [_diagnostic(one) for one in run.messages])
 
     def _test(self, texts: Texts) -> CargoRun:
         if 0 < self._options.max_checks <= self.report.cargo_checks:
@@ -153,6 +154,10 @@ class _PassTrial:
     def _write(self, texts: Texts) -> CrateBench:
         self._bench.write({**self._sources, **{file: text.encode() for file, text in texts.items()}})
         return self._bench
+
+
+def _diagnostic(one: CargoMessage) -> RustDiagnostic:
+    return RustDiagnostic(one.level, one.code, one.text, one.file, one.line, one.column)
 
 
 def _texts(sources: Mapping[str, bytes], files: Sequence[str]) -> tuple[dict[str, str], list[str]]:

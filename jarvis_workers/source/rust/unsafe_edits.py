@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.unsafe_blocks import (
+from jarvis_workers.source.rust.unsafe_blocks import (
     SAFETY,
     Patch,
     RustText,
@@ -18,7 +18,7 @@ from jarvis_workers.c2rust.unsafe_blocks import (
     removal,
     safety_comment,
 )
-from jarvis_workers.c2rust.unsafe_narrowing import UnsafePart, narrowed_parts
+from jarvis_workers.source.rust.unsafe_narrowing import UnsafePart, narrowed_parts
 
 PREMISES = (
     (re.compile("dereference of raw pointer"), "raw pointers are valid and aligned"),

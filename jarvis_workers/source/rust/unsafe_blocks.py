@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.rust_items import masked
+from jarvis_workers.source.rust.rust_items import masked
 
 KEYWORD = "unsafe"
 BLOCK = re.compile(r"\bunsafe\s*(?=\{)")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from jarvis_workers.c2rust.unsafe_blocks import RustText
+from jarvis_workers.source.rust.unsafe_blocks import RustText
 
 BLOCK_LIKE = re.compile(r"(?:'\w+\s*:\s*)?(?:(if|while|for|match)\b|(?:loop\b|unsafe\b)?\s*\{)")
 HEAD_BLOCK = re.compile(r"(?:unsafe\s*)?\{")

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.rust_statements import BLOCK_LIKE, ELSE, RustStatements
-from jarvis_workers.c2rust.unsafe_blocks import RustText, UnsafeBlock
+from jarvis_workers.source.rust.rust_statements import BLOCK_LIKE, ELSE, RustStatements
+from jarvis_workers.source.rust.unsafe_blocks import RustText, UnsafeBlock
 
 LET, IN = re.compile(r"let\b"), re.compile(r"\bin\s+")
 ITEM = re.compile(r"(?:pub|fn|struct|enum|union|impl|trait|mod|use|static|type|extern|macro_rules)\b|const\s+\w+\s*:|#")

@@ -1,0 +1,1 @@
+"""Read Rust source without a parser: its items, statements and unsafe blocks."""
