@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,22 +124,27 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             agent_output.check_format(delivery.form)
             agent_output.write_answer(store, target_run, conversations.read_answer(store, blobs, target_run), delivery)
             return agent_output.exit_code(target_run) if target_run.ended else exits.INCOMPLETE
-        if is_conversion(target_run):
-            return conversion_output.write_conversion_report(store, blobs, target_run, delivery)
-        if is_interface(target_run):
-            return interface_output.write_interface_report(store, blobs, target_run, delivery)
-        if is_replacement(target_run):
-            return replacement_output.write_replacement_report(store, blobs, target_run, delivery)
-        if is_optimization(target_run):
-            return optimize_output.write_optimization_report(store, blobs, target_run, delivery)
-        if is_symbol_scan(target_run):
-            return symbol_output.write_symbol_report(store, blobs, target_run, delivery)
+        if writes := _report_writer(target_run):
+            return writes(store, blobs, target_run, delivery)
         body = reports.read_body(store, blobs, target_run)
         write_report(pieces(store, blobs, target_run, body, delivery), delivery.output)
     code = exit_code(target_run, body, None) if target_run.ended else exits.INCOMPLETE
     if code:
         typer.echo(f"jarvis: exit {code}: {exit_reason(target_run, body, None, code)}", err=True)
     return code
+
+
+def _report_writer(run: Run) -> Callable[[Store, Blobs, Run, Delivery], int] | None:
+    """Return the function that writes the report of a run over a C project or crate, or None for other runs."""
+    if is_conversion(run):
+        return conversion_output.write_conversion_report
+    if is_interface(run):
+        return interface_output.write_interface_report
+    if is_replacement(run):
+        return replacement_output.write_replacement_report
+    if is_optimization(run):
+        return optimize_output.write_optimization_report
+    return symbol_output.write_symbol_report if is_symbol_scan(run) else None
 
 
 def transcript(settings: Settings, job: str, *, as_json: bool) -> int:

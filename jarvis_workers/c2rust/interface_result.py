@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from jarvis_workers.c2rust.rust_items import masked
+from jarvis_workers.source.rust.rust_items import masked
 
 UNSAFE = re.compile(r"\bunsafe\b[^{};]*([{;]|$)")
 
