@@ -5,6 +5,7 @@ It reads text, not meaning: what passes runs in the sandbox only, and is compare
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from jarvis_workers.c2rust.crate_edits import form_problem, same_signature
 from jarvis_workers.source.rust.rust_items import masked, read_items
@@ -12,14 +13,25 @@ from jarvis_workers.source.rust.rust_items import masked, read_items
 BODY_MAX, USE_MAX = 100_000, 300
 ATTRIBUTE = re.compile(r"#\s*+(!?)\s*+\[\s*+(?:unsafe\s*+\(\s*+)?([\w:]+)")
 ATTRIBUTES = frozenset(("allow", "cold", "doc", "expect", "inline", "must_use", "rustfmt::skip"))
-# Modules of the standard library that reach the operating system or the process.
-MODULES = r"(?:arch|backtrace|env|fs|io|net|os|panic|path|process|thread|time)"
+# Modules of the standard library that reach the operating system or the process, or tell one crate from another.
+MODULES = r"(?:any|arch|backtrace|env|fs|io|net|os|panic|path|process|thread|time)"
+WORD = re.compile(r"\b[A-Za-z_]\w*")
 USE = re.compile(r"\buse\b")
 # A renamed item would hide its name from this gate.
 RENAMED = re.compile(rf"\bas\b|\b{MODULES}\b")
 ESCAPE = re.compile(r"\\(?:x([0-7][0-9a-fA-F])|u\{([0-9a-fA-F_]{1,12})\})")
 # Lifetimes, and character literals without their contents.
 QUOTES = re.compile(r"'(?:[A-Za-z_]\w*+(?!')|\s*+')")
+RAW_NAME = re.compile(r"\br#(?=\w)")
+# C functions and variables that observe or end the process: allowed only if the C function has them too.
+PROCESS = re.compile(
+    r"(?<![.'\w])_*(?:secure_getenv|getenv|environ|dlv?sym|dlm?open|dladdr1?|dl_iterate_phdr|getauxval|gett?p?id|getppid"
+    r"|syscall|ptrace|backtrace|readlink(?:at)?|open(?:at)?(?:64)?|fd?open(?:64)?|opendir|mmap(?:64)?|mprotect|sigaction"
+    r"|fork|vfork|exec[lv]\w*|fexecve|system|popen|posix_spawnp?|[Ee]xit|quick_exit|at_?exit|abort|raise|kill|pthread_exit"
+    r"|longjmp|siglongjmp)\b(?!\s*+:)"
+)
+STATIC = re.compile(r"\bstatic\s++(mut\b)?+")
+CHANGING = re.compile(r"\b(?:Atomic\w++|\w*Cell|\w*Lock|Mutex|Once|Condvar)\b|\bthread_local\b")
 # Symbols of slots, and the variables of their runtime.
 OWN_NAMES = re.compile(r"\bjv[a-z]_\w|JARVIS_")
 UNSAFE_FUNCTION = re.compile(r"\bunsafe\s++(?:extern\s*+\"[^\"]*+\"\s*+)?fn\s++\w")
@@ -28,8 +40,8 @@ FORBIDDEN = (
     (re.compile(r"\bextern\b(?!\s*(?:\"[^\"]*\"\s*)?fn\b)"), "use the declarations of the crate"),
     (
         re.compile(
-            r"\b(?:include(?:_str|_bytes)?|env|option_env|asm|global_asm|naked_asm|concat|concat_idents|e?print(?:ln)?|dbg)"
-            r"\s*!"
+            r"\b(?:include(?:_str|_bytes)?|env|option_env|asm|global_asm|naked_asm|concat|concat_bytes|concat_idents"
+            r"|e?print(?:ln)?|dbg|cfg|module_path|file|line|column)\s*!"
         ),
         "such macros are not plain code",
     ),
@@ -43,11 +55,16 @@ FORBIDDEN = (
 )
 
 
-def body_problem(text: str, planned: str, name: str) -> str:
-    """Return why a text is not the function `name` with the signature of `planned`, or "" if it is."""
+def body_problem(text: str, planned: str, name: str, original: str = "") -> str:
+    """Return why a text is not the function `name` with the signature of `planned`, or "" if it is.
+
+    `original` is the mechanical translation, or the C function if there is none.
+    """
     if len(text) > BODY_MAX:
         return f"it is longer than {BODY_MAX:,} characters"
-    return next(_problems(text, masked(text), planned, name), "")
+    code = RAW_NAME.sub("  ", masked(text))
+    problems = chain(_problems(text, code, planned, name), _process(code, original))
+    return next(problems, "")
 
 
 def _problems(text: str, code: str, planned: str, name: str) -> Iterator[str]:
@@ -72,6 +89,17 @@ def _problems(text: str, code: str, planned: str, name: str) -> Iterator[str]:
     yield from filter(None, [form_problem(text)])
     if not same_signature(planned, text, name):
         yield f"its signature must be `{planned}`"
+
+
+def _process(code: str, original: str) -> Iterator[str]:
+    """Yield what lets a function behave differently when it is tested, unless the C function has it too."""
+    words = frozenset(WORD.findall(original))
+    for match in PROCESS.finditer(code):
+        if match[0] not in words:
+            yield f"`{match[0]}` is not allowed: the C function does not use it"
+    statics = list(STATIC.finditer(code))
+    if (any(one[1] for one in statics) or (statics and CHANGING.search(code))) and "static" not in words:
+        yield "it keeps state between calls, which the C function does not"
 
 
 def _imports(code: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import signature
+from jarvis_workers.source.lex import mask
 from jarvis_workers.source.rust.rust_items import masked, read_items
 
 TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
@@ -40,6 +41,11 @@ class BodyQuestion(NamedTuple):
     def about(self) -> str:
         """Hash that identifies the question."""
         return sha256(repr(tuple(self)).encode("utf-8", "backslashreplace")).hexdigest()
+
+    @property
+    def original(self) -> str:
+        """The code of the function without comments: the mechanical translation, or C after the signature."""
+        return masked(self.mechanical) or mask(self.c.encode(), "c").text.decode("utf-8", "replace").partition("{")[2]
 
     @property
     def first_line(self) -> int:

@@ -1,11 +1,15 @@
 """Answers that are more than the function that was asked for are refused before anything is compiled."""
 
+import re
 import time
+from pathlib import Path
 
 import pytest
 
 from jarvis_workers.c2rust.body_form import BODY_MAX, body_problem
+from tests.agents.hostile_bodies import HOSTILE
 
+ROOT = Path(__file__).parents[2]
 # A character and a string for rustc. A lexer that ends the character too late would treat code as text.
 HIDDEN = """fn rust_sum(p: &[i32], n: i32) -> i32 {
     let _ = stringify!('\\u{0_0_0_0_4_1}'"'");
@@ -86,6 +90,34 @@ def test_a_function_with_the_planned_signature_is_accepted(text: str) -> None:
 )
 def test_anything_else_is_refused(text: str, problem: str) -> None:
     assert problem in body_problem(text, HEAD, "rust_sum")
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_the_form_of_a_hostile_answer_is_refused(kind: str) -> None:
+    """Answers whose form is right are left to the gates (tests/cli/test_c2rust_hostile_answers.py)."""
+    body = HOSTILE[kind]
+    problem = body_problem(body.of(HEAD, "sum"), HEAD, "rust_sum", "{ return a + b; }")
+    assert (body.problem in problem) if body.problem else problem == ""
+
+
+def test_each_hostile_answer_is_documented() -> None:
+    rows = re.findall(r"^\| (.+?) \|", (ROOT / "docs" / "c2rust-answers.md").read_text(), re.MULTILINE)
+    assert [row for row in rows if row in HOSTILE] == list(HOSTILE)
+
+
+@pytest.mark.parametrize(
+    ("body", "original"),
+    [
+        ('{ crate::c::getenv(c"HOME".as_ptr()); 0 }', 'return getenv(c"HOME".as_ptr()) as i32;'),
+        ("{ crate::c::exit(1) }", "{ if (p == 0) exit(1); }"),
+        ("{ static mut CALLS: i32 = 0; 0 }", "static mut calls: i32 = 0;"),
+        ("{ static TABLE: [i32; 2] = [1, 2]; TABLE[0] }", "{ return 1; }"),
+        ("{ let cell = core::cell::Cell::new(0); cell.get() }", "{ return 0; }"),
+        ("{ struct file { open: i32 } let f = file { open: 1 }; 'exit: loop { break 'exit f.open } }", "{ return 1; }"),
+    ],
+)
+def test_what_the_c_function_does_the_body_may_do(body: str, original: str) -> None:
+    assert body_problem(f"{HEAD} {body}", HEAD, "rust_sum", original) == ""
 
 
 @pytest.mark.parametrize(
