@@ -27,7 +27,7 @@ from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.parser_arguments import language_of
 from jarvis_workers.source.clang.translation_unit import parsed
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
-from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
+from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
 from jarvis_workers.toolchain.headers import builtin_headers
 

@@ -25,7 +25,7 @@ from jarvis_workers.paths import as_text
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import ROOT, CompileCommand
-from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
+from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.toolchain.headers import builtin_headers
 from tests.bench.c2rust_crustbench import compiled_units
 

@@ -21,7 +21,7 @@ from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable
-from jarvis_workers.steps.c2rust.make_skeleton import Checks, check_bodies
+from jarvis_workers.steps.c2rust.rustc_checks import Checks, check_bodies
 from jarvis_workers.toolchain.gcov import LineCoverage
 from jarvis_workers.toolchain.headers import builtin_headers
 

@@ -17,7 +17,7 @@ from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
-from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
+from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from tests.bench.c2rust_projects import COMMANDS, TranslatedLibrary, open_library
 

@@ -10,8 +10,8 @@ from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust import make_skeleton
-from jarvis_workers.steps.c2rust.make_skeleton import choose_signatures
+from jarvis_workers.steps.c2rust import signature_choice
+from jarvis_workers.steps.c2rust.signature_choice import choose_signatures
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from tests.c2rust.deliveries import refusals, translated
 from tests.servers import missing, require
@@ -123,7 +123,7 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
         assert [one.form for one in chosen.functions[0].mappings] == ["raw", "value"]
         assert chosen.functions[0].signature == "fn forward_filled(numbers: *mut i32, count: i32) -> i32"
         assert choose_signatures(project, wrong, bench, BenchSuites(bench, [])).functions[0].mappings[0].length == 1
-        monkeypatch.setattr(make_skeleton, "MOST_SIGNATURES", 1)
+        monkeypatch.setattr(signature_choice, "MOST_SIGNATURES", 1)
         again = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
         assert again.functions[0].signature == chosen.functions[0].signature
 

@@ -21,8 +21,8 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import run_gates
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, first_error
-from jarvis_workers.steps.c2rust.make_skeleton import check_bodies
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, MergeWork, function_types
+from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations, checked_bench, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust

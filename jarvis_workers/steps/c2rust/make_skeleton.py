@@ -4,22 +4,19 @@ Bodies that rustc rejects are left out.  In a run for signatures, the bodies are
 """
 
 import platform
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import Cause, FunctionResult
-from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
-from jarvis_workers.c2rust.gates import union_culprits
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import read_project
-from jarvis_workers.c2rust.shims import forward_project, forwarder_names
+from jarvis_workers.c2rust.shims import forwarder_names
 from jarvis_workers.c2rust.signature_answer import passed_parameters
-from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
+from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.c2rust.translation import (
     NOT_CHOSEN,
     Translated,
@@ -38,6 +35,8 @@ from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.steps.c2rust.rustc_checks import Checks, check_project
+from jarvis_workers.steps.c2rust.signature_choice import choose_signatures
 from jarvis_workers.steps.c2rust.skeleton import (
     SKELETON,
     Skeleton,
@@ -52,7 +51,6 @@ from jarvis_workers.steps.c2rust.suite_runs import BenchSuites, baseline
 from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
 from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit
-from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.toolchain.gcov import LineCoverage, count_lines
 
 if TYPE_CHECKING:
@@ -61,10 +59,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 QUEUE = "build"
-# A broken body can hide the errors of others: rustc stops after a phase with errors.
-MOST_CHECKS = 12
-# Pointers of functions that fail become raw, which may make others fail.
-MOST_SIGNATURES = 4
 # Not the number of processors: the calls that a program runs one after the other are the same on all machines.
 INPUT_BENCHES = 2
 NOT_CHECKED = "its gates did not run"
@@ -76,13 +70,6 @@ class SkeletonWork(JsonRecord):
 
     definitions: Sequence[str]
     options: FastOptions = field(metadata={"read": read_options})
-
-
-class Checks(NamedTuple):
-    """The bodies that rustc accepts, and the first error of each rejected body, by slot."""
-
-    bodies: dict[str, CrateItem]
-    errors: dict[str, CargoMessage]
 
 
 plan = single_job(SKELETON, QUEUE, "translate, and build with slots")
@@ -152,48 +139,13 @@ def _targets(forwarded: TranslatedProject, translated: TranslatedProject) -> dic
     }
 
 
-def choose_signatures(
-    translated: TranslatedProject,
-    mappings: Mapping[str, Sequence[ParameterMapping]],
-    bench: ProjectBench,
-    suites: BenchSuites,
-) -> TranslatedProject:
-    """Return shims and forwarders with which the tests pass; functions that fail keep raw pointers.
-
-    `mappings` are the proposed mappings, by function key.
-    """
-    raw = set[str]()
-    for _ in range(MOST_SIGNATURES):
-        failing = _failing_signatures(forward_project(translated, mappings, raw), bench, suites)
-        if failing <= raw:
-            break
-        raw |= failing
-    return forward_project(translated, mappings, raw)
-
-
-def _failing_signatures(forwarded: TranslatedProject, bench: ProjectBench, suites: BenchSuites) -> set[str]:
-    """Return the slots of the functions that rustc rejects, and of those with which the tests fail."""
-    checks = _check(forwarded, bench)
-    symbols = [one.slot for one in forwarded.project.items]
-    bench.write_crate(bench_crate(forwarded.types, (), list(checks.bodies.values()), symbols))
-    passed, messages = bench.build_library()
-    if not passed:
-        raise StepFailed(f"the signatures do not build: {messages[-1].text if messages else 'no message'}")
-    return set(checks.errors).union(union_culprits(suites, sorted(checks.bodies)))
-
-
-def _check(translated: TranslatedProject, bench: ProjectBench) -> Checks:
-    texts = {one.item.slot: one.crate_item() for one in translated.functions if one.body}
-    return check_bodies(bench, translated.types, list(translated.declarations().values()), texts)
-
-
 def _skeleton(
     translated: TranslatedProject,
     bench: ProjectBench,
     suites: Sequence[SuiteBaseline],
     targets: Mapping[str, TranslationTarget],
 ) -> Skeleton:
-    checks = _check(translated, bench)
+    checks = check_project(translated, bench)
     return Skeleton(
         functions=tuple(_result(one, checks) for one in translated.functions),
         types=translated.types,
@@ -255,29 +207,6 @@ def _baselines(bench: ProjectBench, commands: Sequence[str]) -> tuple[list[Suite
         suites.append(suite)
         called |= reached
     return suites, called
-
-
-def check_bodies(bench: ProjectBench, types: str, declarations: Sequence[str], bodies: dict[str, CrateItem]) -> Checks:
-    """Leave out bodies until rustc accepts the others. Raises StepFailed for an error outside of bodies."""
-    left, errors = dict(bodies), dict[str, CargoMessage]()
-    by_name = {item.name.removeprefix("r#"): slot for slot, item in bodies.items()}
-    for _ in range(MOST_CHECKS):
-        bench.write_crate(bench_crate(types, declarations, list(left.values())))
-        passed, messages, _ = bench.cargo("check")
-        if passed:
-            return Checks(left, errors)
-        found = defaultdict[str, list[CargoMessage]](list)
-        for message in messages:
-            name = function_of(message.file)
-            if message.level == "error" and name in by_name:
-                found[by_name[name]].append(message)
-        if not found:
-            first = next(message for message in messages if message.level == "error")
-            raise StepFailed(f"the crate does not compile: {first.file}:{first.line}: {first.code} {first.text}")
-        for slot, some in found.items():
-            left.pop(slot, None)
-            errors.setdefault(slot, some[0])
-    raise StepFailed(f"the crate does not compile after {MOST_CHECKS} attempts")
 
 
 def _result(one: Translated, checks: Checks) -> FunctionResult:
