@@ -105,6 +105,11 @@ def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedP
     return TranslatedProject(project, items, type_definitions(types), names)
 
 
+def is_chosen(item: ProjectItem, only: Sequence[str]) -> bool:
+    """Return whether a function is to be converted."""
+    return not only or any(fnmatchcase(item.definition.name, pattern) for pattern in only)
+
+
 def unmatched_names(project: Project, only: Sequence[str]) -> list[str]:
     """Return the patterns that match no function."""
     names = [item.definition.name for item in project.functions]
@@ -114,7 +119,7 @@ def unmatched_names(project: Project, only: Sequence[str]) -> list[str]:
 def _translated(item: ProjectItem, names: Names, only: Sequence[str]) -> Translated:
     if item.refusal:
         return Translated(item, None, item.refusal)
-    if item.is_function and only and not any(fnmatchcase(item.definition.name, pattern) for pattern in only):
+    if item.is_function and not is_chosen(item, only):
         return Translated(item, None, NOT_CHOSEN)
     translate = translate_function if item.is_function else translate_global
     found = translate(item.definition, item.unit, names)

@@ -30,9 +30,10 @@ from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
 from jarvis_workers.paths import from_shown
-from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
 from jarvis_workers.steps.c2rust.compile_errors import error_report, error_summary, own_errors
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
@@ -50,8 +51,7 @@ from jarvis_workers.steps.c2rust.skeleton import (
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.steps.c2rust.translated_bodies import QUEUE, STEP, TRANSLATED, TranslatePayload, encode_translated
-from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
-from jarvis_workers.steps.c2rust.write_conversion import c_texts
+from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
@@ -195,7 +195,7 @@ def _keys(blobs: Blobs, results: tuple[str, ...]) -> dict[str, str]:
 
 @lru_cache(RUNS_KEPT)
 def _project(blobs: Blobs, results: tuple[str, ...]) -> Project:
-    names = [name for result in results if (name := read_result(blobs, result).blobs.get(DEFINITIONS))]
+    names = definition_blobs(blobs, results)
     return read_project([unit for _, unit in read_unit_definitions(blobs, names)])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jarvis_workers.paths import plain, shown
+from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.clang.c_types import UnitDefinitions
@@ -62,6 +63,12 @@ def pack_units(facts: Iterable[tuple[int, bytes]]) -> bytes:
 def read_units(blobs: Blobs, names: Iterable[str]) -> Iterator[Unit]:
     """Yield the units in blobs."""
     return (decode_unit(content) for _, content in _lines(blobs, names))
+
+
+def definition_blobs(blobs: Blobs, results: Iterable[str]) -> list[str]:
+    """Return the names of the blobs with the definitions, from the results of the jobs that read units."""
+    found = (read_result(blobs, result).blobs.get(DEFINITIONS) for result in results)
+    return [name for name in found if name]
 
 
 def read_unit_definitions(blobs: Blobs, names: Iterable[str]) -> Iterator[tuple[int, UnitDefinitions]]:

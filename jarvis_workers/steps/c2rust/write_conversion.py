@@ -1,13 +1,11 @@
 """Write the results of a conversion: the body of its report, the page, and the user's crate as an archive."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.conversion import (
     BY_MODEL,
     Conversion,
-    FunctionResult,
     decode_conversion,
     encode_conversion,
     failures,
@@ -25,8 +23,8 @@ from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.check_bodies import skeleton_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
@@ -108,17 +106,3 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
         failures=failures(conversion),
     )
     return render_page(work.graph, steps, find_roots(work.graph), facts, data)
-
-
-def c_texts(blobs: Blobs, snapshot: str, functions: Sequence[FunctionResult]) -> dict[str, str]:
-    """Return the C text of functions by slot, from the files of the snapshot."""
-    texts: dict[str, str] = {}
-    by_file: dict[str, list[FunctionResult]] = {}
-    for one in functions:
-        by_file.setdefault(one.file, []).append(one)
-    with open_snapshot(blobs, snapshot) as reader:
-        for entry in reader.files():
-            for one in by_file.get(shown(entry.path), ()):
-                lines = reader.read(entry).decode(errors="replace").split("\n")
-                texts[one.slot] = "\n".join(lines[one.line - 1 : one.end_line])
-    return texts
