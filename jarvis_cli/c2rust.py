@@ -13,10 +13,12 @@ from jarvis_cli.c2rust_collect import EXAMPLES as COLLECT
 from jarvis_cli.c2rust_collect import collect
 from jarvis_cli.c2rust_fast_options import EXAMPLES as FAST
 from jarvis_cli.c2rust_fast_options import (
+    PREPARE_EXAMPLES,
     SKELETON_EXAMPLES,
     TRANSPILE_EXAMPLES,
     FastConversion,
     InterfaceConversion,
+    PrepareConversion,
     SkeletonConversion,
 )
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
@@ -60,6 +62,17 @@ def skeleton(ctx: typer.Context, options: SkeletonConversion) -> int:
 
     The crate has all types, and forwarders to the C originals. A signature is kept if the project's tests pass with it;
     otherwise its pointers are raw. Signatures go to .jarvis/c2rust/signatures.jsonl.
+    """
+    from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
+
+    return convert_project(options)
+
+
+def prepare(ctx: typer.Context, options: PrepareConversion) -> int:
+    """Plan a Rust crate with a model: its modules, and how the pointers of each function are passed.
+
+    As with skeleton, bodies call the C originals. A planned signature is kept if the project's tests pass with it;
+    otherwise the function has that of skeleton. The files go to .jarvis/c2rust/. Exit 3: an answer is missing.
     """
     from jarvis_cli.c2rust_fast import convert_project  # noqa: PLC0415
 
@@ -133,6 +146,9 @@ app.command("lib-replace", short_help="Replace functions by Rust crates, with a 
 )
 app.command("skeleton", short_help="Give functions Rust signatures that pass the tests.", examples=SKELETON_EXAMPLES)(
     taking_options(SkeletonConversion, skeleton)
+)
+app.command("prepare", short_help="Plan modules and signatures with a model.", examples=PREPARE_EXAMPLES)(
+    taking_options(PrepareConversion, prepare)
 )
 app.command("fast", short_help="Convert a C library to a crate without a model.", examples=FAST)(
     taking_options(FastConversion, fast)

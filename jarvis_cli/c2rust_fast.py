@@ -1,4 +1,4 @@
-"""Execute `jarvis c2rust fast`, `jarvis c2rust skeleton` and `jarvis c2rust transpile`."""
+"""Execute `jarvis c2rust fast`, `skeleton`, `prepare` and `transpile`."""
 
 import os
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from jarvis_cli.c2rust_fast_options import FastConversion, ModelConversion, SkeletonConversion
+from jarvis_cli.c2rust_fast_options import FastConversion, ModelConversion, PrepareConversion, SkeletonConversion
 from jarvis_cli.conversion_output import deliver_crate
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.status_output import Display
@@ -14,6 +14,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
 from jarvis_workers.service.c2rust.crate_directory import check_target
 from jarvis_workers.service.c2rust.fast_run import (
+    SIGNATURES_WITHOUT_MODEL,
+    WITHOUT_MODEL,
     FastChoice,
     LibraryPart,
     ModelChoice,
@@ -33,6 +35,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 NOTES_MAX = 20_000
+WITH_MODEL = PrepareConversion, ModelConversion
 
 
 def convert_project(
@@ -47,10 +50,10 @@ def convert_project(
     prints lines about the stages before the result.
     """
     choice = _choice(conversion, libraries)
-    budget = {"agent.budget": conversion.budget} if isinstance(conversion, ModelConversion) else {}
+    budget = {"agent.budget": conversion.budget} if isinstance(conversion, WITH_MODEL) else {}
     settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
     if choice.model:
-        require_model(settings, choice.model.group)
+        require_model(settings, choice.model.group, SIGNATURES_WITHOUT_MODEL if choice.forward else WITHOUT_MODEL)
         if choice.model.escalate:
             require_model(settings, choice.model.escalate)
     if conversion.test and not conversion.build:
@@ -91,7 +94,8 @@ def crate_directory(conversion: SkeletonConversion) -> Path:
     if conversion.crate_dir is not None:
         return conversion.crate_dir
     root = Path.cwd() if is_address(conversion.path) else Path(conversion.path).resolve()
-    return root.with_name(f"{root.name}_{'skeleton' if conversion.forward else 'rs'}")
+    is_whole = isinstance(conversion, (FastConversion, PrepareConversion))
+    return root.with_name(f"{root.name}_{'rs' if is_whole else 'skeleton'}")
 
 
 def _choice(conversion: SkeletonConversion, libraries: LibraryPart | None) -> FastChoice:
@@ -104,9 +108,15 @@ def _choice(conversion: SkeletonConversion, libraries: LibraryPart | None) -> Fa
         only=tuple(name for given in conversion.only or () for name in _names(given)),
         crate=crate_name(crate_directory(conversion)),
         cache=conversion.cache,
-        model=model_choice(conversion) if isinstance(conversion, ModelConversion) else None,
+        model=_model(conversion),
         libraries=libraries,
     )
+
+
+def _model(conversion: SkeletonConversion) -> ModelChoice | None:
+    if isinstance(conversion, PrepareConversion):
+        return ModelChoice(conversion.group)
+    return model_choice(conversion) if isinstance(conversion, ModelConversion) else None
 
 
 def model_choice(conversion: ModelConversion) -> ModelChoice:

@@ -1,4 +1,4 @@
-"""The options of `jarvis c2rust fast`, `jarvis c2rust skeleton` and `jarvis c2rust transpile`."""
+"""The options of `jarvis c2rust fast`, `skeleton`, `prepare` and `transpile`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +22,10 @@ jarvis runs report last -o report.html      why a function stays in C
 SKELETON_EXAMPLES = """
 jarvis c2rust skeleton -p zlib --configure ./configure --build make --test 'make test'
 jarvis c2rust skeleton --build make --test 'make check' -o ../library_signatures
+"""
+PREPARE_EXAMPLES = """
+jarvis c2rust prepare -p zlib --configure ./configure --build make --test 'make test'
+jarvis c2rust prepare --build make --test 'make check' -g local --budget 1usd
 """
 TRANSPILE_EXAMPLES = """
 jarvis c2rust transpile -p zlib --configure ./configure --build make --test 'make test'
@@ -130,6 +134,14 @@ class SkeletonConversion:
     where: Where = None
     detach: Detach = False
     quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareConversion(SkeletonConversion):
+    """The options of `jarvis c2rust prepare`."""
+
+    group: Group = None
+    budget: Budget = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,6 +123,8 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
         assert [one.form for one in chosen.functions[0].mappings] == ["raw", "value"]
         assert chosen.functions[0].signature == "fn forward_filled(numbers: *mut i32, count: i32) -> i32"
         assert choose_signatures(project, wrong, bench, BenchSuites(bench, [])).functions[0].mappings[0].length == 1
+        planned = choose_signatures(project, mappings, bench, BenchSuites(bench, ["./program"]), wrong)
+        assert planned.functions[0].signature == chosen.functions[0].signature
         monkeypatch.setattr(signature_choice, "MOST_SIGNATURES", 1)
         again = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
         assert again.functions[0].signature == chosen.functions[0].signature

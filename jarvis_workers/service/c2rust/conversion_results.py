@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.c2rust.conversion import Conversion, decode_conversion, failures
+from jarvis_workers.c2rust.crate_layout import plan_text
 from jarvis_workers.c2rust.report.conversion_json import conversion_json
 from jarvis_workers.c2rust.report.conversion_text import (
     advice,
@@ -29,18 +30,19 @@ from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import FAST, RUN, SKELETON, TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-SYMBOL_MAP, PROGRESS, SIGNATURES = "symbol_map.jsonl", "progress.json", "signatures.jsonl"
+SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
+SIGNATURES, CRATE_PLAN = "signatures.jsonl", "crate_plan.yaml"
 FORMATS = ("text", "markdown", "json", "html")
 
 
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
-    return run.kind in (FAST, SKELETON, TRANSPILE, RUN)
+    return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
@@ -79,7 +81,7 @@ def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterat
 def export_conversion(
     store: Store, blobs: Blobs, run: Run, directory: Path | None = None, *, say: Callable[[str], None] | None = None
 ) -> list[Path]:
-    """Write symbol_map.jsonl and progress.json, or signatures.jsonl; return the paths of the written files.
+    """Write symbol_map.jsonl and progress.json, or signatures.jsonl and crate_plan.yaml; return their paths.
 
     By default they go to the project's directory.  Another `directory` gets the crate as well, in "crate".
     """
@@ -87,8 +89,7 @@ def export_conversion(
     if directory is None and not root.is_dir():
         return []
     conversion = read_conversion(store, blobs, run)
-    lines = list(symbol_map_lines(conversion))
-    files = {SIGNATURES: lines} if run.kind == SKELETON else {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
+    files = _files(run.kind, conversion)
     if run.kind == RUN:
         files |= _symbol_files(store, blobs, run)
         keep_edited(directory or directory_of(root), say)
@@ -105,6 +106,16 @@ def _symbol_files(store: Store, blobs: Blobs, run: Run) -> dict[str, list[str]]:
     }
     found = {name: read_artifact(store, blobs, run, artifact) for name, artifact in sources.items()}
     return {name: [content.decode()] for name, content in found.items() if content is not None}
+
+
+def _files(kind: str, conversion: Conversion) -> dict[str, list[str]]:
+    lines = list(symbol_map_lines(conversion))
+    if kind == SKELETON:
+        return {SIGNATURES: lines}
+    if kind == PREPARE:
+        modules = {one.rust_name.removeprefix("r#"): one.module for one in conversion.functions if one.accepted}
+        return {SIGNATURES: lines, CRATE_PLAN: [plan_text(modules)]}
+    return {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
 
 
 def _progress(conversion: Conversion) -> str:

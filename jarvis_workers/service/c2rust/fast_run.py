@@ -31,9 +31,11 @@ from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.options import encode_commands
 from jarvis_workers.steps.c2rust.pipelines import FAST as FAST
+from jarvis_workers.steps.c2rust.pipelines import PREPARE as PREPARE
 from jarvis_workers.steps.c2rust.pipelines import RUN as RUN
 from jarvis_workers.steps.c2rust.pipelines import SKELETON as SKELETON
 from jarvis_workers.steps.c2rust.pipelines import TRANSPILE as TRANSPILE
+from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
 from jarvis_workers.steps.c2rust.run_options import MoveOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import find_rust
@@ -54,6 +56,14 @@ MOST_RUNS = 200
 REPLACING = ("replace", "prune")
 NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
+SIGNATURES_WITHOUT_MODEL = "for signatures without a model: jarvis c2rust skeleton"
+
+
+OPTIONS: "Mapping[str, type[FastOptions]]" = {
+    TRANSPILE: TranslateOptions,
+    PREPARE: PrepareOptions,
+    RUN: MoveOptions,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,10 @@ class LibraryPart:
 
 @dataclass(frozen=True, slots=True)
 class FastChoice:
-    """The options of a command; see `FastOptions`. With a `model`, functions are translated by it.
+    """The options of a command; see `FastOptions`.
 
-    With `libraries`, the run has the stages that replace functions; without, its files state which are replaced.
+    With a `model`, functions are translated by it; with `forward`, too, it plans their modules and signatures. With
+    `libraries`, the run has the stages that replace functions; without, its files state which are replaced.
     """
 
     configure: str | None = None
@@ -100,7 +111,9 @@ class FastChoice:
         """The kind of a run with these options."""
         if self.libraries:
             return RUN
-        return SKELETON if self.forward else TRANSPILE if self.model else FAST
+        if self.forward:
+            return PREPARE if self.model else SKELETON
+        return TRANSPILE if self.model else FAST
 
 
 @dataclass(frozen=True)
@@ -152,17 +165,18 @@ def fast_request(
         request = replace(request, skipped_stages=REPLACING)
     if isinstance(options, TranslateOptions):
         request = replace(request, budget=budget_of(settings, options.model_group, options.escalate))
+    elif isinstance(options, PrepareOptions):
+        request = replace(request, budget=budget_of(settings, options.model_group))
     return request
 
 
 def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> FastOptions:
     """Return the options of a run, of the class of its kind."""
     c2rust = settings.c2rust
-    kind = MoveOptions if choice.libraries else TranslateOptions if choice.model else FastOptions
     options = parse_options_of(
         settings,
         plan,
-        kind,
+        OPTIONS.get(choice.kind, FastOptions),
         configure=choice.configure,
         build=choice.build,
         tests=list(choice.tests),
@@ -175,17 +189,22 @@ def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> Fas
         memory_mb=c2rust.build_memory_mb,
         disk_mb=c2rust.build_disk_mb,
         tool_chains=[str(place) for place in c2rust.tool_chains],
-        **(_model_options(settings, choice.model) if choice.model else {}),
+        **(_model_options(settings, choice.model, forward=choice.forward) if choice.model else {}),
         **(_library_options(settings, choice.libraries) if choice.libraries else {}),
     )
     return replace(options, cache=options.cache and choice.cache)
 
 
-def _model_options(settings: "Settings", choice: ModelChoice) -> dict[str, Any]:
-    return {
-        "translate": True,
-        "model_group": require_model(settings, choice.group),
+def _model_options(settings: "Settings", choice: ModelChoice, *, forward: bool = False) -> dict[str, Any]:
+    model = {
+        "model_group": require_model(settings, choice.group, SIGNATURES_WITHOUT_MODEL if forward else WITHOUT_MODEL),
         "agent_limits": agent_limits_of(settings),
+    }
+    if forward:
+        return {**model, "plan_max_retries": settings.c2rust.plan_max_retries}
+    return {
+        **model,
+        "translate": True,
         "max_retries": choice.max_retries,
         "notes": choice.notes,
         "review": choice.review,
@@ -233,10 +252,10 @@ def unfinished_run(store: "Store", settings: "Settings", root: Path, choice: Fas
     return None
 
 
-def require_model(settings: "Settings", group: str | None) -> str:
-    """Return the name of the model group. Raises UsageError, which names the command that needs no model."""
+def require_model(settings: "Settings", group: str | None, without: str = WITHOUT_MODEL) -> str:
+    """Return the name of the model group. Raises UsageError, which names the command that needs no model: `without`."""
     if group is None and not models_are_set(settings):
-        raise UsageError(f"{NO_MODEL}; {WITHOUT_MODEL}")
+        raise UsageError(f"{NO_MODEL}; {without}")
     return model_name(settings, group)
 
 

@@ -13,10 +13,9 @@ from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import Cause, FunctionResult
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
-from jarvis_workers.c2rust.project import read_project
+from jarvis_workers.c2rust.project import place_functions, read_project
 from jarvis_workers.c2rust.shims import forwarder_names
 from jarvis_workers.c2rust.signature_answer import passed_parameters
-from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.c2rust.translation import (
     NOT_CHOSEN,
     Translated,
@@ -31,12 +30,13 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.crate_plans import LAYOUT, SIGNATURES, read_plan
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.rustc_checks import Checks, check_project
-from jarvis_workers.steps.c2rust.signature_choice import choose_signatures
+from jarvis_workers.steps.c2rust.signature_choice import sign_project
 from jarvis_workers.steps.c2rust.skeleton import (
     SKELETON,
     Skeleton,
@@ -48,7 +48,7 @@ from jarvis_workers.steps.c2rust.skeleton import (
     usable_inputs,
 )
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites, baseline
-from jarvis_workers.steps.c2rust.unit_batches import DEFINITIONS, read_unit_definitions
+from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.store import jobs
 from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.gcov import LineCoverage, count_lines
@@ -66,9 +66,11 @@ NOT_CHECKED = "its gates did not run"
 
 @dataclass(frozen=True, kw_only=True)
 class SkeletonWork(JsonRecord):
-    """The input of the job: the blobs of the definitions, and the options of the run."""
+    """The input of the job: the results of the jobs that read units or plan the crate, and the options of the run."""
 
     definitions: Sequence[str]
+    layouts: Sequence[str] = ()
+    signatures: Sequence[str] = ()
     options: FastOptions = field(metadata={"read": read_options})
 
 
@@ -76,9 +78,11 @@ plan = single_job(SKELETON, QUEUE, "translate, and build with slots")
 
 
 def load(session: "Session", run: "Run", _: Claimed) -> SkeletonWork:
-    """Return the results of the jobs that read units."""
-    outcomes = jobs.outcomes(session, run.id, SYMBOLS_STAGE)
-    return SkeletonWork(definitions=[one.result for one in outcomes if one.result], options=FastOptions.of(run))
+    """Return the results of the jobs of earlier stages."""
+    stages = (jobs.outcomes(session, run.id, stage) for stage in (SYMBOLS_STAGE, LAYOUT, SIGNATURES))
+    units, layouts, signatures = ([one.result for one in stage if one.result] for stage in stages)
+    options = FastOptions.of(run)
+    return SkeletonWork(definitions=units, layouts=layouts, signatures=signatures, options=options)
 
 
 read_work = SkeletonWork.decode
@@ -98,18 +102,15 @@ def decide(work: SkeletonWork, resources: Resources) -> Commit:
 
 
 def _key(work: SkeletonWork, blobs: Blobs) -> str:
-    return result_key(SKELETON, work.options, _definitions(work, blobs))
-
-
-def _definitions(work: SkeletonWork, blobs: Blobs) -> list[str]:
-    found = (read_result(blobs, result).blobs.get(DEFINITIONS) for result in work.definitions)
-    return [name for name in found if name]
+    plans = [sorted(read_result(blobs, one).blobs.items()) for one in (*work.layouts, *work.signatures)]
+    return result_key(SKELETON, work.options, definition_blobs(blobs, work.definitions), plans)
 
 
 def _make(work: SkeletonWork, resources: Resources) -> Commit:
     blobs = resources.blobs
-    units = [unit for _, unit in read_unit_definitions(blobs, _definitions(work, blobs))]
-    project = read_project(units)
+    units = [unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, work.definitions))]
+    crate = read_plan(blobs, work.layouts, work.signatures)
+    project = place_functions(read_project(units), crate.modules)
     if unmatched := unmatched_names(project, work.options.only):
         raise StepFailed(f"--only: the project has no function {', '.join(unmatched)}; see: jarvis c2rust symbols")
     translated = translate_project(project, work.options.only)
@@ -118,12 +119,14 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
         coverage = pool.submit(project_coverage, resources, work.options)
         found = [pool.submit(usable_inputs, resources, work.options, share) for share in _input_plans(translated)]
         targets: dict[str, TranslationTarget] = {}
+        warnings: tuple[str, ...] = crate.warnings
         if work.options.forward or work.options.translate:
-            mappings = propose_mappings(translated.project.units)
-            forwarded = choose_signatures(translated, mappings, bench, BenchSuites(bench, work.options.tests))
+            forwarded, unused = sign_project(translated, crate.functions, bench, BenchSuites(bench, work.options.tests))
+            warnings += unused
             translated = forwarded if work.options.forward else translated
             targets = _targets(forwarded, translated) if work.options.translate else {}
         skeleton = replace(_skeleton(translated, bench, suites, targets), called=frozenset(called))
+        skeleton = replace(skeleton, warnings=(*warnings, *skeleton.warnings))
         skeleton = _with_inputs(_with_lines(skeleton, *coverage.result()), found)
     commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)

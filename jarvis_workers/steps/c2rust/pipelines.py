@@ -8,12 +8,15 @@ from jarvis_workers.store.values import AGENT_QUEUE
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
 REPLACE, RUN, INTERFACE, OPTIMIZE = "c2rust.replace", "c2rust.run", "c2rust.interface", "c2rust.optimize"
+PREPARE = "c2rust.prepare"
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
 UNJUDGED = "function was not judged", "functions were not judged"
 UNTRANSLATED = "function is not translated by the model", "functions are not translated by the model"
 UNFINISHED = "function or test of the interface is not done", "functions and tests of the interface are not done"
 UNOPTIMIZED = "file is not optimized", "files are not optimized"
+UNPLANNED = "plan of the modules is missing", "plans of the modules are missing"
+UNSIGNED = "signature is not planned by the model", "signatures are not planned by the model"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
 READING = (
@@ -34,6 +37,10 @@ REPLACING = (
     Stage("prune", module=f"{STEPS}.prune_symbols", queue=CONTROL_QUEUE),
 )
 register_pipeline(REPLACE, REPLACING)
+PLANNING = (
+    Stage("layout", module=f"{STEPS}.lay_out", queue=AGENT_QUEUE, units="questions", missing=UNPLANNED),
+    Stage("signatures", module=f"{STEPS}.sign_functions", queue=AGENT_QUEUE, units="questions", missing=UNSIGNED),
+)
 BUILDING = (
     Stage(
         "skeleton",
@@ -51,6 +58,7 @@ ENDING = (
 )
 # They differ in what stands for the body of a function: its forwarder, or its translation.
 register_pipeline(SKELETON, (*CONVERSION, *ENDING))
+register_pipeline(PREPARE, (*READING, *PLANNING, *BUILDING, *ENDING))
 register_pipeline(FAST, (*CONVERSION, *ENDING))
 TRANSLATION = Stage(
     "translate", module=f"{STEPS}.translate_function", queue="translate", units="functions", missing=UNTRANSLATED

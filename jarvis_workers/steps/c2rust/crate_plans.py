@@ -1,0 +1,80 @@
+"""The plan of a crate between its stages: the questions of jobs, and the modules and signatures that they return."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from jarvis_workers.c2rust.conversion import PassedParameter
+from jarvis_workers.c2rust.layout_question import PLANNED_LAYOUT
+from jarvis_workers.c2rust.project import Project, ProjectItem, read_project
+from jarvis_workers.c2rust.shims import forward_refusal
+from jarvis_workers.c2rust.signature_question import PLANNED_SIGNATURES
+from jarvis_workers.c2rust.translation import is_chosen
+from jarvis_workers.paths import listing
+from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
+from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
+from jarvis_workers.store.values import AGENT_QUEUE, NewJob
+
+# The stages, which are also the names of the blobs of their jobs.
+LAYOUT, SIGNATURES = "layout", "signatures"
+NAMES_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class QuestionPayload(JsonRecord):
+    """The blob of the question of a job."""
+
+    question: str
+
+
+@dataclass(frozen=True)
+class CrateModules:
+    """What was planned: modules and parameters of functions by plain Rust name, and lines about what is not used."""
+
+    modules: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, Sequence[PassedParameter]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def question_job(step: str, label: str, question: str) -> NewJob:
+    """Return the job that asks a question, given by its blob."""
+    payload = QuestionPayload(question).to_json()
+    return NewJob(step, AGENT_QUEUE, label, sha256(f"{step}:{question}".encode()).hexdigest(), payload=payload)
+
+
+def read_stage_project(blobs: Blobs, earlier: StageHistory) -> Project:
+    """Return the project of a run, for the plan of a stage."""
+    results = [one.result for one in earlier.outcomes(SYMBOLS_STAGE) if one.result]
+    return read_project(unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, results)))
+
+
+def planned_functions(project: Project, only: Sequence[str]) -> Iterator[ProjectItem]:
+    """Yield the functions that get a Rust signature."""
+    return (one for one in project.functions if not one.refusal and not forward_refusal(one) and is_chosen(one, only))
+
+
+def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str]) -> CrateModules:
+    """Return what the jobs of both stages have planned, from their results."""
+    modules, functions, warnings = dict[str, str](), dict[str, Sequence[PassedParameter]](), list[str]()
+    for content in _contents(blobs, LAYOUT, layouts):
+        layout = PLANNED_LAYOUT.validate_json(content)
+        modules |= layout.modules
+        if layout.checked and layout.reason:
+            warnings.append(f"the plan of the modules is used in part: {layout.reason}")
+    unused = dict[str, list[str]]()
+    for content in _contents(blobs, SIGNATURES, signatures):
+        signed = PLANNED_SIGNATURES.validate_json(content)
+        functions |= signed.functions
+        for name, reason in signed.reasons.items() if signed.checked else ():
+            unused.setdefault(reason, []).append(name)
+    warnings += (f"signatures as proposed: {listing(names, NAMES_SHOWN)}: {why}" for why, names in unused.items())
+    return CrateModules(modules, functions, tuple(warnings))
+
+
+def _contents(blobs: Blobs, name: str, results: Iterable[str]) -> Iterator[bytes]:
+    for result in results:
+        if blob := read_result(blobs, result).blobs.get(name):
+            yield blobs.read(blob)

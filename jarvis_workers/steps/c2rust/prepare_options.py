@@ -1,0 +1,13 @@
+"""The options of runs in which a model plans the modules and signatures of a crate."""
+
+from dataclasses import dataclass
+
+from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareOptions(FastOptions, ConversationOptions):
+    """A model answers at most 1 + `plan_max_retries` times for the modules."""
+
+    plan_max_retries: int = 3
