@@ -6,15 +6,17 @@ question in every run, whatever was translated before.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import signature
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.rust.rust_items import masked, read_items
+from jarvis_workers.source.rust.rust_items import RustItem, masked, read_items
 
 TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
+PROJECTS_MAX = 2
 WORD = re.compile(r"\b[A-Za-z_]\w*")
 RAW_POINTER = re.compile(r"\*\s*(?:const|mut)\b")
 
@@ -96,12 +98,19 @@ def body_question(
 
 def mentioned_types(types: str, names: Collection[str]) -> str:
     """Return the definitions of types that the names mention, and of those that these contain; without assertions."""
-    items = [(one, set(WORD.findall(masked(one.text)))) for one in read_items(types) if one.name not in ("", "_")]
+    items = _named_items(types)
     sought, found = set(names), set[str]()
     while new := {one.name for one, _ in items if one.name in sought} - found:
         found |= new
         sought = {word for one, words in items if one.name in new for word in words}
     return _cut((one.text for one, _ in items if one.name in found), TYPES_MAX)
+
+
+@lru_cache(PROJECTS_MAX)
+def _named_items(types: str) -> list[tuple[RustItem, frozenset[str]]]:
+    """Return the items that have a name, each with the words in its text; all questions of a run need them."""
+    items = (one for one in read_items(types) if one.name not in ("", "_"))
+    return [(one, frozenset(WORD.findall(masked(one.text)))) for one in items]
 
 
 def _cut(texts: Iterable[str], most: int) -> str:

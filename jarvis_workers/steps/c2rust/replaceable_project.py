@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 
 from jarvis_workers.c2rust.function_uses import UseGraph, function_uses, root_functions
@@ -17,11 +16,11 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.link_symbols import GRAPH as GRAPH
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
+from jarvis_workers.steps.c2rust.run_values import of_run
 from jarvis_workers.store.values import AGENT_QUEUE, NewJob, StageJob
 
 STEP, VERDICT = "replace", "verdict"
 LABEL_LENGTH, WEIGHT_MAX = 160, 1_000_000
-PROJECTS_MAX = 2
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def _declared(options: ReplaceOptions, symbols: SymbolFile) -> list[str]:
     return found
 
 
-@lru_cache(PROJECTS_MAX)
+@of_run
 def _read(blobs: Blobs, name: str) -> tuple[SymbolFile, UseGraph]:
     """Return the symbols in a blob, which the conversations of a process share."""
     symbols = read_symbols(blobs.read(name).decode().split("\n"), "symbols.jsonl")

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +40,7 @@ from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
 from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import function_types
+from jarvis_workers.steps.c2rust.run_values import of_run
 from jarvis_workers.steps.c2rust.skeleton import (
     SKELETON,
     Skeleton,
@@ -61,7 +62,6 @@ from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-RUNS_KEPT = 2
 # More benches than processors would only compete.
 GATES = threading.BoundedSemaphore(os.cpu_count() or 1)
 
@@ -160,40 +160,50 @@ def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
     payload = work.payload
     skeleton = _skeleton(blobs, payload.skeleton)
     function = next(one for one in skeleton.functions if one.slot == payload.slot)
-    target, body = skeleton.targets[payload.slot], skeleton.bodies.get(payload.slot)
-    question = body_question(
-        target.item,
-        target.forwarder,
-        target.name,
-        c_texts(blobs, work.snapshot_id, [function]).get(payload.slot, ""),
-        body.text if body else "",
-        skeleton.types,
-        all_declarations(skeleton),
-        work.options.notes,
-    )
+    c = _c_texts(blobs, work.snapshot_id, payload.skeleton).get(payload.slot, "")
+    question = question_of(skeleton, payload.slot, c, _declarations(blobs, payload.skeleton), work.options.notes)
     libraries = read_libraries(blobs, libraries_in(work.options, work.pruning, blobs))
     if libraries.replaced and (choice := libraries.replaced.get(_keys(blobs, work.definitions)[payload.slot])):
         question = question._replace(libraries=choice.line)
     return Translation(function, skeleton, question, _types(blobs, work.definitions))
 
 
-@lru_cache(RUNS_KEPT)
+def question_of(
+    skeleton: Skeleton, slot: str, c: str, declarations: Mapping[str, str], notes: str = ""
+) -> BodyQuestion:
+    """Return the question for a function with its C text; `declarations` are all of the skeleton."""
+    target, body = skeleton.targets[slot], skeleton.bodies.get(slot)
+    mechanical = body.text if body else ""
+    return body_question(target.item, target.forwarder, target.name, c, mechanical, skeleton.types, declarations, notes)
+
+
+@of_run
 def _skeleton(blobs: Blobs, name: str) -> Skeleton:
     return decode_skeleton(blobs.read(name))
 
 
-@lru_cache(RUNS_KEPT)
+@of_run
+def _declarations(blobs: Blobs, skeleton: str) -> dict[str, str]:
+    return all_declarations(_skeleton(blobs, skeleton))
+
+
+@of_run
+def _c_texts(blobs: Blobs, snapshot: str, skeleton: str) -> dict[str, str]:
+    return c_texts(blobs, snapshot, _skeleton(blobs, skeleton).functions)
+
+
+@of_run
 def _types(blobs: Blobs, results: tuple[str, ...]) -> Callable[[str], FunctionTypes]:
     return function_types(_project(blobs, results))
 
 
-@lru_cache(RUNS_KEPT)
+@of_run
 def _keys(blobs: Blobs, results: tuple[str, ...]) -> dict[str, str]:
     """Return the keys of functions by slot."""
     return {item.slot: item.definition.key for item in _project(blobs, results).functions}
 
 
-@lru_cache(RUNS_KEPT)
+@of_run
 def _project(blobs: Blobs, results: tuple[str, ...]) -> Project:
     names = definition_blobs(blobs, results)
     return read_project([unit for _, unit in read_unit_definitions(blobs, names)])
