@@ -30,6 +30,7 @@ class Kind(StrEnum):
 class BatchCommand(StrEnum):
     fast = "fast"
     agent = "agent"
+    transpile = "transpile"
     scan = "scan"
 
 
@@ -52,7 +53,8 @@ def render(
     command: Annotated[
         BatchCommand | None,
         typer.Option(
-            metavar="NAME", help="sec: agent (default) or fast, without a model; c2rust: fast (default) or scan."
+            metavar="NAME",
+            help="sec: agent (default) or fast, without a model; c2rust: fast (default), transpile or scan.",
         ),
     ] = None,
     output: Annotated[

@@ -69,7 +69,9 @@ def test_job_is_that_of_the_chart(jarvis: Jarvis, values: Mapping[str, Any]) -> 
 CONVERSION = {**BATCH, "kind": "c2rust", "command": "fast", "output": "", "extraArgs": ["--build", "make"]}
 
 
-@pytest.mark.parametrize("batch", [{}, {"output": "/c/zlib_rs", **VOLUME}, {"command": "scan"}])
+@pytest.mark.parametrize(
+    "batch", [{}, {"output": "/c/zlib_rs", **VOLUME}, {"command": "transpile"}, {"command": "scan"}]
+)
 def test_a_conversion_is_that_of_the_chart(jarvis: Jarvis, batch: Mapping[str, Any]) -> None:
     values = SERVERS | {"batch": {**CONVERSION, **batch}}
     ended = render(jarvis, values, kind="c2rust")
@@ -93,13 +95,13 @@ def test_workers_of_the_chart_serve_builds() -> None:
     groups = of_kind(manifests(SERVERS), "Deployment")
     args = [one["spec"]["template"]["spec"]["containers"][0]["args"] for one in groups.values()]
 
-    assert any("build" in words for words in args)
+    assert all(any(queue in words for words in args) for queue in ("build", "translate"))
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--command", "agent"), "--command agent: for c2rust, use fast or scan"),
+        (("--command", "agent"), "--command agent: for c2rust, use fast or transpile or scan"),
         (("-o", "s3://bucket/crate"), "--output: a crate is a directory; give the path of a mounted volume"),
     ],
 )

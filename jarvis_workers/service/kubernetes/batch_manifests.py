@@ -26,8 +26,8 @@ LABELS = {"app.kubernetes.io/name": "jarvis", "app.kubernetes.io/component": "ba
 FINAL_CODES = [1, 2, 3]
 
 # The commands of each kind of batch; the first is the default where values do not name one of them.
-COMMANDS = {"sec": ("agent", "fast"), "c2rust": ("fast", "scan")}
-CONVERSION = "c2rust", "fast"
+COMMANDS = {"sec": ("agent", "fast"), "c2rust": ("fast", "transpile", "scan")}
+CONVERSIONS = (("c2rust", "fast"), ("c2rust", "transpile"))
 # A directory of the pod; the crate stays in the store as well.
 CRATE = "/var/lib/jarvis/crate"
 
@@ -126,7 +126,7 @@ def _pod(values: ChartValues, name: str) -> Manifest:
 def _container(values: ChartValues) -> Manifest:
     batch, image = values.batch, values.image
     mounts = [_mount(one, place, read_only=is_secret) for one, place, is_secret in _places(values)]
-    place = batch.output or (CRATE if (batch.kind, batch.command) == CONVERSION else "")
+    place = batch.output or (CRATE if (batch.kind, batch.command) in CONVERSIONS else "")
     output = ["-o", place] if place else []
     run = [batch.kind, batch.command, "-p", batch.source, "--where", "cluster", "--name", batch.name]
     return {

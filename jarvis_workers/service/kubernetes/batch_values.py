@@ -69,7 +69,7 @@ class BlobsValues(ValuesSection):
 class BatchValues(ValuesSection):
     enabled: bool = False
     kind: Literal["sec", "c2rust"] = "sec"
-    command: Literal["fast", "agent", "scan"] = "agent"
+    command: Literal["fast", "agent", "transpile", "scan"] = "agent"
     source: str = ""
     name: str = ""
     output: str = ""
