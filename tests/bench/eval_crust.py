@@ -23,7 +23,7 @@ from jarvis_workers.bench.crate_tests import crate_outcome
 from jarvis_workers.bench.project_bench import BenchLimits
 from jarvis_workers.c2rust.interface_question import interface_files
 from jarvis_workers.c2rust.interface_result import unsafe_lines
-from jarvis_workers.c2rust.rust_items import masked, read_items
+from jarvis_workers.source.rust.rust_items import masked, read_items
 
 LIMITS = BenchLimits(build_seconds=300, test_seconds=60)
 MANIFEST = '[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n\n[workspace]\n'
