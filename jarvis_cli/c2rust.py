@@ -121,7 +121,7 @@ def run(ctx: typer.Context, options: ProjectMove) -> int:
 
 
 def optimize(ctx: typer.Context, options: CrateOptimization) -> int:
-    """Improve a Rust crate without changing what it does: unsafe blocks as few and as small as rustc permits.
+    """Improve a Rust crate without changing what it does: unsafe code, duplicates, visibility, documentation.
 
     Any crate that builds offline is accepted. Its code runs in the sandbox only, over a copy; cargo test must pass
     before and after each pass. Files are written at the end, and only if none has been edited meanwhile. Exit 3: a file
@@ -157,7 +157,7 @@ app.command("transpile", short_help="Translate functions with a model, proven ag
     taking_options(InterfaceConversion, transpile)
 )
 app.command("run", short_help="Scan, replace and translate in one run.", examples=RUN)(taking_options(ProjectMove, run))
-app.command("optimize", short_help="Reduce unsafe code of a crate, with its tests.", examples=OPTIMIZE)(
+app.command("optimize", short_help="Reduce unsafe code and visibility of a crate.", examples=OPTIMIZE)(
     taking_options(CrateOptimization, optimize)
 )
 app.command("check", short_help="Check a crate that you edited.", examples=CHECK)(check)

@@ -31,6 +31,18 @@ class CrateOptimization:
     unsafe: Annotated[
         bool, typer.Option("--unsafe/--no-unsafe", help="Remove and reduce unsafe blocks.", rich_help_panel=PASSES)
     ] = True
+    structure: Annotated[
+        bool, typer.Option("--structure/--no-structure", help="Mark duplicate functions.", rich_help_panel=PASSES)
+    ] = True
+    visibility: Annotated[
+        bool,
+        typer.Option(
+            "--visibility/--no-visibility", help="Make unreachable functions pub(crate).", rich_help_panel=PASSES
+        ),
+    ] = True
+    doc: Annotated[
+        bool, typer.Option("--doc/--no-doc", help="Add placeholders for documentation.", rich_help_panel=PASSES)
+    ] = True
     max_checks: Annotated[
         int,
         typer.Option("--max-checks", "-m", min=0, metavar="NUMBER", help="Most runs of cargo test; 0: any number."),
@@ -64,5 +76,10 @@ class CrateOptimization:
     @property
     def passes(self) -> tuple[str, ...]:
         """The names of the passes to run, in their order."""
-        switches = {"unsafe": self.unsafe}
+        switches = {
+            "unsafe": self.unsafe,
+            "structure": self.structure,
+            "visibility": self.visibility,
+            "doc": self.doc,
+        }
         return tuple(name for name, is_on in switches.items() if is_on)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.c2rust.unsafe_cleaning import Compiler, Texts, clean_unsafe
-
-UNSAFE = "unsafe"
+from jarvis_workers.c2rust.visibility import reduce_visibility
+from jarvis_workers.source.rust.function_comments import add_documentation, tag_duplicates
 
 
 class OptimizeReport(BaseModel):
@@ -51,5 +51,28 @@ def _unsafe(texts: Texts, compile_crate: Compiler) -> PassResult:
     return PassResult({file: one.text for file, one in cleaned.files.items()}, counts, cleaned.problems)
 
 
+def _structure(texts: Texts, _: Compiler) -> PassResult:
+    found = tag_duplicates(texts)
+    counts = {file: OptimizeReport(duplicates_tagged=one.number) for file, one in found.items()}
+    return PassResult({file: one.text for file, one in found.items()}, counts)
+
+
+def _visibility(texts: Texts, compile_crate: Compiler) -> PassResult:
+    found = reduce_visibility(texts, compile_crate)
+    counts = {file: OptimizeReport(visibility_downgraded=count) for file, (_, count) in found.items()}
+    return PassResult({file: text for file, (text, _) in found.items()}, counts)
+
+
+def _documentation(texts: Texts, _: Compiler) -> PassResult:
+    found = add_documentation(texts)
+    counts = {file: OptimizeReport(docs_added=one.number) for file, one in found.items()}
+    return PassResult({file: one.text for file, one in found.items()}, counts)
+
+
 # In the order in which they run.
-PASSES: Mapping[str, Callable[[Texts, Compiler], PassResult]] = {UNSAFE: _unsafe}
+PASSES: Mapping[str, Callable[[Texts, Compiler], PassResult]] = {
+    "unsafe": _unsafe,
+    "structure": _structure,
+    "visibility": _visibility,
+    "doc": _documentation,
+}

@@ -9,7 +9,7 @@ compiled; if it fails, bisection finds the blocks at fault, which stay as they w
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.source.rust.unsafe_blocks import Patch, RustText, UnsafeBlock, apply_patches, blanked, without_block
@@ -21,6 +21,7 @@ ROUNDS = 8
 
 Texts = Mapping[str, str]
 BlockPlace = tuple[str, UnsafeBlock]
+PlaceT = TypeVar("PlaceT")
 
 
 class RustDiagnostic(NamedTuple):
@@ -42,9 +43,12 @@ class Compilation(NamedTuple):
 
 
 class Compiler(Protocol):
-    """Compiles the crate with the given texts instead of its own, without running it; `lints` always warn."""
+    """Compiles the crate with the given texts instead of its own, without running it; `lints` always warn.
 
-    def __call__(self, texts: Texts, *lints: str) -> Compilation: ...
+    Without `users`, only the library is compiled, or the programs if there is none.
+    """
+
+    def __call__(self, texts: Texts, *lints: str, users: bool = True) -> Compilation: ...
 
 
 class CleanedFile(NamedTuple):
@@ -89,7 +93,7 @@ def _without_unused(texts: Texts, compile_crate: Compiler) -> tuple[dict[str, st
 
 
 def _removable(texts: Texts, blocks: Sequence[BlockPlace], compile_crate: Compiler) -> list[BlockPlace]:
-    return _passing(blocks, lambda own: compile_crate({**texts, **_without(texts, own)}).passed)
+    return removable_together(blocks, lambda own: compile_crate({**texts, **_without(texts, own)}).passed)
 
 
 def _unused(texts: Texts, diagnostics: Iterable[RustDiagnostic]) -> list[BlockPlace]:
@@ -120,11 +124,11 @@ def _without(texts: Texts, blocks: Sequence[BlockPlace]) -> dict[str, str]:
     return found
 
 
-def _passing(blocks: Sequence[BlockPlace], passes: Callable[[list[BlockPlace]], bool]) -> list[BlockPlace]:
-    """Return the blocks that can be changed together."""
-    by_name = {f"{file}:{block.start}": (file, block) for file, block in blocks}
+def removable_together(places: Sequence[PlaceT], passes: Callable[[list[PlaceT]], bool]) -> list[PlaceT]:
+    """Return the places that can be changed together."""
+    by_name = {str(number): place for number, place in enumerate(places)}
     culprits = find_culprits(list(by_name), lambda names: passes([by_name[name] for name in names]))
-    return [one for name, one in by_name.items() if name not in culprits]
+    return [place for name, place in by_name.items() if name not in culprits]
 
 
 def _reduced(file: str, texts: Texts, compile_crate: Compiler) -> tuple[str, int, str]:
@@ -149,7 +153,7 @@ def _reduced(file: str, texts: Texts, compile_crate: Compiler) -> tuple[str, int
     if whole.text == text:
         return text, 0, ""
     narrowed = set(whole.narrowed)
-    chosen = _passing(
+    chosen = removable_together(
         [(file, block) for block in whole.narrowed], lambda own: passes(narrowed - {block for _, block in own})
     )
     fixed = narrowed - {block for _, block in chosen}

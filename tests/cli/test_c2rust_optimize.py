@@ -2,12 +2,15 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from jarvis_workers.service import wiring
 from jarvis_workers.source.rust.unsafe_blocks import RustText, blanked
+from jarvis_workers.store import jobs, runs
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.servers import require
@@ -88,6 +91,12 @@ FILES: dict[str, str | bytes] = {
     "src/counters.rs": COUNTERS,
     "tests/all.rs": "#[test]\nfn counts() {\n    assert_eq!(small::counters::next(), unsafe { 2 });\n}\n",
 }
+SCALED = "(numbers: &[i32]) -> i32 {\n    let mut sum = 0;\n    for n in numbers {\n        sum += n * 3 + 1;\n    }\n"
+SCALED += "    sum\n}\n"
+# A function that only the crate can reach, one that C code can link to, and a duplicate.
+INNER = "\nmod inner {\n    pub fn hidden() {}\n\n    #[no_mangle]\n    pub fn exported() {}\n}\n\n"
+CALL = "pub fn call() {\n    inner::hidden();\n    inner::exported();\n}\n"
+UNREACHABLE = f"{LIBRARY}{INNER}pub fn scaled{SCALED}\npub fn tripled{SCALED}\n{CALL}"
 RESULT = """static mut COUNT: u32 = 1;
 
 pub fn next() -> u32 {
@@ -100,6 +109,9 @@ pub fn next() -> u32 {
     unsafe { COUNT }
 }
 """
+
+ONLY_UNSAFE = ("--no-structure", "--no-visibility", "--no-doc")
+PASSES = ("unsafe", "structure", "visibility", "doc")
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +146,7 @@ def removable_blocks(crate: Path, target: Path) -> list[str]:
 
 
 def test_unsafe_blocks_are_removed_and_reduced(jarvis: Jarvis, crate: Path, tmp_path: Path) -> None:
-    ended = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate)
+    ended = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate, *ONLY_UNSAFE)
 
     assert ended.code == 0, ended.err
     assert (crate / "src/counters.rs").read_text() == RESULT
@@ -153,11 +165,44 @@ def test_unsafe_blocks_are_removed_and_reduced(jarvis: Jarvis, crate: Path, tmp_
     assert set(removable_blocks(crate, tmp_path / "target")) == others
 
     before = contents(crate)
-    again = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate, "--no-resume")
+    again = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate, "--no-resume", *ONLY_UNSAFE)
     assert (again.code, contents(crate)) == (0, before), again.err
     assert "0 changed" in again.out
-    skipped = jarvis("c2rust", "optimize", "--crate-dir", str(crate))
+    skipped = jarvis("c2rust", "optimize", "--crate-dir", str(crate), *ONLY_UNSAFE)
     assert "no file to optimize" in skipped.out
+
+
+def test_a_command_killed_in_each_pass_gives_the_result_of_a_calm_one(jarvis: Jarvis, crate: Path) -> None:
+    (crate / "src/lib.rs").write_text(UNREACHABLE)
+    calm = Path(shutil.copytree(crate, crate.with_name("calm")))
+    assert jarvis.spawn("c2rust", "optimize", "--crate-dir", calm).code == 0
+    before = contents(crate)
+    arguments: tuple[object, ...] = ("c2rust", "optimize", "--crate-dir", crate)
+    for done in range(len(PASSES)):
+        with jarvis.start(*arguments, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as command:
+            until(lambda done=done: begun(jarvis, crate, done))  # type: ignore[misc]
+            command.kill()
+        assert contents(crate) == before
+        arguments = ("runs", "resume", "last")
+    ended = jarvis.spawn(*arguments)
+
+    assert ended.code == 0, ended.err
+    assert contents(crate) == contents(calm) != before
+    library = (crate / "src/lib.rs").read_text()
+    assert library.count("/// TODO: duplicate of ") == 1
+    assert "pub(crate) fn hidden" in library and "pub fn exported" in library and "pub fn windows" in library
+    report = json.loads((crate / ".jarvis/c2rust/optimize_report.json").read_text())
+    assert (report["duplicates_tagged"], report["visibility_downgraded"], report["cargo_checks"]) == (1, 1, 5)
+    again = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate, "--no-resume")
+    assert (again.code, contents(crate)) == (0, contents(calm)), again.err
+
+
+def begun(jarvis: Jarvis, crate: Path, number: int) -> bool:
+    """Return whether the pass of a number has begun in the last run over a crate."""
+    with wiring.store_of(jarvis.settings) as store, store.read() as session:
+        (run,) = runs.newest(session, 1) or (None,)
+        rows = jobs.outcomes(session, run.id, "optimize") if run and run.root == str(crate) else []
+        return len(rows) > number and rows[number].state == "running"
 
 
 def test_a_dry_run_writes_nothing(jarvis: Jarvis, crate: Path) -> None:

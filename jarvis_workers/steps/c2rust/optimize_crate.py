@@ -140,8 +140,8 @@ class _PassTrial:
         problems = [f"{file}: the tests fail after the pass {name}; it stays as it was" for file in culprits]
         self.report += result.report(chosen) + OptimizeReport(errors=(*problems, *unreadable))
 
-    def _compile(self, texts: Texts, *lints: str) -> Compilation:
-        run = self._write(texts).check(*lints)
+    def _compile(self, texts: Texts, *lints: str, users: bool = True) -> Compilation:
+        run = self._write(texts).check(*lints, users=users)
         return Compilation(run.passed, [_diagnostic(one) for one in run.messages])
 
     def _test(self, texts: Texts) -> CargoRun:
