@@ -16,6 +16,7 @@ from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.paths import listing
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+MISSING = "in no module"
 SOURCE, SUFFIX, PROGRAMS = "src", ".rs", "bin"
 DEPTH_MAX, SHOWN_MAX, NAMES_SHOWN = 4, 100, 20
 
@@ -93,7 +94,7 @@ def read_placement(plan: CratePlan, functions: Collection[str], types: Collectio
             elif name in functions:
                 modules[name] = module
     if missing := [name for name in functions if name not in modules]:
-        problems.append(f"in no module: {listing(missing, NAMES_SHOWN)}")
+        problems.append(f"{MISSING}: {listing(missing, NAMES_SHOWN)}")
     return Placement(modules, tuple(problems))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.agents.planning import functions_to_place, is_layout, plan, signatures
 from tests.agents.server import Body, ModelServer, Step, calls, fails, says
+from tests.agents.translating import HEAD, task_of
 from tests.cli.commands import Ended, Jarvis
 from tests.servers import require
 
@@ -63,9 +64,13 @@ def library(jarvis: Jarvis) -> Path:
 
 def prepare(jarvis: Jarvis, library: Path, server: ModelServer, *more: object) -> Ended:
     """Run the command with the server as its model."""
+    return convert(jarvis, library, server, "prepare", *more)
+
+
+def convert(jarvis: Jarvis, library: Path, server: ModelServer, command: str, *more: object) -> Ended:
     group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
-    return jarvis.spawn("c2rust", "prepare", "-p", library, *COMMANDS, *more)
+    return jarvis.spawn("c2rust", command, "-p", library, *COMMANDS, *more)
 
 
 def signed(library: Path) -> dict[str, dict[str, Any]]:
@@ -160,6 +165,70 @@ def test_whatever_the_model_answers_the_result_is_that_of_the_skeleton(jarvis: J
             if "bin" not in file.parts:
                 made = library.with_name("hostile") / "src" / file.relative_to(sources)
                 assert made.read_text() == file.read_text(), name
+
+
+BEYOND = """#include "lib.h"
+void clear(int *numbers, int count)
+{
+    for (int at = 0; at <= count; at++)
+        numbers[at] = 0;
+}
+int first(const int *numbers) { return numbers[0]; }
+"""
+BEYOND_CHECK = """#include "lib.h"
+int main(void)
+{
+    int numbers[] = { 1, 5, 2 };
+    clear(numbers, 2);
+    return numbers[2] + first(numbers);
+}
+"""
+BODIES = {"clear": "{ for one in numbers { *one = 0; } }", "first": "{ numbers.map_or(0, |one| *one) }"}
+
+
+@pytest.mark.slow
+def test_transpile_takes_up_the_plan_of_the_files(jarvis: Jarvis) -> None:
+    """C writes beyond the slice that a person planned: a body that relies on it differs from C."""
+    require("cc", "make", "cargo")
+    header = "void clear(int *, int); int first(const int *);\n"
+    library = jarvis.tree("small", {**FILES, "lib.h": header, "lib.c": BEYOND, "check.c": BEYOND_CHECK})
+    directory = library / ".jarvis" / "c2rust"
+    directory.mkdir(parents=True)
+    (directory / "crate_plan.yaml").write_text("src/arrays/ends.rs: [first, gone]\nsrc/main.rs: [clear]\n")
+    numbers, count = {"name": "numbers", "kind": "mut_slice", "length": "count"}, {"name": "count", "kind": "value"}
+    rows: list[dict[str, Any]] = [
+        {"rust_symbol": "clear", "mapping": [numbers, count]},
+        {"rust_symbol": "first", "mapping": [{"name": "numbers", "kind": "option ref"}]},
+        {"rust_symbol": "gone", "mapping": []},
+        {"rust_symbol": "main"},
+    ]
+    (directory / "signatures.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    heads: dict[str, str] = {}
+
+    def translator(body: Body) -> Step:
+        match = HEAD.search(task_of(body))
+        assert match
+        heads[match[2]] = match[1]
+        return calls("submit_report", rust=f"{match[1]} {BODIES[match[2]]}")
+
+    with ModelServer(forever=translator) as server:
+        ended = convert(jarvis, library, server, "transpile", "-m", "0", "--no-review")
+        rows[0]["mapping"][0]["kind"] = "cstr"
+        (directory / "signatures.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n{")
+        refused = convert(jarvis, library, server, "transpile")
+
+    assert heads == {
+        "clear": "fn rust_clear(numbers: &mut [i32])",
+        "first": "fn rust_first(numbers: Option<&i32>) -> i32",
+    }
+    report = json.loads(jarvis("runs", "report", "last", "--format", "json").out)
+    found = {one["name"]: (one["state"], one["module"]) for one in report["conversion"]["functions"]}
+    assert found["clear"] == ("mechanical", "lib_c")
+    assert found["first"] == ("translated", "arrays/ends")
+    assert "crate_plan.yaml: src/arrays/ends.rs: there is no function gone" in ended.out
+    assert "crate_plan.yaml: src/main.rs: reserved for other contents; choose another module" in ended.out
+    assert refused.code == 2
+    assert f"{directory / 'signatures.jsonl'}:5: Expecting property name" in refused.err
 
 
 def test_without_a_model_the_command_that_needs_none_is_named(jarvis: Jarvis, tmp_path: Path) -> None:

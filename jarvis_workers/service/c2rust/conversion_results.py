@@ -19,8 +19,10 @@ from jarvis_workers.c2rust.report.conversion_text import (
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_directory import write_files
 from jarvis_workers.service.c2rust.project_files import (
+    CRATE_PLAN,
     ORDER,
     RAW_SYMBOLS,
+    SIGNATURES,
     SYMBOLS,
     directory_of,
     keep_edited,
@@ -36,7 +38,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
-SIGNATURES, CRATE_PLAN = "signatures.jsonl", "crate_plan.yaml"
 FORMATS = ("text", "markdown", "json", "html")
 
 

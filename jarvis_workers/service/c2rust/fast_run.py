@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jarvis_workers.c2rust.function_uses import function_uses
 from jarvis_workers.c2rust.library_plan import plan_of_files
+from jarvis_workers.c2rust.plan_files import PlanFiles, read_crate_plan, read_signature_lines
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sandbox.sandbox import best_tier, refusal
@@ -16,10 +17,13 @@ from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.project_files import (
+    CRATE_PLAN,
     RAW_SYMBOLS,
+    SIGNATURES,
     SYMBOLS,
     delayed_entries,
     directory_of,
+    read_lines,
     read_symbol_file,
 )
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
@@ -118,16 +122,20 @@ class FastChoice:
 
 @dataclass(frozen=True)
 class FastInput(ParseInput):
-    """The input of a run: options, compile commands, the archive of the project before its build, and a LibraryPlan."""
+    """The input of a run: options, compile commands, and the archive of the project before its build.
+
+    A LibraryPlan and PlanFiles are b"" without one.
+    """
 
     options: FastOptions
     archive: bytes = b""
     libraries: bytes = b""
+    plan: bytes = b""
 
     @property
     def contents(self) -> tuple[bytes, ...]:
-        """Return the compile commands, the archive, and the plan if there is one."""
-        return self.commands, self.archive, *([self.libraries] if self.libraries else ())
+        """Return the compile commands, the archive, and the plans if there are any."""
+        return self.commands, self.archive, *(one for one in (self.libraries, self.plan) if one)
 
     def complete(self, selection: "Selection", store: "Store | None") -> FastOptions:
         """Return the options with the names of the blobs."""
@@ -136,6 +144,7 @@ class FastInput(ParseInput):
             commands=sha256(self.commands).hexdigest(),
             project=sha256(self.archive).hexdigest(),
             libraries=sha256(self.libraries).hexdigest() if self.libraries else "",
+            plan=sha256(self.plan).hexdigest() if self.plan else "",
         )
 
 
@@ -158,8 +167,8 @@ def fast_request(
     """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
     options = _options(settings, plan, choice)
     archive = pack_project(source.path, settings.c2rust.build_disk_mb)
-    stated = libraries_of(source.path) if choice.kind == TRANSPILE else b""
-    given = FastInput(options, encode_commands(plan.commands), archive, stated)
+    stated = (libraries_of(source.path), plan_of(source.path)) if choice.kind == TRANSPILE else ()
+    given = FastInput(options, encode_commands(plan.commands), archive, *stated)
     request = project_request(settings, source, plan, choice.kind, executor, given, labels)
     if choice.libraries and choice.libraries.skipped:
         request = replace(request, skipped_stages=REPLACING)
@@ -232,6 +241,17 @@ def libraries_of(root: Path) -> bytes:
     if not any(one.replacement for one in left.symbols):
         return b""
     return plan_of_files(raw, function_uses(raw), left).model_dump_json().encode()
+
+
+def plan_of(root: Path) -> bytes:
+    """Return the PlanFiles of a project, b"" for none. Raises UsageError, which names the wrong line."""
+    directory = directory_of(root)
+    modules, signatures = directory / CRATE_PLAN, directory / SIGNATURES
+    plan = PlanFiles(
+        modules=read_crate_plan("\n".join(read_lines(modules)), str(modules)) if modules.is_file() else None,
+        functions=read_signature_lines(read_lines(signatures), str(signatures)) if signatures.is_file() else {},
+    )
+    return plan.model_dump_json().encode() if plan != PlanFiles() else b""
 
 
 def unfinished_run(store: "Store", settings: "Settings", root: Path, choice: FastChoice) -> "Run | None":

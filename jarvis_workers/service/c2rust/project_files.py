@@ -20,6 +20,7 @@ from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.scan_report import gap_warnings, read_scan_report
 from jarvis_workers.service.jarvis_directory import make_directory
 
+SIGNATURES, CRATE_PLAN = "signatures.jsonl", "crate_plan.yaml"
 SYMBOLS, RAW_SYMBOLS, ORDER, ROOTS = "symbols.jsonl", "symbols_raw.jsonl", "translation_order.jsonl", "roots.txt"
 # A copy of symbols.jsonl after the replacement of functions by libraries.
 PRUNED_SYMBOLS = "symbols_library_pruned.jsonl"
@@ -73,7 +74,7 @@ def read_project(root: Path, delayed: Collection[str] | None = None) -> ProjectS
         raise UsageError(f"no symbols in {directory}; scan the project first: jarvis c2rust scan -p {root}")
     symbols = read_symbol_file(path, root)
     order_path = directory / ORDER
-    lines = _lines(order_path) if order_path.exists() else None
+    lines = read_lines(order_path) if order_path.exists() else None
     order = read_order(lines, symbols, delayed_entries() if delayed is None else delayed)
     computed = (f"{order_path} {order.reason}: the order was recomputed",) if order.reason else ()
     return ProjectSymbols(root, symbols, order, (*symbols.warnings, *computed), read_scan_report(directory))
@@ -86,7 +87,7 @@ def symbol_file_in(directory: Path) -> Path | None:
 
 def read_symbol_file(path: Path, root: Path) -> SymbolFile:
     """Return the symbols of a file; raises UsageError."""
-    return read_symbols(_lines(path), str(path), os.fsencode(root.absolute()))
+    return read_symbols(read_lines(path), str(path), os.fsencode(root.absolute()))
 
 
 def write_project(root: Path, graph: SymbolGraph, steps: Iterable[OrderStep], say: Say | None = None) -> list[Path]:
@@ -134,7 +135,7 @@ def _names(text: str) -> Iterator[str]:
     return (name for name in re.split(r"[,;\s]+", text) if name)
 
 
-def _lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     """Return the lines of a file; raises UsageError if it cannot be read or is not UTF-8."""
     try:
         if path.stat().st_size > FILE_MB_MAX * 2**20:

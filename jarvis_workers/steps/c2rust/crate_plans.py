@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from jarvis_workers.c2rust.conversion import PassedParameter
+from jarvis_workers.c2rust.crate_layout import MISSING, read_placement
 from jarvis_workers.c2rust.layout_question import PLANNED_LAYOUT
-from jarvis_workers.c2rust.project import Project, ProjectItem, read_project
+from jarvis_workers.c2rust.plan_files import PlanFiles
+from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, read_project
+from jarvis_workers.c2rust.rust_types import project_types
 from jarvis_workers.c2rust.shims import forward_refusal
 from jarvis_workers.c2rust.signature_question import PLANNED_SIGNATURES
 from jarvis_workers.c2rust.translation import is_chosen
@@ -56,9 +59,9 @@ def planned_functions(project: Project, only: Sequence[str]) -> Iterator[Project
     return (one for one in project.functions if not one.refusal and not forward_refusal(one) and is_chosen(one, only))
 
 
-def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str]) -> CrateModules:
-    """Return what the jobs of both stages have planned, from their results."""
-    modules, functions, warnings = dict[str, str](), dict[str, Sequence[PassedParameter]](), list[str]()
+def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str], files: CrateModules) -> CrateModules:
+    """Return what the jobs of both stages have planned, from their results, and otherwise the files of the project."""
+    modules, functions, warnings = dict(files.modules), dict(files.functions), list(files.warnings)
     for content in _contents(blobs, LAYOUT, layouts):
         layout = PLANNED_LAYOUT.validate_json(content)
         modules |= layout.modules
@@ -72,6 +75,24 @@ def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str]) -
             unused.setdefault(reason, []).append(name)
     warnings += (f"signatures as proposed: {listing(names, NAMES_SHOWN)}: {why}" for why, names in unused.items())
     return CrateModules(modules, functions, tuple(warnings))
+
+
+def read_files(blobs: Blobs, name: str, project: Project) -> CrateModules:
+    """Return what the files of a project plan, from their blob; nothing without one."""
+    if not name:
+        return CrateModules()
+    files = PlanFiles.model_validate_json(blobs.read(name))
+    if files.modules is None:
+        return CrateModules({}, files.functions)
+    names = {plain_name(item): None for item in project.functions}
+    placement = read_placement(files.modules, names, type_names(project))
+    warnings = (f"crate_plan.yaml: {one}" for one in placement.problems if not one.startswith(MISSING))
+    return CrateModules(placement.modules, files.functions, tuple(warnings))
+
+
+def type_names(project: Project) -> list[str]:
+    """Return the Rust names of the types of a project."""
+    return sorted(project_types(project.units).names.names.values())
 
 
 def _contents(blobs: Blobs, name: str, results: Iterable[str]) -> Iterator[bytes]:

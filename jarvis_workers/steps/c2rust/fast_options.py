@@ -15,8 +15,8 @@ class FastOptions(ParseOptions):
     `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
     functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  With `translate`,
     functions also get Rust signatures for the bodies of a model; `libraries` is the blob of the LibraryPlan for them,
-    "" without one.  Limits apply to each command: seconds, megabytes of
-    memory and of files.
+    `plan` that of the PlanFiles, "" without one.  Limits apply to each command: seconds, megabytes of memory and of
+    files.
     """
 
     definitions: bool = True
@@ -29,6 +29,7 @@ class FastOptions(ParseOptions):
     forward: bool = False
     translate: bool = False
     libraries: str = ""
+    plan: str = ""
     crate: str = "library"
     build_seconds: float = 1800
     test_seconds: float = 600

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SPACE, FOLDER = "c2rust-gates-1", b"conversions"
 PACKAGES = "c2rust", "bench", "toolchain", "sandbox", "source", "steps/c2rust"
-BUILD_OPTIONS = "project", "configure", "build", "tests", "only", "forward", "translate", "tool_chains"
+BUILD_OPTIONS = "project", "configure", "build", "tests", "only", "forward", "translate", "plan", "tool_chains"
 LIMIT_OPTIONS = "build_seconds", "test_seconds", "memory_mb", "disk_mb"
 PROGRAMS = "cc", "gcc", "clang", "as", "ld", "make", "cmake", "gcov"
 

@@ -15,7 +15,6 @@ from jarvis_workers.c2rust.layout_question import (
     plan_layout,
 )
 from jarvis_workers.c2rust.project import ProjectItem, plain_name
-from jarvis_workers.c2rust.rust_types import project_types
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import shown
@@ -27,6 +26,7 @@ from jarvis_workers.steps.c2rust.crate_plans import (
     planned_functions,
     question_job,
     read_stage_project,
+    type_names,
 )
 from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
 from jarvis_workers.store import symbols
@@ -61,8 +61,7 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         )
         for item in items
     ]
-    types = sorted(project_types(project.units).names.names.values())
-    for number, question in enumerate(layout_questions(functions, types), 1):
+    for number, question in enumerate(layout_questions(functions, type_names(project)), 1):
         yield question_job(LAYOUT, f"modules {number}", earlier.put(LAYOUT_QUESTION.dump_json(question)))
 
 

@@ -30,7 +30,7 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.c2rust.crate_plans import LAYOUT, SIGNATURES, read_plan
+from jarvis_workers.steps.c2rust.crate_plans import LAYOUT, SIGNATURES, read_files, read_plan
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs
@@ -109,8 +109,9 @@ def _key(work: SkeletonWork, blobs: Blobs) -> str:
 def _make(work: SkeletonWork, resources: Resources) -> Commit:
     blobs = resources.blobs
     units = [unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, work.definitions))]
-    crate = read_plan(blobs, work.layouts, work.signatures)
-    project = place_functions(read_project(units), crate.modules)
+    project = read_project(units)
+    crate = read_plan(blobs, work.layouts, work.signatures, read_files(blobs, work.options.plan, project))
+    project = place_functions(project, crate.modules)
     if unmatched := unmatched_names(project, work.options.only):
         raise StepFailed(f"--only: the project has no function {', '.join(unmatched)}; see: jarvis c2rust symbols")
     translated = translate_project(project, work.options.only)
