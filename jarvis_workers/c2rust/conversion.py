@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
+from jarvis_workers.c2rust.crate_metrics import CrateMetrics
+
 # A mechanical function is in Rust, one that a model translated, too, and a replaced one, which calls a library; a
 # forwarded one is in C, with a Rust signature if it has no `cause`; a pruned one is left out.
 FunctionState = Literal["mechanical", "translated", "replaced", "pruned", "forwarded"]
@@ -52,7 +54,8 @@ class FunctionResult:
     found a difference ("different"), or nothing needs it ("pruned").  The tests execute `lines_run` of its `lines` of C
     code; both are 0 if coverage is unknown.  `mapping` states how the parameters of a Rust signature are passed.  A
     model gave `attempts` answers for it; `not_translated` is the reason why none of them is used.  `reviews` are those
-    of the accepted answer.  A replaced function calls `libraries`.
+    of the accepted answer.  A replaced function calls `libraries`.  `refused` are the gates that
+    refused answers.
     """
 
     name: str
@@ -76,6 +79,7 @@ class FunctionResult:
     not_translated: str = ""
     reviews: tuple[Review, ...] = ()
     libraries: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -110,6 +114,7 @@ class Conversion:
     warnings: tuple[str, ...] = ()
     not_checked: tuple[tuple[str, str], ...] = ()
     accepted: FunctionState = "mechanical"
+    metrics: CrateMetrics | None = None
 
 
 _ADAPTER = TypeAdapter(Conversion)

@@ -127,6 +127,8 @@ def test_one_run_scans_replaces_and_translates(jarvis: Jarvis, library: Path) ->
         "main": ("mechanical", "reached"),
     }
     assert found == states(jarvis)
+    assert re.search(r"unsafe code: \d+ of \d+ lines, \d+ blocks, \d+ functions; \d+ raw pointer types", ended.out)
+    assert "model m: 6 answers" in ended.out
     text = (crate / "src" / "lib_c.rs").read_text()
     assert ".sort_unstable();" in text
     assert "swap" not in text

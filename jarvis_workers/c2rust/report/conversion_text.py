@@ -1,6 +1,7 @@
 """Render the report on a conversion to Rust as text and Markdown, and the files that it adds to the project."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -56,9 +57,9 @@ def advice(conversion: Conversion) -> str:
     return f"{tests}, or accept unproven functions with --proof built"
 
 
-def conversion_text(conversion: Conversion, _: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the report for a terminal."""
-    for line in _lines(conversion):
+def conversion_text(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the report for a terminal; `run` is the `run` part of other reports."""
+    for line in (*_lines(conversion), *measure_lines(conversion, run), summary(conversion)):
         yield plain(line) + "\n"
 
 
@@ -84,7 +85,23 @@ def _lines(conversion: Conversion) -> Iterator[str]:
         yield f"Objections of the reviewer to accepted functions ({len(issues):,}):"
         yield from (f"  {line}" for line in issues)
     yield from _lines_run(conversion)
-    yield summary(conversion)
+
+
+def measure_lines(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines about unsafe code in the crate, refused answers, and the cost of the model."""
+    if found := conversion.metrics:
+        yield (
+            f"unsafe code: {found.unsafe_lines:,} of {found.lines:,} lines, {found.unsafe_blocks:,} blocks, "
+            f"{found.unsafe_functions:,} functions; {found.raw_pointers:,} raw pointer types, {found.casts:,} casts"
+        )
+    if refused := Counter(gate for one in conversion.functions for gate in one.refused):
+        gates = ", ".join(f"{gate} {number:,}" for gate, number in sorted(refused.items()))
+        yield f"answers of the model refused by gates: {gates}"
+    if model := run.get("model"):
+        lines = sum(one.end_line - one.line + 1 for one in conversion.functions if one.attempts)
+        rate = f", {1000 * run['cost'] / lines:,.2f} dollars per 1,000 lines of C" if lines and run["cost"] else ""
+        tokens = model["prompt"] + model["completion"]
+        yield f"model {model['group']}: {model['calls']:,} answers, {tokens:,} tokens, {run['cost']:.4f} dollars{rate}"
 
 
 def review_lines(conversion: Conversion) -> Iterator[str]:
@@ -130,7 +147,11 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Itera
         reason = _cell(one.reason or one.not_translated)
         yield f"| `{_cell(one.name)}` | {place} | {state} | {one.proof} | {lines} | {reason} |\n"
     objections = tuple(review_lines(conversion))
-    lists = ("Objections of the reviewer", objections), ("Warnings", conversion.warnings)
+    lists = (
+        ("Measurements", tuple(measure_lines(conversion, run))),
+        ("Objections of the reviewer", objections),
+        ("Warnings", conversion.warnings),
+    )
     for title, entries in (*lists, ("Remaining C files", conversion.remainder)):
         if entries:
             yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)

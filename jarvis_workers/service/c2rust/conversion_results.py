@@ -56,7 +56,8 @@ def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
 
 def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
     """Yield the lines of the result for a terminal."""
-    yield from (line.rstrip("\n") for line in conversion_text(read_conversion(store, blobs, run), {}))
+    pieces = conversion_text(read_conversion(store, blobs, run), run_part(store, run))
+    yield from (line.rstrip("\n") for line in pieces)
 
 
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:

@@ -17,6 +17,7 @@ from jarvis_workers.c2rust.conversion import (
     encode_conversion,
     failures,
 )
+from jarvis_workers.c2rust.crate_metrics import crate_metrics
 from jarvis_workers.c2rust.gates import judge_differences, take_back, union_culprits, verdict
 from jarvis_workers.c2rust.library_plan import LibraryPlan, with_libraries
 from jarvis_workers.c2rust.project import Project
@@ -167,6 +168,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
         remainder=final.delivery.remainder,
         warnings=(*options.warnings, *skeleton.warnings, *final.warnings),
         accepted=state,
+        metrics=crate_metrics(final.delivery.files),
     )
     merged, crate = blobs.put(encode_conversion(conversion)), blobs.put(tar_of(final.delivery.files))
     gaps = tuple((b"", line) for line in failures(conversion))

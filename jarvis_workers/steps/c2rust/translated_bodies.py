@@ -80,7 +80,7 @@ def with_translation(function: FunctionResult, body: TranslatedBody | None, skel
             return replace(function, not_translated=NOT_ASKED)
         return function
     if not body.text:
-        return replace(function, attempts=body.attempts, not_translated=body.reason)
+        return replace(function, attempts=body.attempts, refused=body.failed, not_translated=body.reason)
     return replace(
         function,
         state="translated",
@@ -92,5 +92,6 @@ def with_translation(function: FunctionResult, body: TranslatedBody | None, skel
         rust_signature=body.signature,
         mapping=skeleton.targets[body.slot].mapping,
         attempts=body.attempts,
+        refused=body.failed,
         reviews=body.reviews,
     )
