@@ -75,40 +75,56 @@ def interface_translator(profile: Profile, marks: Marks, limits: AgentLimits, at
 
 def translate_interface(agent: Agent, question: InterfaceQuestion, attempts: int) -> Conversation[WrittenFiles]:
     """Ask for the files of a question until the crate passes its tests, at most `attempts` times."""
-    message, draft, problem = _task(agent, question), dict(question.files), ""
-    best, score, number = dict[str, str](), NONE, 0
+    message, draft, problem, number = _task(agent, question), _Draft(question), "", 0
     try:
         for number in range(1, attempts + 1):
             result: TaskResult = yield from run_task(agent, message)
-            problem = _take(draft, question, result.report)
-            if not problem:
-                done: ToolOutcome = yield RunTool(CRATE_TOOL, {"files": dict(draft)}, untimed=True)
+            refused = draft.take(result.report)
+            if draft.is_new:
+                done: ToolOutcome = yield RunTool(CRATE_TOOL, {"files": dict(draft.files)}, untimed=True)
                 if not done.success:
-                    return WrittenFiles(best, number, done.stderr)
-                outcome = decode_outcome(done.stdout)
-                problem = _refusal(draft, outcome)
-                if (now := _score(draft, outcome)) > score:
-                    best, score = dict(draft), now
-                if not problem:
-                    return WrittenFiles(best, number)
+                    return WrittenFiles(draft.best, number, done.stderr)
+                draft.judge(decode_outcome(done.stdout))
+            problem = "; ".join(filter(None, (refused, draft.problem)))
+            if not problem:
+                return WrittenFiles(draft.best, number)
             message = fill_from(PROMPTS, "interface_again", problem=agent.guard.admit(problem[:DETAIL_MAX]))
     except AgentStopped as stop:
-        return WrittenFiles(best, number, f"{stop.reason}: {stop}")
-    return WrittenFiles(best, number, f"not accepted in {number} answers; {problem}")
+        return WrittenFiles(draft.best, number, f"{stop.reason}: {stop}")
+    return WrittenFiles(draft.best, number, f"not accepted in {number} answers; {problem}")
 
 
-def _take(draft: dict[str, str], question: InterfaceQuestion, answer: InterfaceAnswer) -> str:
-    """Put the files of an answer into a draft, except for those that the gate `form` refuses; return why."""
-    problems = []
-    for file in answer.files:
-        given, text = question.files.get(file.path), without_fence(file.rust)
-        if given is None:
-            problems.append(f"form: {file.path} is not one of the files")
-        elif problem := interface_problem(given, text):
-            problems.append(f"form: {file.path}: {problem}")
-        else:
-            draft[file.path] = text + "\n"
-    return "; ".join(problems)
+class _Draft:
+    """The files of all answers so far: `best` are those that are kept, `problem` is why the last ones are refused."""
+
+    def __init__(self, question: InterfaceQuestion) -> None:
+        self._given, self.files = question.files, dict(question.files)
+        self._judged, self.best, self._score = dict(question.files), dict[str, str](), NONE
+        self.problem = _refusal(self.files, CrateOutcome())
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the gates have not judged these files."""
+        return self.files != self._judged
+
+    def take(self, answer: InterfaceAnswer) -> str:
+        """Take the files of an answer, except for those that the gate `form` refuses; return why."""
+        problems = []
+        for file in answer.files:
+            given, text = self._given.get(file.path), without_fence(file.rust)
+            if given is None:
+                problems.append(f"form: {file.path} is not one of the files")
+            elif problem := interface_problem(given, text):
+                problems.append(f"form: {file.path}: {problem}")
+            else:
+                self.files[file.path] = text + "\n"
+        return "; ".join(problems)
+
+    def judge(self, outcome: CrateOutcome) -> None:
+        """Record what the gates say of the files, and keep the best that compile."""
+        self._judged, self.problem = dict(self.files), _refusal(self.files, outcome)
+        if (score := _score(self.files, outcome)) > self._score:
+            self.best, self._score = dict(self.files), score
 
 
 def _refusal(draft: Mapping[str, str], outcome: CrateOutcome) -> str:
