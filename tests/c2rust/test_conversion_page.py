@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, Review, SuiteResult
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from tests.browser import Browser, browser
@@ -21,9 +21,10 @@ def result(name: str, line: int, **fields: object) -> FunctionResult:
 def page() -> bytes:
     graph = graph_of(["main", "even", "odd"], [(1, 2), (2, 3)])
     gates = (GateOutcome("suite", passed=True, seconds=0.5), GateOutcome("shadow", passed=False, detail="result: 1, 2"))
+    reviews = (Review("logic", ()), Review("borders", (f"line 2: {HOSTILE}",)))
     functions = (
         result("main", 20, cause="refused", reason=HOSTILE),
-        result("even", 40, state="mechanical", proof="compared", calls=7),
+        result("even", 40, state="mechanical", proof="compared", calls=7, reviews=reviews),
         result("odd", 60, cause="different", reason="shadow: result", gates=gates),
     )
     conversion = Conversion(functions, suites=(SuiteResult("make test", 1.0, 1.5, passed=True),))
@@ -66,3 +67,13 @@ def test_why_a_function_stays_c_is_three_clicks_away(tmp_path: Path) -> None:
         assert "pub unsafe fn odd() -> i32 {" in found
         assert text(opened, "table.gates tbody tr:nth-child(2)").split()[:2] == ["shadow", "failed"]
         assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_a_function_has_the_objections_of_its_reviewer(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(page())
+    with browser() as opened:
+        opened.open(path, "#symbol=even")
+        opened.wait_for("document.querySelector('#conversion') !== null")
+        assert f"borders, line 2: {HOSTILE}" in text(opened, "#conversion")
