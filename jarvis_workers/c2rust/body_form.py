@@ -58,7 +58,7 @@ FORBIDDEN = (
 def body_problem(text: str, planned: str, name: str, original: str = "") -> str:
     """Return why a text is not the function `name` with the signature of `planned`, or "" if it is.
 
-    `original` is the mechanical translation, or the C function if there is none.
+    `original` is the code of the C function and of its mechanical translation, without comments.
     """
     if len(text) > BODY_MAX:
         return f"it is longer than {BODY_MAX:,} characters"

@@ -46,8 +46,12 @@ class BodyQuestion(NamedTuple):
 
     @property
     def original(self) -> str:
-        """The code of the function without comments: the mechanical translation, or C after the signature."""
-        return masked(self.mechanical) or mask(self.c.encode(), "c").text.decode("utf-8", "replace").partition("{")[2]
+        """The code of the function without comments: the mechanical translation, and C after the signature.
+
+        Macros are expanded only in the former; the latter is complete if the former is cut.
+        """
+        c = mask(self.c.encode(), "c").text.decode("utf-8", "replace")
+        return f"{masked(self.mechanical)}\n{c.partition('{')[2]}"
 
     @property
     def first_line(self) -> int:
