@@ -82,4 +82,5 @@ def _deliver(options: CrateOptimization, crate: Path, store: Store, blobs: Blobs
     result = OptimizeResult(store, blobs, run)
     if result.report is None:
         return conclude_optimization(store, blobs, run, screen)
-    return deliver_optimization(result, None if options.dry_run else crate, screen, quiet=options.quiet)
+    place = None if options.dry_run else crate
+    return deliver_optimization(result, place, screen, git_guard=options.git_guard, quiet=options.quiet)

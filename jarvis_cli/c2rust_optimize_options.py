@@ -68,6 +68,13 @@ class CrateOptimization:
     reset_progress: Annotated[
         bool, typer.Option("--reset-progress", help="Forget which files are optimized.", rich_help_panel=FILES)
     ] = False
+    git_guard: Annotated[
+        bool,
+        typer.Option(
+            "--git-guard/--no-git-guard",
+            help="Commit each pass to a new branch if the crate is in a git repository; the index stays.",
+        ),
+    ] = True
     label: Label = None
     where: Where = None
     detach: Detach = False

@@ -9,15 +9,20 @@ from jarvis_cli import exits
 from jarvis_cli.conversion_output import has_result
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
+from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, root_of
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.store.values import Run
 
 
-def deliver_optimization(result: OptimizeResult, crate: Path | None, screen: Display, *, quiet: bool) -> int:
+def deliver_optimization(
+    result: OptimizeResult, crate: Path | None, screen: Display, *, git_guard: bool, quiet: bool
+) -> int:
     """Write the changed files of a crate, none for a dry run, and print the result; return the exit code."""
     files = result.deliver(crate, screen.tell) if crate else []
+    if crate and git_guard:
+        _commit(result, crate, screen)
     if not quiet:
         for line in result.lines():
             typer.echo(plain(line))
@@ -26,6 +31,14 @@ def deliver_optimization(result: OptimizeResult, crate: Path | None, screen: Dis
         if files:
             typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
     return _conclude(result, screen)
+
+
+def _commit(result: OptimizeResult, crate: Path, screen: Display) -> None:
+    try:
+        if branch := result.commit(crate):
+            screen.tell(f"branch {branch} has a commit per pass")
+    except UsageError as error:
+        screen.tell(f"the passes are not committed to a branch: {error}")
 
 
 def deliver_optimization_report(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:

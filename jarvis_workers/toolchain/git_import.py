@@ -58,12 +58,18 @@ def check_branch(repository: Repository, branch: str, environ: Mapping[str, str]
 
 
 def add_commits(
-    repository: Repository, branch: str, commits: Iterable[NewCommit], seconds: int, environ: Mapping[str, str]
+    repository: Repository,
+    branch: str,
+    commits: Iterable[NewCommit],
+    seconds: int,
+    environ: Mapping[str, str],
+    *,
+    replace_directory: bool = True,
 ) -> str:
     """Add commits to a branch, which begins at HEAD if it is new, and return the last one.
 
-    The first commit replaces the directory of the repository's prefix; all have the time `seconds`, in seconds since
-    1970.
+    The first commit replaces the directory of the repository's prefix if `replace_directory` is set; all have the time
+    `seconds`, in seconds since 1970.
     """
     parent = _commit(repository, f"refs/heads/{branch}", environ) or _commit(repository, "HEAD", environ)
     with tempfile.TemporaryFile() as stream:
@@ -73,7 +79,8 @@ def add_commits(
             stream.write(b"data %d\n%b\n" % (len(message), message))
             if not number:
                 stream.write(f"from {parent}\n".encode() if parent else b"")
-                stream.write(b"D %b\n" % _quoted(repository.prefix) if repository.prefix else b"")
+                removed = repository.prefix if replace_directory else ""
+                stream.write(b"D %b\n" % _quoted(removed) if removed else b"")
             for name, content in sorted(commit.files.items()):
                 path = _quoted(f"{repository.prefix}/{name}".lstrip("/"))
                 stream.write(b"M 100644 inline %b\ndata %d\n%b\n" % (path, len(content), content))

@@ -233,6 +233,32 @@ def test_changes_that_could_not_be_tested_are_not_written(jarvis: Jarvis, crate:
     assert contents(crate) == before
 
 
+def test_each_pass_is_a_commit_of_a_branch(jarvis: Jarvis, crate: Path) -> None:
+    def git(*words: str) -> str:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(command, cwd=crate, capture_output=True, text=True, check=True).stdout
+
+    git("init", "--quiet", "--initial-branch=main", "..")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "First")
+    (crate / "staged").write_text("mine")
+    git("add", "staged")
+    ended = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate, "--include", "src/*")
+
+    assert ended.code == 0, ended.err
+    (branch,) = git("branch", "--format=%(refname:short)", "--list", "jarvis/*").split()
+    assert f"branch {branch} has a commit per pass" in ended.err
+    subjects = git("log", "--reverse", "--format=%s", branch).splitlines()
+    assert subjects[1:] == [
+        "State of the crate before its optimization",
+        "Optimize the crate: unsafe",
+        "Optimize the crate: doc",
+    ]
+    assert git("diff", "--name-only", branch, "--", "src") == ""
+    assert git("diff", "--name-only", "--cached").split() == ["small/staged"]
+    assert git("diff", "--name-only", f"{branch}~3", branch).split() == ["small/src/counters.rs", "small/src/lib.rs"]
+
+
 def test_a_file_edited_during_the_run_is_not_overwritten(jarvis: Jarvis, crate: Path) -> None:
     edited = crate / "src/counters.rs"
     with jarvis.start("c2rust", "optimize", "--crate-dir", crate, stderr=subprocess.PIPE) as command:

@@ -10,6 +10,7 @@ from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.c2rust.optimization import OptimizeReport
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing
+from jarvis_workers.service.c2rust.optimize_branch import commit_passes
 from jarvis_workers.service.c2rust.optimize_run import (
     MANIFEST,
     PROGRESS,
@@ -24,7 +25,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE
-from jarvis_workers.steps.c2rust.write_optimization import CHANGES_FILE, REPORT_FILE
+from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, pass_file
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.toolchain.file_changes import FileChange, replace_files
@@ -54,14 +55,29 @@ class OptimizeResult:
     @cached_property
     def changes(self) -> dict[str, FileChange]:
         """The files that the run read, each with its content before and after."""
-        content = read_artifact(self._store, self._blobs, self.run, CHANGES_FILE)
-        after = files_of(content) if content else {}
+        after = self._passes[-1][1] if self._passes else {}
         before = files_of(self._blobs.read(self._options.crate))
         return {
             name: FileChange(text, after.get(name, text))
             for name, text in before.items()
             if name.endswith(SUFFIX) or name == MANIFEST
         }
+
+    @cached_property
+    def _passes(self) -> list[tuple[str, dict[str, bytes]]]:
+        """The files that differ from those of the crate after each pass that has run, by its name."""
+        named = (
+            (name, read_artifact(self._store, self._blobs, self.run, pass_file(name))) for name in self._options.passes
+        )
+        return [(name, files_of(content)) for name, content in named if content]
+
+    def commit(self, root: Path) -> str | None:
+        """Commit each pass to a new branch of the crate's git repository; return its name, None without changes.
+
+        Raises UsageError if git fails.
+        """
+        before = {name: one.before or b"" for name, one in self.changes.items()}
+        return commit_passes(root, self.run.id, before, self._passes) if self.changed else None
 
     @property
     def changed(self) -> dict[str, FileChange]:

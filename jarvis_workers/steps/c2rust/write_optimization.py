@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 STEP = "report"
-# The names of the artifacts.
-REPORT_FILE, CHANGES_FILE = "optimize_report.json", "changes.tar"
+# The name of an artifact.
+REPORT_FILE = "optimize_report.json"
 
 
 class OptimizationWork(NamedTuple):
@@ -49,5 +49,10 @@ def decide(work: OptimizationWork, resources: Resources) -> Commit:
     report = OptimizeReport.model_validate_json(blobs.read(done[-1][REPORT]))
     report += OptimizeReport(files_scanned=len(options.files), errors=(failed,) if failed else ())
     gaps = tuple((b"", problem) for problem in report.errors)
-    artifacts = (REPORT_FILE, report.model_dump_json(indent=1).encode()), (CHANGES_FILE, blobs.read(done[-1][CHANGES]))
-    return Commit(not_checked=gaps, artifacts=artifacts)
+    steps = ((pass_file(name), blobs.read(one[CHANGES])) for name, one in zip(options.passes, done, strict=False))
+    return Commit(not_checked=gaps, artifacts=((REPORT_FILE, report.model_dump_json(indent=1).encode()), *steps))
+
+
+def pass_file(name: str) -> str:
+    """Return the name of the artifact with the files that differ from those of the crate after a pass."""
+    return f"changes_{name}.tar"
