@@ -5,8 +5,9 @@ parameters, and calls the Rust function.  A forwarder takes the place of the bod
 arguments back, and calls the C original.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.mechanical.context import decay
@@ -82,8 +83,9 @@ CONVERSIONS: Mapping[str, ArgumentConversion] = {
         f"is NULL or ends with NUL; {UNCHANGED}",
     ),
 }
+ABORT = "    if {} {{\n        std::process::abort();\n    }}\n"
 TEXT = """{head} {{
-{claims}    {name}({arguments})
+{checks}{claims}    {name}({arguments})
 }}
 
 unsafe fn {name}({parameters}){result} {{
@@ -97,15 +99,22 @@ unsafe fn {name}({parameters}){result} {{
 
 
 def forward_project(
-    project: TranslatedProject, mappings: Mapping[str, Sequence[ParameterMapping]], raw: Collection[str] = ()
+    project: TranslatedProject,
+    mappings: Mapping[str, Sequence[ParameterMapping]],
+    raw: Collection[str] = (),
+    *,
+    checked: bool = False,
 ) -> TranslatedProject:
     """Return a project whose functions are shims and forwarders; `mappings` are by function key.
 
-    The functions in `raw`, given by slot, keep raw pointers.
+    The functions in `raw`, given by slot, keep raw pointers.  `checked` shims end the process if an argument
+    contradicts its mapping.
     """
     forwarders = forwarder_names([one.item.rust_name for one in project.items])
     items = (
-        _forwarded(one, mappings, project.names[one.item.unit.file], raw, forwarders[one.item.rust_name])
+        _forwarded(
+            one, mappings, project.names[one.item.unit.file], raw, forwarders[one.item.rust_name], checked=checked
+        )
         for one in project.functions
     )
     return replace(project, items=tuple(items))
@@ -130,6 +139,8 @@ def _forwarded(
     names: Names,
     raw: Collection[str],
     forwarder: str,
+    *,
+    checked: bool,
 ) -> Translated:
     item = one.item
     refusal = NOT_CHOSEN if one.refusal == NOT_CHOSEN else item.refusal or forward_refusal(item)
@@ -138,7 +149,7 @@ def _forwarded(
     chosen = tuple(mappings.get(item.definition.key, ()))
     if item.slot in raw:
         chosen = tuple(ParameterMapping(one.parameter, "value" if one.kind == "value" else "raw") for one in chosen)
-    text = shim_text(item, chosen, names, forwarder)
+    text = shim_text(item, chosen, names, forwarder, checked=checked)
     if not text:
         return Translated(item, None, VARIADIC if item.definition.type.variadic else NOT_DECLARED)
     return Translated(item, RustBody(text, ()), "", chosen)
@@ -151,7 +162,9 @@ def forward_refusal(item: ProjectItem) -> str:
     return HEADER_COPY if item.definition.internal and from_text(item.file) != item.unit.file else ""
 
 
-def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names, forwarder: str) -> str | None:
+def shim_text(
+    item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names, forwarder: str, *, checked: bool = False
+) -> str | None:
     """Return the shim and the forwarder of a function, or None if Rust cannot declare it or forward its arguments."""
     type_ = item.definition.type
     promoted = any(one.kind == "floating" and one.size == FLOAT_BYTES for one in type_.parameters)
@@ -178,6 +191,7 @@ def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Na
         claims += f"    // SAFETY: as in C, a{number} {claim}.\n" if claim else ""
     return TEXT.format(
         head=f'pub unsafe extern "C" {head}',
+        checks="".join(_checks(mappings, type_, names)) if checked else "",
         claims=claims,
         name=forwarder,
         arguments=", ".join(arguments),
@@ -187,6 +201,27 @@ def shim_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Na
         original=original,
         originals=", ".join(originals),
     )
+
+
+def _checks(mappings: Sequence[ParameterMapping], type_: CType, names: Names) -> Iterator[str]:
+    """Yield statements for NULL, misalignment and overlapping targets, which tests might not notice."""
+    targets = list[tuple[str, str, bool]]()
+    for number, (mapping, parameter) in enumerate(zip(mappings, map(decay, type_.parameters), strict=True)):
+        kind = mapping.form.removeprefix("option ")
+        if kind not in CONVERSIONS:
+            continue
+        address, element = f"a{number}", _element(parameter, names)
+        if mapping.kind in ("ref", "mut_ref", "out", "cstr"):
+            yield ABORT.format(f"{address}.is_null()")
+        yield ABORT.format(f"{address} as usize % core::mem::align_of::<{element}>() != 0")
+        count = f"usize::try_from(a{mapping.length}).unwrap_or(0)" if mapping.length is not None else "1"
+        size = f"core::mem::size_of::<{element}>() * {count}"
+        targets.append((address, size, kind in ("mut_ref", "mut_slice", "out")))
+    for (one, size, mutable), (other, other_size, other_mutable) in combinations(targets, 2):
+        if mutable or other_mutable:
+            here, there = f"{one} as usize", f"{other} as usize"
+            apart = f"{here} + {size} <= {there} || {there} + {other_size} <= {here}"
+            yield ABORT.format(f"!{one}.is_null() && !{other}.is_null() && !({apart})")
 
 
 def _converted(mapping: ParameterMapping, parameter: CType, names: Names) -> ArgumentConversion:

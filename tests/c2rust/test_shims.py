@@ -130,6 +130,51 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
         assert again.functions[0].signature == chosen.functions[0].signature
 
 
+FALSE_CLAIMS = """
+#include <stddef.h>
+int both(int *a, const int *b) { return *a + *b; }
+int maybe(const int *p) { return p ? *p : 0; }
+int words(const short *p, unsigned n) { int all = 0; for (unsigned i = 0; i < n; i++) all += p[i]; return all; }
+int apart(int *a, const int *b) { return *a + *b; }
+int bytes(const char *p) { return *p; }
+int main(void)
+{
+    int numbers[] = { 1, 2 };
+    short room[3] = { 0 };
+    return both(numbers, numbers) + maybe(NULL) + words((short *)((char *)room + 1), 2) + apart(numbers, numbers + 1) - 5;
+}
+"""
+
+
+@pytest.mark.slow
+def test_arguments_that_contradict_a_signature_make_it_raw(tmp_path: Path) -> None:
+    """C passes on what is claimed of NULL, of the same target twice and of an odd address, and the tests would pass."""
+    require("cc", "cargo")
+    source = tmp_path / "source"
+    source.mkdir()
+    project = translated(source, {"a.c": FALSE_CLAIMS})
+    two = ParameterMapping("a", "mut_ref"), ParameterMapping("b", "ref")
+    claims = {
+        "c:@F@both": two,
+        "c:@F@apart": two,
+        "c:@F@maybe": (ParameterMapping("p", "ref"),),
+        "c:@F@words": (ParameterMapping("p", "slice", length=1), ParameterMapping("n", "value")),
+        "c:@F@bytes": (ParameterMapping("p", "cstr"),),
+        "c:@F@main": (),
+    }
+    build = ProjectBuild(pack_project(source, 10), None, "cc -O0 -o program a.c")
+    with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
+        found = choose_signatures(project, claims, bench, BenchSuites(bench, ["./program"]))
+    assert {one.item.slot: [mapping.kind for mapping in one.mappings] for one in found.functions if one.body} == {
+        "both": ["raw", "raw"],
+        "maybe": ["raw"],
+        "words": ["raw", "value"],
+        "apart": ["mut_ref", "ref"],
+        "bytes": ["cstr"],
+    }
+    assert "abort" not in "".join(one.crate_item().text for one in found.functions if one.body)
+
+
 @pytest.mark.slow
 def test_tests_pass_through_shims_and_forwarders(tmp_path: Path) -> None:
     require("cc", "cargo")

@@ -75,22 +75,27 @@ def choose_signatures(
     different = {key for key, mapping in planned.items() if tuple(mapping) != tuple(mappings.get(key, ()))}
     open_slots = {one.item.slot for one in translated.functions if one.item.definition.key in different}
     for _ in range(MOST_SIGNATURES + (2 if open_slots else 0)):
-        chosen = _forwarded(translated, mappings, planned, raw, refused)
+        chosen = _forwarded(translated, mappings, planned, raw, refused, checked=True)
         failing = _failing_signatures(chosen, bench, suites)
         if failing <= raw:
             break
         raw |= failing - (open_slots - refused)
         refused |= failing & open_slots
-    return _forwarded(translated, mappings, planned, raw, refused)
+    return _forwarded(translated, mappings, planned, raw, refused, checked=False)
 
 
 def _forwarded(
-    translated: TranslatedProject, mappings: Mappings, planned: Mappings, raw: Collection[str], refused: Collection[str]
+    translated: TranslatedProject,
+    mappings: Mappings,
+    planned: Mappings,
+    raw: Collection[str],
+    refused: Collection[str],
+    *,
+    checked: bool,
 ) -> TranslatedProject:
     back = {one.item.definition.key for one in translated.functions if one.item.slot in refused}
-    return forward_project(
-        translated, {**mappings, **{key: one for key, one in planned.items() if key not in back}}, raw
-    )
+    left = {key: one for key, one in planned.items() if key not in back}
+    return forward_project(translated, {**mappings, **left}, raw, checked=checked)
 
 
 def _lost(forwarded: TranslatedProject, planned: Mappings) -> list[str]:
