@@ -141,7 +141,8 @@ int main(void)
 {
     int numbers[] = { 1, 2 };
     short room[3] = { 0 };
-    return both(numbers, numbers) + maybe(NULL) + words((short *)((char *)room + 1), 2) + apart(numbers, numbers + 1) - 5;
+    int odd = words((short *)((char *)room + 1), 2);
+    return both(numbers, numbers) + maybe(NULL) + odd + apart(numbers, numbers + 1) - 5;
 }
 """
 
