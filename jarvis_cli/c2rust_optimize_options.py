@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import Detach, Label, Quiet, Where
+from jarvis_cli.options import AGENTS, Budget, Detach, Group, Label, Quiet, Where
 
 EXAMPLES = """
 jarvis c2rust optimize --crate-dir zlib_rs
 jarvis c2rust optimize --dry-run            what would change
 jarvis c2rust optimize --no-doc --include 'src/gz*.rs' -n 5
 jarvis c2rust optimize -m 20 --exclude tests
+jarvis c2rust optimize -g local --budget 1usd    a model proposes edits too
 """
 PASSES, FILES = "Passes", "Files"
 
@@ -68,6 +69,19 @@ class CrateOptimization:
     reset_progress: Annotated[
         bool, typer.Option("--reset-progress", help="Forget which files are optimized.", rich_help_panel=FILES)
     ] = False
+    group: Group = None
+    build_fix_retries: Annotated[
+        int,
+        typer.Option(
+            "--build-fix-retries",
+            "-r",
+            min=0,
+            metavar="NUMBER",
+            help="Further answers of a model for a file whose edits fail.",
+            rich_help_panel=AGENTS,
+        ),
+    ] = 2
+    budget: Budget = None
     git_guard: Annotated[
         bool,
         typer.Option(

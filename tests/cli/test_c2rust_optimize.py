@@ -11,6 +11,7 @@ import pytest
 from jarvis_workers.service import wiring
 from jarvis_workers.source.rust.unsafe_blocks import RustText, blanked
 from jarvis_workers.store import jobs, runs
+from tests.agents.server import Body, ModelServer, Step, calls
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.servers import require
@@ -257,6 +258,26 @@ def test_each_pass_is_a_commit_of_a_branch(jarvis: Jarvis, crate: Path) -> None:
     assert git("diff", "--name-only", branch, "--", "src") == ""
     assert git("diff", "--name-only", "--cached").split() == ["small/staged"]
     assert git("diff", "--name-only", f"{branch}~3", branch).split() == ["small/src/counters.rs", "small/src/lib.rs"]
+
+
+def test_a_model_proposes_edits_that_the_tests_accept(jarvis: Jarvis, crate: Path) -> None:
+    def answer(body: Body) -> Step:
+        task = str(next(message["content"] for message in body["messages"] if message["role"] == "user"))
+        edits = [{"search": "    unsafe { *numbers }", "replacement": "    unsafe { numbers.read() }"}]
+        found = edits if "The file src/lib.rs" in task else []
+        return calls("submit_report", edits=found)
+
+    with ModelServer(forever=answer) as server:
+        group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
+        (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+        command = ("c2rust", "optimize", "--crate-dir", crate, "-g", "m", "--include", "src/*")
+        ended = jarvis.spawn(*command)
+
+    assert ended.code == 0, ended.err
+    assert "no model was asked" not in ended.out
+    assert "    unsafe { numbers.read() }" in (crate / "src/lib.rs").read_text()
+    report = json.loads((crate / ".jarvis/c2rust/optimize_report.json").read_text())
+    assert (report["cargo_checks"], report["errors"]) == (4, [])
 
 
 def test_a_file_edited_during_the_run_is_not_overwritten(jarvis: Jarvis, crate: Path) -> None:

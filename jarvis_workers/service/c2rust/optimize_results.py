@@ -25,7 +25,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE
-from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, pass_file
+from jarvis_workers.steps.c2rust.write_optimization import MODEL, REPORT_FILE, pass_file
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.toolchain.file_changes import FileChange, replace_files
@@ -66,9 +66,8 @@ class OptimizeResult:
     @cached_property
     def _passes(self) -> list[tuple[str, dict[str, bytes]]]:
         """The files that differ from those of the crate after each pass that has run, by its name."""
-        named = (
-            (name, read_artifact(self._store, self._blobs, self.run, pass_file(name))) for name in self._options.passes
-        )
+        names = (*self._options.passes, MODEL)
+        named = ((name, read_artifact(self._store, self._blobs, self.run, pass_file(name))) for name in names)
         return [(name, files_of(content)) for name, content in named if content]
 
     def commit(self, root: Path) -> str | None:
@@ -99,6 +98,8 @@ class OptimizeResult:
             f"{found.duplicates_tagged:,} duplicates, {found.visibility_downgraded:,} functions no longer public, "
             f"{found.docs_added:,} comments for documentation; {found.cargo_checks:,} runs of cargo test"
         )
+        if not self._options.model_group:
+            yield "no model was asked"
         yield from (f"NOT CHECKED: {one}" for one in found.errors)
 
     def render(self, form: str) -> Iterator[str]:
@@ -139,14 +140,15 @@ class OptimizeResult:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
 
     def _progress(self, root: Path) -> list[str]:
-        """Return the progress after this run; a run with problems has not finished its files."""
+        """Return the progress after this run; files with problems are not finished, none if the run stopped early."""
         earlier = read_progress(root)
-        passes = tuple(self._options.passes)
-        is_done = self.report is not None and not self.report.errors
+        passes = (*self._options.passes, *((MODEL,) if self._options.model_group else ()))
+        errors = self.report.errors if self.report else ("",)
+        is_done = all(": " in one for one in errors)
         now = {
             file: OptimizedFile(hash=sha256(self.changes[file].after).hexdigest(), passes=passes)
             for file in self._options.files
-            if is_done
+            if is_done and not any(one.startswith(f"{file}: ") for one in errors)
         }
         files = {**earlier.files, **now}
         return [OptimizeProgress(processed=tuple(sorted(files)), files=files).model_dump_json(indent=1) + "\n"]

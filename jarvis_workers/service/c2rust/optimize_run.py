@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import BaseModel, ValidationError
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.local_tree import METADATA
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.service.c2rust.project_files import directory_of
+from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import options_of, request_for
 from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.pipelines import OPTIMIZE
+from jarvis_workers.steps.c2rust.write_optimization import MODEL
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -33,7 +37,10 @@ PROGRESS_BYTES, MOST_DIRECTORIES = 16_000_000, 10_000
 
 @dataclass(frozen=True, slots=True)
 class OptimizeChoice:
-    """The options of a command; see `OptimizeOptions`. `include` and `exclude` are patterns of paths in the crate."""
+    """The options of a command; see `OptimizeOptions`. `include` and `exclude` are patterns of paths in the crate.
+
+    A model is asked only with a model `group`.
+    """
 
     passes: tuple[str, ...]
     max_checks: int = 0
@@ -41,6 +48,8 @@ class OptimizeChoice:
     exclude: tuple[str, ...] = ()
     max_files: int | None = None
     resume: bool = True
+    group: str | None = None
+    fix_retries: int = 2
 
 
 class OptimizedFile(BaseModel):
@@ -121,7 +130,8 @@ def chosen_files(root: Path, choice: OptimizeChoice) -> list[str]:
     """Return the files that a command changes: with `resume`, those that are not optimized yet."""
     files = [file for file in rust_files(root) if _is_chosen(file, choice)]
     if choice.resume:
-        files = list(_unprocessed(root, files, choice.passes))
+        passes = {*choice.passes, *((MODEL,) if choice.group else ())}
+        files = list(_unprocessed(root, files, passes))
     return files[: choice.max_files]
 
 
@@ -175,6 +185,9 @@ def optimize_request(
         files=list(files),
         passes=list(choice.passes),
         max_checks=choice.max_checks,
+        model_group=model_name(settings, choice.group) if choice.group else None,
+        agent_limits=agent_limits_of(settings),
+        fix_retries=choice.fix_retries,
         build_seconds=c2rust.build_seconds,
         test_seconds=c2rust.test_seconds,
         memory_mb=c2rust.build_memory_mb,
@@ -184,4 +197,5 @@ def optimize_request(
     request = request_for(settings, source, OPTIMIZE, executor, OptimizeInput(options, archive), labels=labels)
     paths = tuple(map(os.fsencode, files))
     selection = Selection(suffixes=None, exclude_dirs=frozenset(), ignore_files=(), paths=paths)
-    return replace(request, selection=selection, may_be_empty=True)
+    budget = budget_of(settings, options.model_group) if choice.group else None
+    return replace(request, selection=selection, may_be_empty=True, budget=budget)

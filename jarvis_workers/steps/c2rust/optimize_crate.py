@@ -6,6 +6,7 @@ tests fail stay as they were before the pass; bisection finds them.
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -90,14 +91,10 @@ def load(_: "Session", run: "Run", job: Claimed) -> PassWork:
 def decide(work: PassWork, resources: Resources) -> Commit:
     """Return the changed files and the report after a pass, as blobs, and the job of the next pass."""
     blobs, options, payload = resources.blobs, work.options, work.payload
-    crate = blobs.read(payload.crate)
     changes = files_of(blobs.read(payload.changes)) if payload.changes else {}
     report = OptimizeReport.model_validate_json(blobs.read(payload.report)) if payload.report else OptimizeReport()
-    limits = BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
-    archive = crate if crate.startswith(GZIP) else gzip.compress(crate, 1, mtime=0)
-    with bench_directory(resources) as place, open_crate_bench(place, archive, limits) as bench:
-        sources = {name: content for name, content in files_of(crate).items() if name.endswith(SUFFIX)} | changes
-        trial = _PassTrial(bench, sources, options, report)
+    with crate_bench(payload.crate, options, resources) as bench:
+        trial = _PassTrial(bench, sources_of(payload, blobs), options, report)
         if not payload.number:
             trial.require_passing_tests()
         trial.run(work.name)
@@ -108,6 +105,23 @@ def decide(work: PassWork, resources: Resources) -> Commit:
     goes_on = number < len(options.passes) and SPENT not in report.errors
     children = (_job(options, PassPayload(payload.crate, number, *stored)),) if goes_on else ()
     return Commit(files=1, children=children, blobs=tuple(zip((CHANGES, REPORT), stored, strict=True)))
+
+
+def sources_of(payload: PassPayload, blobs: Blobs) -> dict[str, bytes]:
+    """Return the Rust files of the crate with the changes before a job."""
+    files = files_of(blobs.read(payload.crate)).items()
+    changes = files_of(blobs.read(payload.changes)) if payload.changes else {}
+    return {name: content for name, content in files if name.endswith(SUFFIX)} | changes
+
+
+@contextmanager
+def crate_bench(crate: str, options: OptimizeOptions, resources: Resources) -> Iterator[CrateBench]:
+    """Yield a bench on this machine with the crate of a blob."""
+    content = resources.blobs.read(crate)
+    archive = content if content.startswith(GZIP) else gzip.compress(content, 1, mtime=0)
+    limits = BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
+    with bench_directory(resources) as place, open_crate_bench(place, archive, limits) as bench:
+        yield bench
 
 
 class _PassTrial:

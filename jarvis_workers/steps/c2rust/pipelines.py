@@ -78,6 +78,7 @@ register_pipeline(
     OPTIMIZE,
     (
         Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes"),
+        Stage("improve", module=f"{STEPS}.improve_files", queue="translate", units="files"),
         Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
     ),
 )

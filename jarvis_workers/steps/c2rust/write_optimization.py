@@ -8,6 +8,7 @@ from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.improve_files import STEP as IMPROVE
 from jarvis_workers.steps.c2rust.optimize_crate import CHANGES, REPORT
 from jarvis_workers.steps.c2rust.optimize_crate import STEP as OPTIMIZE
 from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 STEP = "report"
 # The name of an artifact.
 REPORT_FILE = "optimize_report.json"
+# The name of the pass of a model.
+MODEL = "model"
 
 
 class OptimizationWork(NamedTuple):
-    """The outcomes of the passes."""
+    """The outcomes of the passes, and of the files that a model improved."""
 
     run: "Run"
     passes: tuple[StageJob, ...]
+    files: tuple[StageJob, ...]
 
 
 plan = single_job(STEP, CONTROL_QUEUE, "write the report")
@@ -36,20 +40,24 @@ plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 
 def load(session: "Session", run: "Run", _: Claimed) -> OptimizationWork:
     """Return the outcomes of the passes of a run."""
-    return OptimizationWork(run, tuple(jobs.outcomes(session, run.id, OPTIMIZE)))
+    return OptimizationWork(run, *(tuple(jobs.outcomes(session, run.id, stage)) for stage in (OPTIMIZE, IMPROVE)))
 
 
 def decide(work: OptimizationWork, resources: Resources) -> Commit:
     """Return the report and the changed files after the last pass as artifacts."""
     blobs, options = resources.blobs, OptimizeOptions.of(work.run)
-    failed = next((one.reason for one in work.passes if one.state != "done"), None)
-    done = [read_result(blobs, one.result).blobs for one in work.passes if one.state == "done"]
+    failed = next((one.reason for one in (*work.passes, *work.files) if one.state != "done"), None)
+    done, improved = (
+        [read_result(blobs, one.result).blobs for one in outcomes if one.state == "done"]
+        for outcomes in (work.passes, work.files)
+    )
     if not done:
         raise StepFailed(failed or "no pass has run")
-    report = OptimizeReport.model_validate_json(blobs.read(done[-1][REPORT]))
+    report = OptimizeReport.model_validate_json(blobs.read((improved or done)[-1][REPORT]))
     report += OptimizeReport(files_scanned=len(options.files), errors=(failed,) if failed else ())
     gaps = tuple((b"", problem) for problem in report.errors)
-    steps = ((pass_file(name), blobs.read(one[CHANGES])) for name, one in zip(options.passes, done, strict=False))
+    named = [*zip(options.passes, done, strict=False), *((MODEL, one) for one in improved[-1:])]
+    steps = ((pass_file(name), blobs.read(one[CHANGES])) for name, one in named)
     return Commit(not_checked=gaps, artifacts=((REPORT_FILE, report.model_dump_json(indent=1).encode()), *steps))
 
 
