@@ -155,7 +155,7 @@ def lines(outputs: Path, names: Iterable[str]) -> Iterator[str]:
             direct = cargo_test(whole, Path(work))
             outcome, line = compared(name, direct, replay(place, given, answer, Path(work)))
         outcomes[outcome] += 1
-        passing += outcome == "same" and direct.passes
+        passing += outcome == "same" and direct.passes and bool(direct.tests)
         yield line
     yield f"{outcomes['same']} projects say the same ({passing} of them pass all tests),"
     yield f"{outcomes['DIFFERENT']} differ, {outcomes['refused']} answers are refused by the gate form,"
