@@ -123,9 +123,9 @@ def run(ctx: typer.Context, options: ProjectMove) -> int:
 def optimize(ctx: typer.Context, options: CrateOptimization) -> int:
     """Improve a Rust crate without changing what it does: unsafe code, duplicates, visibility, documentation.
 
-    Any crate that builds offline is accepted. Its code runs in the sandbox only, over a copy; cargo test must pass
-    before and after each pass. Files are written at the end, and only if none has been edited meanwhile. Exit 3: a file
-    was not optimized, or --max-checks was reached.
+    Any crate is accepted; cargo vendor provides its dependencies. Its code runs in the sandbox only, over a copy; cargo
+    test must pass before and after each pass. Files are written at the end, and only if none has been edited meanwhile.
+    Exit 3: a file was not optimized, or --max-checks was reached.
     """
     from jarvis_cli.c2rust_optimize import optimize_crate  # noqa: PLC0415
 

@@ -30,19 +30,18 @@ class CrateOptimization:
         ),
     ] = None
     unsafe: Annotated[
-        bool, typer.Option("--unsafe/--no-unsafe", help="Remove and reduce unsafe blocks.", rich_help_panel=PASSES)
+        bool, typer.Option("--unsafe/--no-unsafe", help="Leave unsafe blocks as they are.", rich_help_panel=PASSES)
     ] = True
     structure: Annotated[
-        bool, typer.Option("--structure/--no-structure", help="Mark duplicate functions.", rich_help_panel=PASSES)
+        bool,
+        typer.Option("--structure/--no-structure", help="Do not mark duplicate functions.", rich_help_panel=PASSES),
     ] = True
     visibility: Annotated[
         bool,
-        typer.Option(
-            "--visibility/--no-visibility", help="Make unreachable functions pub(crate).", rich_help_panel=PASSES
-        ),
+        typer.Option("--visibility/--no-visibility", help="Leave functions public.", rich_help_panel=PASSES),
     ] = True
     doc: Annotated[
-        bool, typer.Option("--doc/--no-doc", help="Add placeholders for documentation.", rich_help_panel=PASSES)
+        bool, typer.Option("--doc/--no-doc", help="Add no placeholders for documentation.", rich_help_panel=PASSES)
     ] = True
     max_checks: Annotated[
         int,
@@ -64,7 +63,10 @@ class CrateOptimization:
         typer.Option("--max-files", "-n", min=1, metavar="NUMBER", help="At most NUMBER files.", rich_help_panel=FILES),
     ] = None
     resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Leave out files that are optimized.", rich_help_panel=FILES)
+        bool,
+        typer.Option(
+            "--resume/--no-resume", help="Also files that are optimized and have not changed.", rich_help_panel=FILES
+        ),
     ] = True
     reset_progress: Annotated[
         bool, typer.Option("--reset-progress", help="Forget which files are optimized.", rich_help_panel=FILES)
@@ -86,7 +88,7 @@ class CrateOptimization:
         bool,
         typer.Option(
             "--git-guard/--no-git-guard",
-            help="Commit each pass to a new branch if the crate is in a git repository; the index stays.",
+            help="Commit nothing; default: a new branch with a commit per pass, if the crate is in a git repository.",
         ),
     ] = True
     label: Label = None

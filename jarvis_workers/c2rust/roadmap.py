@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.conversion import IN_RUST, Conversion, failures, state_counts, suffices
+from jarvis_workers.c2rust.optimization import OptimizeReport
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
 
 
@@ -34,6 +35,7 @@ class Measurements(NamedTuple):
     after: RiskSummary | None = None
     conversion: Conversion | None = None
     replacement: ReplacementCounts | None = None
+    optimization: OptimizeReport | None = None
 
 
 class Outcome(NamedTuple):
@@ -137,8 +139,15 @@ def _translation(found: Measurements, _: RoadmapGates) -> Outcome:
     return Outcome("; ".join([value, *failures(found.conversion)]), passed=not failures(found.conversion))
 
 
-def _optimization(_: Measurements, __: RoadmapGates) -> Outcome:
-    return Outcome("not measured: no run has optimized the crate")
+def _optimization(found: Measurements, _: RoadmapGates) -> Outcome:
+    report = found.optimization
+    if report is None:
+        return Outcome("not measured: run jarvis c2rust optimize")
+    value = (
+        f"unsafe blocks: {report.unsafe_removed:,} removed, {report.unsafe_annotated:,} annotated; "
+        f"{report.visibility_downgraded:,} functions no longer public; {report.docs_added:,} comments for documentation"
+    )
+    return Outcome("; ".join([value, *report.errors[:1]]), passed=not report.errors)
 
 
 def _retirement(found: Measurements, gates: RoadmapGates) -> Outcome:

@@ -19,6 +19,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
+from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.reports.baselines import load_report
 from jarvis_workers.service.reports.diff import report_of_run
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 MOST_RUNS = 10_000
+# The crate of a project, unless another directory was chosen.
+CRATE_SUFFIX = b"_rs"
 WITH_RESULTS = ("done", "incomplete")
 
 
@@ -51,18 +54,21 @@ def measure_roadmap(
     """
     root = os.fsencode(os.path.realpath(project))
     with wiring.store_of(settings) as store:
-        own = [run for run in newest_runs(store, MOST_RUNS) if run.root_raw == root and run.state in WITH_RESULTS]
+        ended = [run for run in newest_runs(store, MOST_RUNS) if run.state in WITH_RESULTS]
+        own = [run for run in ended if run.root_raw == root]
         scans = [run for run in own if run.kind.startswith("sec.")]
         first = before or (scans[-1].id if scans else None)
         last = after or (scans[0].id if len(scans) > 1 else None)
         converted = next((run for run in own if is_conversion(run)), None)
         replaced = next((run for run in own if is_replacement(run)), None)
+        optimized = next((run for run in ended if is_optimization(run) and run.root_raw == root + CRATE_SUFFIX), None)
         blobs = wiring.blobs_of(settings)
         found = Measurements(
             _risk(settings, store, first),
             _risk(settings, store, last),
             read_conversion(store, blobs, converted) if converted else None,
             ReplacementResult(store, blobs, replaced).counts if replaced else None,
+            OptimizeResult(store, blobs, optimized).report if optimized else None,
         )
     c2rust = settings.c2rust
     gates = RoadmapGates(

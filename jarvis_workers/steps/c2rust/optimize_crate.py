@@ -5,6 +5,7 @@ tests fail stay as they were before the pass; bisection finds them.
 """
 
 import gzip
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ STEP = "optimize"
 # The names of the blobs: the files that differ from those of the crate, and the report so far.
 CHANGES, REPORT = "changes", "optimize_report"
 SPENT = "stopped at the maximum number of test runs (--max-checks)"
+UNRESOLVED = re.compile("no matching package|failed to get|failed to select a version|unable to update")
+VENDOR = "; the sandbox has no network: put dependencies into the crate with cargo vendor"
 SUFFIX, GZIP = ".rs", b"\x1f\x8b"
 
 
@@ -138,7 +141,8 @@ class _PassTrial:
         """Raise StepFailed if the tests fail before any change."""
         run = self._test({})
         if not run.passed:
-            raise StepFailed(f"cargo test fails before any change: {run.failure}")
+            advice = VENDOR if UNRESOLVED.search(run.failure) else ""
+            raise StepFailed(f"cargo test fails before any change: {run.failure}{advice}")
 
     def run(self, name: str) -> None:
         """Run a pass; files with which the tests fail do not change."""

@@ -52,7 +52,7 @@ def decide(work: OptimizationWork, resources: Resources) -> Commit:
         for outcomes in (work.passes, work.files)
     )
     if not done:
-        raise StepFailed(failed or "no pass has run")
+        raise StepFailed((failed or "no pass has run").removeprefix(f"{StepFailed.__name__}: "))
     report = OptimizeReport.model_validate_json(blobs.read((improved or done)[-1][REPORT]))
     report += OptimizeReport(files_scanned=len(options.files), errors=(failed,) if failed else ())
     gaps = tuple((b"", problem) for problem in report.errors)
