@@ -111,9 +111,9 @@ def transpile(ctx: typer.Context, options: InterfaceConversion) -> int:
 def run(ctx: typer.Context, options: ProjectMove) -> int:
     """Move a C library to Rust in one run: scan it, replace functions by crates, translate the others with a model.
 
-    The stages are those of scan, lib-replace and transpile; a line per stage sums them up. A run that was interrupted
-    or whose budget is used up continues when the command is repeated. Exit 3: functions stay in C because no test
-    proves them, or were not judged.
+    The stages are those of scan, lib-replace, prepare and transpile; a line per stage sums them up. A run that was
+    interrupted or whose budget is used up continues when the command is repeated. Exit 3: functions stay in C because
+    no test proves them, or were not judged or planned.
     """
     from jarvis_cli.c2rust_run import move_project  # noqa: PLC0415
 

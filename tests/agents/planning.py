@@ -19,6 +19,11 @@ def is_layout(body: Body) -> bool:
     return "Plan the modules" in task_of(body)
 
 
+def is_about_signatures(body: Body) -> bool:
+    """Return whether a conversation is about the signatures of functions."""
+    return "How are the parameters" in task_of(body)
+
+
 def functions_to_place(body: Body) -> dict[str, str]:
     """Return the functions of a question about modules, with their C files."""
     return dict(LINE.findall(task_of(body)))

@@ -15,10 +15,8 @@ from jarvis_workers.pipeline.stages import (
 )
 from tests import toy
 
-BUILT_IN = [
-    *("agent", "c2rust.fast", "c2rust.interface", "c2rust.replace", "c2rust.run", "c2rust.scan", "c2rust.skeleton"),
-    *("c2rust.transpile", "sec.agent", "sec.fast"),
-]
+C2RUST = ("fast", "interface", "optimize", "prepare", "replace", "run", "scan", "skeleton", "transpile")
+BUILT_IN = ["agent", *(f"c2rust.{name}" for name in C2RUST), "sec.agent", "sec.fast"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]
 
 

@@ -228,6 +228,7 @@ def _library_options(settings: "Settings", part: LibraryPart) -> dict[str, Any]:
         "allowed": list(settings.c2rust.allowed_crates),
         "disabled": list(part.disabled),
         "entries": sorted(delayed_entries()),
+        "plan_max_retries": settings.c2rust.plan_max_retries,
     }
 
 

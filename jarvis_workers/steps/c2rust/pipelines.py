@@ -65,7 +65,7 @@ TRANSLATION = Stage(
 )
 register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))
 OPTIONAL = tuple(stage._replace(optional=True) for stage in REPLACING)
-register_pipeline(RUN, (*READING, *OPTIONAL, *BUILDING, TRANSLATION, *ENDING))
+register_pipeline(RUN, (*READING, *OPTIONAL, *PLANNING, *BUILDING, TRANSLATION, *ENDING))
 register_pipeline(
     INTERFACE,
     (

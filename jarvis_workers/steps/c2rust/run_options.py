@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoveOptions(TranslateOptions, ReplaceOptions):
+class MoveOptions(TranslateOptions, ReplaceOptions, PrepareOptions):
     """The options of all stages."""
