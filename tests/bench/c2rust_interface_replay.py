@@ -123,7 +123,8 @@ def compared(name: str, direct: Direct, found: Mapping[str, object]) -> tuple[st
     reasons = {one["reason"] for one in result["functions"] if one["reason"]}
     own = {f"{one['program']}: {one['name']}": one["passed"] for one in result["outcome"]["tests"]}
     if refused := next((one for one in sorted(reasons) if one.startswith(FORM)), ""):
-        return "refused", f"| {name} | {left} | refused: {refused.removeprefix(FORM)[:160]} | |"
+        reason = refused.removeprefix(FORM).partition("; body: ")[0]
+        return "refused", f"| {name} | {left} | refused: {reason[:160]} | |"
     unbuilt = any(one.startswith(CHECK) for one in reasons) or bool(result["outcome"]["error"])
     right = "does not build" if unbuilt else f"{sum(own.values())} of {len(own)}"
     unfinished = sum(bool(one["reason"]) for one in result["functions"])
