@@ -3,6 +3,7 @@
 import pytest
 
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
+from jarvis_workers.c2rust.optimization import OptimizeReport
 from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
 from jarvis_workers.c2rust.roadmap import Measurements, RiskSummary, RoadmapGates, category_changes, roadmap
 
@@ -52,6 +53,15 @@ def test_a_conversion_decides_its_stages(conversion: Conversion, passed: list[bo
     found = outcomes(Measurements(conversion=conversion))
 
     assert [found[number] for number in (2, 3, 5, 7)] == passed
+
+
+def test_an_optimization_is_measured() -> None:
+    stage = roadmap(Measurements(optimization=OptimizeReport(unsafe_removed=3)), RoadmapGates())[6]
+
+    assert stage.passed
+    assert stage.value.startswith("unsafe blocks: 3 removed, 0 annotated; ")
+    spent = OptimizeReport(errors=("stopped",))
+    assert roadmap(Measurements(optimization=spent), RoadmapGates())[6].passed is False
 
 
 @pytest.mark.parametrize(

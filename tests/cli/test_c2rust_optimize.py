@@ -234,6 +234,14 @@ def test_changes_that_could_not_be_tested_are_not_written(jarvis: Jarvis, crate:
     assert contents(crate) == before
 
 
+def test_windows_line_ends_are_preserved(jarvis: Jarvis, crate: Path) -> None:
+    (crate / "src/counters.rs").write_bytes(COUNTERS.replace("\n", "\r\n").encode())
+    ended = jarvis.spawn("c2rust", "optimize", "--crate-dir", crate, "--include", "src/counters.rs", *ONLY_UNSAFE)
+
+    assert ended.code == 0, ended.err
+    assert (crate / "src/counters.rs").read_bytes() == RESULT.replace("\n", "\r\n").encode()
+
+
 def test_each_pass_is_a_commit_of_a_branch(jarvis: Jarvis, crate: Path) -> None:
     def git(*words: str) -> str:
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]

@@ -41,6 +41,7 @@ CHANGES, REPORT = "changes", "optimize_report"
 SPENT = "stopped at the maximum number of test runs (--max-checks)"
 UNRESOLVED = re.compile("no matching package|failed to get|failed to select a version|unable to update")
 VENDOR = "; the sandbox has no network: put dependencies into the crate with cargo vendor"
+WINDOWS_LINE_END = "\r\n"
 SUFFIX, GZIP = ".rs", b"\x1f\x8b"
 
 
@@ -154,7 +155,7 @@ class _PassTrial:
             self.report += OptimizeReport(errors=(SPENT,))
             return
         chosen = [file for file in files if file not in culprits]
-        self.changes = {file: result.texts[file].encode() for file in chosen}
+        self.changes = {file: _content(result.texts[file], self._sources[file]) for file in chosen}
         problems = [f"{file}: the tests fail after the pass {name}; it stays as it was" for file in culprits]
         self.report += result.report(chosen) + OptimizeReport(errors=(*problems, *unreadable))
 
@@ -174,6 +175,16 @@ class _PassTrial:
         return self._bench
 
 
+def _is_windows(content: bytes) -> bool:
+    """Return whether all lines end with CRLF."""
+    return 0 < content.count(WINDOWS_LINE_END.encode()) == content.count(b"\n")
+
+
+def _content(text: str, before: bytes) -> bytes:
+    """Return the content of a file with the line ends that it had."""
+    return (text.replace("\n", WINDOWS_LINE_END) if _is_windows(before) else text).encode()
+
+
 def _diagnostic(one: CargoMessage) -> RustDiagnostic:
     return RustDiagnostic(one.level, one.code, one.text, one.file, one.line, one.column)
 
@@ -183,7 +194,8 @@ def _texts(sources: Mapping[str, bytes], files: Sequence[str]) -> tuple[dict[str
     texts, problems = dict[str, str](), list[str]()
     for file in files:
         try:
-            texts[file] = sources[file].decode()
+            text = sources[file].decode()
+            texts[file] = text.replace(WINDOWS_LINE_END, "\n") if _is_windows(sources[file]) else text
         except UnicodeDecodeError:
             problems.append(f"{file}: not UTF-8")
     return texts, problems
