@@ -109,11 +109,11 @@ def transpile(ctx: typer.Context, options: InterfaceConversion) -> int:
 
 
 def run(ctx: typer.Context, options: ProjectMove) -> int:
-    """Move a C library to Rust in one run: scan it, replace functions by crates, translate the others with a model.
+    """Move a C library to Rust in one run: replace functions by crates, plan, translate and optimize with a model.
 
-    The stages are those of scan, lib-replace, prepare and transpile; a line per stage sums them up. A run that was
-    interrupted or whose budget is used up continues when the command is repeated. Exit 3: functions stay in C because
-    no test proves them, or were not judged or planned.
+    The stages are those of scan, lib-replace, prepare, transpile and optimize; a line per stage sums them up.
+    A run that was interrupted or whose budget is used up continues when the command is repeated. Exit 3: functions
+    stay in C because no test proves them, or were not judged or planned.
     """
     from jarvis_cli.c2rust_run import move_project  # noqa: PLC0415
 
@@ -156,7 +156,7 @@ app.command("fast", short_help="Convert a C library to a crate without a model."
 app.command("transpile", short_help="Translate functions with a model, proven against C.", examples=TRANSPILE_EXAMPLES)(
     taking_options(InterfaceConversion, transpile)
 )
-app.command("run", short_help="Scan, replace and translate in one run.", examples=RUN)(taking_options(ProjectMove, run))
+app.command("run", short_help="Do all of this in one run.", examples=RUN)(taking_options(ProjectMove, run))
 app.command("optimize", short_help="Reduce unsafe code and visibility of a crate.", examples=OPTIMIZE)(
     taking_options(CrateOptimization, optimize)
 )

@@ -11,7 +11,7 @@ from jarvis_cli.progress import describe, rate_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names
-from jarvis_workers.service.c2rust.fast_run import FastChoice, LibraryPart, unfinished_run
+from jarvis_workers.service.c2rust.fast_run import OPTIMIZING, REPLACING, FastChoice, LibraryPart, unfinished_run
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.c2rust.replacement_run import listed
 from jarvis_workers.service.handles import Blobs, Store
@@ -36,7 +36,7 @@ def move_project(options: ProjectMove) -> int:
         roots=listed(options.root_list_syms),
         declared=_declared(options) if options.files else (),
         disabled=listed(options.disabled_libs),
-        skipped=not options.replace,
+        skipped_stages=(*(() if options.replace else REPLACING), *(() if options.optimize else OPTIMIZING)),
     )
     unfinished = partial(_unfinished, options) if options.resume and options.name is None else None
     return convert_project(options, part, unfinished, _summary)

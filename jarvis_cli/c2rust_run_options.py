@@ -67,6 +67,10 @@ class ProjectMove(ModelConversion):
             rich_help_panel=CONVERSION,
         ),
     ] = None
+    optimize: Annotated[
+        bool,
+        typer.Option("--optimize/--no-optimize", help="Do not optimize the crate.", rich_help_panel=CONVERSION),
+    ] = True
     resume: Annotated[
         bool,
         typer.Option(

@@ -28,7 +28,7 @@ class CrateMetrics(NamedTuple):
 
 def crate_metrics(files: Mapping[str, bytes]) -> CrateMetrics:
     """Return the metrics of a crate from its files."""
-    names = sorted(name for name in files if _is_counted(name))
+    names = sorted(name for name in files if is_module(name))
     texts = [files[name].decode(errors="replace") for name in names]
     codes = [masked(text) for text in texts]
 
@@ -45,6 +45,7 @@ def crate_metrics(files: Mapping[str, bytes]) -> CrateMetrics:
     )
 
 
-def _is_counted(name: str) -> bool:
+def is_module(name: str) -> bool:
+    """Return whether a file of a crate is a module with functions, not one of types, declarations or tests."""
     path = PurePosixPath(name)
     return path.suffix == ".rs" and path.parts[0] == "src" and path.stem not in (*GENERATED, TESTS)

@@ -64,16 +64,14 @@ BODIES = {
     "least": "{ core::cmp::min(a, b) }",
     "smaller": "{ i32::from(a < b) }",
 }
-COUNTS = re.compile(r"prune: .*")
+# Three functions are judged and translated; one question is about modules, and one about signatures.
+QUESTIONS = 8
 
 
 def model(body: Body) -> Step:
-    """Replace `order` by the sort of the standard library, and translate all functions of the headers.
-
-    The plan is that without a model.
-    """
+    """Replace `order` by the sort of the standard library, and translate all functions of the headers."""
     if is_layout(body):
-        return plan({"src/lib_c.rs": [*functions_to_place(body)]})
+        return plan({"src/numbers.rs": list(functions_to_place(body))})
     if is_about_signatures(body):
         return signatures(body)
     if not HEAD.search(task_of(body)):
@@ -115,16 +113,18 @@ def test_one_run_scans_replaces_and_translates(jarvis: Jarvis, library: Path) ->
         asked = len(server.requests)
         found = states(jarvis)
         again = move(jarvis, library, server, "--files", library / "lib.h", "--no-resume")
-        assert len(server.requests) == asked == 8, "a second run asks nothing"
+        assert len(server.requests) == asked == QUESTIONS, "a second run asks nothing"
         assert jarvis.spawn("c2rust", "scan", "-p", library, "--build", "make check").code == 0
         roots = library / ".jarvis" / "c2rust" / "roots.txt"
         roots.write_text("".join(f"{name}\n" for name in roots.read_text().split() if name != "elsewhere"))
         replaced = jarvis.spawn("c2rust", "lib-replace", "-p", library, "--root-list-file", roots)
+        prepared = jarvis.spawn("c2rust", "prepare", "-p", library, *COMMANDS, "-o", library.with_name("prepared"))
         alone = move(jarvis, library, server, "-o", separate, command="transpile")
         assert len(server.requests) == asked, "the same questions have the same answers"
 
     assert ended.code == 0, ended.err
-    assert (again.code, replaced.code, alone.code) == (0, 0, 0), again.err + replaced.err + alone.err
+    codes = again.code, replaced.code, prepared.code, alone.code
+    assert codes == (0, 0, 0, 0), again.err + replaced.err + prepared.err + alone.err
     assert "prune: 3 of 6 functions judged: 1 replaced by libraries, 3 pruned, 2 left to translate" in ended.out
     assert found == {
         "smaller": ("translated", "compared"),
@@ -135,12 +135,14 @@ def test_one_run_scans_replaces_and_translates(jarvis: Jarvis, library: Path) ->
         "main": ("mechanical", "reached"),
     }
     assert found == states(jarvis)
+    assert jarvis.spawn("c2rust", "optimize", "--crate-dir", separate).code == 0
     assert re.search(r"unsafe code: \d+ of \d+ lines, \d+ blocks, \d+ functions; \d+ raw pointer types", ended.out)
-    assert "model m: 8 answers" in ended.out
-    text = (crate / "src" / "lib_c.rs").read_text()
+    assert f"model m: {QUESTIONS} answers" in ended.out
+    assert "optimize: 4/4 jobs" in ended.out
+    text = (crate / "src" / "numbers.rs").read_text()
     assert ".sort_unstable();" in text
     assert "swap" not in text
-    for name in ("src/lib_c.rs", "src/check.rs", "src/types.rs", "src/c.rs"):
+    for name in ("src/numbers.rs", "src/check.rs", "src/types.rs", "src/c.rs"):
         assert (separate / name).read_text() == (crate / name).read_text(), name
     subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
     assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0

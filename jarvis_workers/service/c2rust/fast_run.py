@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jarvis_workers.c2rust.function_uses import function_uses
 from jarvis_workers.c2rust.library_plan import plan_of_files
+from jarvis_workers.c2rust.optimization import PASSES
 from jarvis_workers.c2rust.plan_files import PlanFiles, read_crate_plan, read_signature_lines
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
@@ -56,8 +57,8 @@ RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
 MOST_RUNS = 200
-# The stages that replace functions.
-REPLACING = ("replace", "prune")
+# The stages that replace functions, and the one that optimizes the crate.
+REPLACING, OPTIMIZING = ("replace", "prune"), ("optimize",)
 NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
 SIGNATURES_WITHOUT_MODEL = "for signatures without a model: jarvis c2rust skeleton"
@@ -83,12 +84,12 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class LibraryPart:
-    """How a run that reads the project itself replaces functions by libraries; see `ReplaceOptions`."""
+    """How a run with all stages replaces functions by libraries; see `ReplaceOptions`. It can leave stages out."""
 
     roots: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
     disabled: tuple[str, ...] = ()
-    skipped: bool = False
+    skipped_stages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +171,8 @@ def fast_request(
     stated = (libraries_of(source.path), plan_of(source.path)) if choice.kind == TRANSPILE else ()
     given = FastInput(options, encode_commands(plan.commands), archive, *stated)
     request = project_request(settings, source, plan, choice.kind, executor, given, labels)
-    if choice.libraries and choice.libraries.skipped:
-        request = replace(request, skipped_stages=REPLACING)
+    if choice.libraries:
+        request = replace(request, skipped_stages=choice.libraries.skipped_stages)
     if isinstance(options, TranslateOptions):
         request = replace(request, budget=budget_of(settings, options.model_group, options.escalate))
     elif isinstance(options, PrepareOptions):
@@ -229,6 +230,7 @@ def _library_options(settings: "Settings", part: LibraryPart) -> dict[str, Any]:
         "disabled": list(part.disabled),
         "entries": sorted(delayed_entries()),
         "plan_max_retries": settings.c2rust.plan_max_retries,
+        "passes": list(PASSES),
     }
 
 

@@ -56,7 +56,7 @@ class OptimizeResult:
     def changes(self) -> dict[str, FileChange]:
         """The files that the run read, each with its content before and after."""
         after = self._passes[-1][1] if self._passes else {}
-        before = files_of(self._blobs.read(self._options.crate))
+        before = files_of(self._blobs.read(self._options.archive))
         return {
             name: FileChange(text, after.get(name, text))
             for name, text in before.items()

@@ -81,7 +81,7 @@ class OptimizeInput(RunInput):
 
     def complete(self, selection: Selection, store: "Store | None") -> OptimizeOptions:
         """Return the options with the name of the blob."""
-        return replace(self.options, crate=sha256(self.archive).hexdigest())
+        return replace(self.options, archive=sha256(self.archive).hexdigest())
 
 
 def find_rust_crate(given: Path | None, here: Path) -> Path:

@@ -15,6 +15,7 @@ from jarvis_workers.bench.crate_archive import files_of, tar_of
 from jarvis_workers.bench.crate_bench import CargoRun, CrateBench, open_crate_bench
 from jarvis_workers.bench.project_bench import BenchLimits
 from jarvis_workers.c2rust.bisection import find_culprits
+from jarvis_workers.c2rust.crate_metrics import is_module
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport
 from jarvis_workers.c2rust.unsafe_cleaning import Compilation, RustDiagnostic, Texts
 from jarvis_workers.errors import StepFailed
@@ -74,9 +75,9 @@ read_work = PassWork.decode
 def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield the job of the first pass, over the crate of the options, or that of the stage `merge`."""
     options = OptimizeOptions.of(run)
-    merged = () if options.crate else earlier.outcomes(MERGE)
+    merged = () if options.archive else earlier.outcomes(MERGE)
     names = (read_result(blobs, one.result).blobs.get(CRATE) for one in merged)
-    crate = options.crate or next((name for name in names if name), "")
+    crate = options.archive or next((name for name in names if name), "")
     if not crate:
         raise StepFailed("there is no crate to optimize")
     yield _job(options, PassPayload(crate))
@@ -147,7 +148,7 @@ class _PassTrial:
 
     def run(self, name: str) -> None:
         """Run a pass; files with which the tests fail do not change."""
-        texts, unreadable = _texts(self._sources, self._options.files)
+        texts, unreadable = _texts(self._sources, self._options.files or list(filter(is_module, self._sources)))
         result = PASSES[name](texts, self._compile)
         files = sorted(result.texts)
         culprits = find_culprits(files, lambda some: self._test({one: result.texts[one] for one in some}).passed)

@@ -10,13 +10,13 @@ from jarvis_workers.conversations.options import ConversationOptions
 class OptimizeOptions(ConversationOptions):
     """Which crate to optimize, and how.
 
-    `crate` is the blob of its archive; without one, the crate is that of an earlier stage of the run. `files` are the
-    Rust files to change, `passes` the names of the passes to run. At most `max_checks` runs of the tests, 0 for any
-    number.  With a model group, a model proposes edits of each file, in at most 1 + `fix_retries` answers.  Limits
-    apply to each command: seconds, megabytes of memory and of files.
+    `archive` is the blob of the crate; without one, it is that of an earlier stage of the run. `files` are the Rust
+    files to change, empty for all modules of functions, `passes` the names of the passes to run. At most `max_checks`
+    runs of the tests, 0 for any number.  With a model group, a model proposes edits of each file, in at most
+    1 + `fix_retries` answers.  Limits apply to each command: seconds, megabytes of memory and of files.
     """
 
-    crate: str = ""
+    archive: str = ""
     files: Sequence[str] = field(default_factory=list)
     passes: Sequence[str] = field(default_factory=list)
     max_checks: int = 0

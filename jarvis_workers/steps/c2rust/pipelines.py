@@ -64,8 +64,6 @@ TRANSLATION = Stage(
     "translate", module=f"{STEPS}.translate_function", queue="translate", units="functions", missing=UNTRANSLATED
 )
 register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))
-OPTIONAL = tuple(stage._replace(optional=True) for stage in REPLACING)
-register_pipeline(RUN, (*READING, *OPTIONAL, *PLANNING, *BUILDING, TRANSLATION, *ENDING))
 register_pipeline(
     INTERFACE,
     (
@@ -74,11 +72,16 @@ register_pipeline(
         Stage("report", module=f"{STEPS}.deliver_interface", queue=CONTROL_QUEUE),
     ),
 )
+OPTIMIZATION = Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes")
 register_pipeline(
     OPTIMIZE,
     (
-        Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes"),
+        OPTIMIZATION,
         Stage("improve", module=f"{STEPS}.improve_files", queue="translate", units="files"),
         Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
     ),
+)
+OPTIONAL = tuple(stage._replace(optional=True) for stage in (*REPLACING, OPTIMIZATION))
+register_pipeline(
+    RUN, (*READING, *OPTIONAL[:-1], *PLANNING, *BUILDING, TRANSLATION, ENDING[0], OPTIONAL[-1], ENDING[1])
 )

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from jarvis_workers.steps.c2rust.optimize_options import OptimizeOptions
 from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
 from jarvis_workers.steps.c2rust.replace_options import ReplaceOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoveOptions(TranslateOptions, ReplaceOptions, PrepareOptions):
+class MoveOptions(TranslateOptions, ReplaceOptions, PrepareOptions, OptimizeOptions):
     """The options of all stages."""

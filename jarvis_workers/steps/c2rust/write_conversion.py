@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.bench.crate_archive import files_of, tar_of
 from jarvis_workers.c2rust.conversion import (
     BY_MODEL,
     Conversion,
@@ -11,6 +12,8 @@ from jarvis_workers.c2rust.conversion import (
     failures,
     is_unproven,
 )
+from jarvis_workers.c2rust.crate_metrics import crate_metrics, is_module
+from jarvis_workers.c2rust.optimization import PASSES
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.report.body import UncheckedUnit
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
@@ -31,11 +34,13 @@ from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import CRATE as CRATE_BLOB
 from jarvis_workers.steps.c2rust.merge_bodies import MERGED
 from jarvis_workers.steps.c2rust.merge_bodies import STEP as MERGE
+from jarvis_workers.steps.c2rust.optimize_crate import STEP as OPTIMIZE
 from jarvis_workers.steps.c2rust.options import decode_commands
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.translated_bodies import read_translated
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
+from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, read_passes
 from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, StageJob
@@ -43,6 +48,7 @@ from jarvis_workers.store.values import Claimed, Commit, StageJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
+STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, TRANSLATE, OPTIMIZE)
 # The names of the artifacts.
 CONVERSION, CRATE, PAGE = "conversion", "crate.tar", "report.html"
 STEP = "report"
@@ -57,6 +63,7 @@ class ConversionWork(NamedTuple):
     skeleton: tuple[StageJob, ...]
     merge: tuple[StageJob, ...]
     translations: tuple[StageJob, ...] = ()
+    passes: tuple[StageJob, ...] = ()
 
 
 plan = single_job(STEP, CONTROL_QUEUE, "write the report")
@@ -64,7 +71,7 @@ plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
     """Return the data for the report."""
-    stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, SKELETON, MERGE, TRANSLATE))
+    stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in STAGES)
     return ConversionWork(run, symbols.read(session, run.id), *stages)
 
 
@@ -75,9 +82,16 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
     conversion = _conversion(work, blobs)
     names = [read_result(blobs, one.result).blobs.get(CRATE_BLOB) for one in work.merge]
     crate = next(blobs.read(name) for name in names if name)
+    optimized: tuple[tuple[str, bytes], ...] = ()
+    if work.passes:
+        files = files_of(crate)
+        result = read_passes(blobs, tuple(PASSES), sum(map(is_module, files)), work.passes)
+        files |= files_of(result.steps[-1][1]) if result.steps else {}
+        crate, conversion = tar_of(files), replace(conversion, metrics=crate_metrics(files))
+        optimized = ((REPORT_FILE, result.report.model_dump_json(indent=1).encode()),)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
-    artifacts = ((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page))
+    artifacts = ((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page), *optimized)
     return Commit(not_checked=gaps, artifacts=artifacts)
 
 
