@@ -72,7 +72,7 @@ def deliver(
     functions = {item.slot: item for item in project.functions}
     items = [_exported(bodies[slot], functions[slot], c_files) for slot in bodies]
     items += [_exported(crate.globals[slot], item, c_files) for slot, item in variables.items()]
-    own = {item.name for item in items}
+    own = {item.name for item in items} | {functions[slot].rust_name for slot in crate.pruned}
     declarations = [text for name, text in sorted(crate.declarations.items()) if name not in own]
     documents = _documents(items, {**functions, **variables})
     tests = module_of(crate.tests[slot] for slot in bodies if slot in crate.tests)

@@ -39,9 +39,13 @@ class Translated(NamedTuple):
 
     @property
     def signature(self) -> str:
-        text = self.body.text if self.body else ""
-        match = FORWARDER.search(text) or SIGNATURE.search(text)
-        return " ".join(match[1].split()) if match else ""
+        return shown_signature(self.body.text) if self.body else ""
+
+
+def shown_signature(text: str) -> str:
+    """Return the signature of the forwarder in a text, or that of the function for C; "" without one."""
+    match = FORWARDER.search(text) or SIGNATURE.search(text)
+    return " ".join(match[1].split()) if match else ""
 
 
 @dataclass(frozen=True, slots=True)

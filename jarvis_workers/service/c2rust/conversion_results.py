@@ -33,7 +33,7 @@ from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
-from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
+from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
@@ -93,7 +93,7 @@ def export_conversion(
     conversion = read_conversion(store, blobs, run)
     files = _files(run.kind, conversion)
     if run.kind == RUN:
-        files |= _symbol_files(store, blobs, run)
+        files |= _symbol_files(store, blobs, run) | _planned_files(store, blobs, run)
         keep_edited(directory or directory_of(root), say)
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
@@ -115,9 +115,20 @@ def _files(kind: str, conversion: Conversion) -> dict[str, list[str]]:
     if kind == SKELETON:
         return {SIGNATURES: lines}
     if kind == PREPARE:
-        modules = {one.rust_name.removeprefix("r#"): one.module for one in conversion.functions if one.accepted}
-        return {SIGNATURES: lines, CRATE_PLAN: [plan_text(modules)]}
+        return _plan_files(conversion)
     return {SYMBOL_MAP: lines, PROGRESS: [_progress(conversion)]}
+
+
+def _plan_files(conversion: Conversion) -> dict[str, list[str]]:
+    signed = (one for one in conversion.functions if one.rust_signature)
+    modules = {one.rust_name.removeprefix("r#"): one.module for one in signed}
+    return {SIGNATURES: list(symbol_map_lines(conversion)), CRATE_PLAN: [plan_text(modules)]}
+
+
+def _planned_files(store: Store, blobs: Blobs, run: Run) -> dict[str, list[str]]:
+    """Return the files that `prepare` writes, from the artifact of a run with all stages."""
+    content = read_artifact(store, blobs, run, PLANNED)
+    return _plan_files(decode_conversion(content)) if content else {}
 
 
 def _progress(conversion: Conversion) -> str:

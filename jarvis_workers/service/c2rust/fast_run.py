@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jarvis_workers.c2rust.function_uses import function_uses
-from jarvis_workers.c2rust.library_plan import plan_of_files
+from jarvis_workers.c2rust.library_plan import LibraryPlan, plan_of_files
 from jarvis_workers.c2rust.optimization import PASSES
 from jarvis_workers.c2rust.plan_files import PlanFiles, read_crate_plan, read_signature_lines
 from jarvis_workers.c2rust.rust_names import KEYWORDS
@@ -168,7 +168,8 @@ def fast_request(
     """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
     options = _options(settings, plan, choice)
     archive = pack_project(source.path, settings.c2rust.build_disk_mb)
-    stated = (libraries_of(source.path), plan_of(source.path)) if choice.kind == TRANSPILE else ()
+    libraries = libraries_of(source.path) if choice.kind in (PREPARE, TRANSPILE) else b""
+    stated = (libraries, plan_of(source.path) if choice.kind == TRANSPILE else b"")
     given = FastInput(options, encode_commands(plan.commands), archive, *stated)
     request = project_request(settings, source, plan, choice.kind, executor, given, labels)
     if choice.libraries:
@@ -235,15 +236,17 @@ def _library_options(settings: "Settings", part: LibraryPart) -> dict[str, Any]:
 
 
 def libraries_of(root: Path) -> bytes:
-    """Return the LibraryPlan that the symbol files of a project state, b"" for none. Raises UsageError."""
+    """Return the LibraryPlan that the symbol files of a project state, b"" for none. Raises UsageError.
+
+    Functions that are missing in symbols.jsonl are left to the mechanical translation.
+    """
     directory = directory_of(root)
     files = [directory / name for name in (RAW_SYMBOLS, SYMBOLS)]
     if not all(path.is_file() for path in files):
         return b""
     raw, left = (read_symbol_file(path, root).graph for path in files)
-    if not any(one.replacement for one in left.symbols):
-        return b""
-    return plan_of_files(raw, function_uses(raw), left).model_dump_json().encode()
+    plan = plan_of_files(raw, function_uses(raw), left)
+    return plan.model_dump_json().encode() if plan != LibraryPlan() else b""
 
 
 def plan_of(root: Path) -> bytes:

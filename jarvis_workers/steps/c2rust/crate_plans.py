@@ -17,6 +17,8 @@ from jarvis_workers.paths import listing
 from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.library_plans import unneeded_functions
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.store.values import AGENT_QUEUE, NewJob
@@ -54,9 +56,13 @@ def read_stage_project(blobs: Blobs, earlier: StageHistory) -> Project:
     return read_project(unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, results)))
 
 
-def planned_functions(project: Project, only: Sequence[str]) -> Iterator[ProjectItem]:
-    """Yield the functions that get a Rust signature."""
-    return (one for one in project.functions if not one.refusal and not forward_refusal(one) and is_chosen(one, only))
+def planned_functions(
+    project: Project, options: FastOptions, earlier: StageHistory, blobs: Blobs
+) -> Iterator[ProjectItem]:
+    """Yield the functions that get a Rust signature, without those that need none because libraries replace others."""
+    unneeded, only = unneeded_functions(options, earlier, blobs), options.only
+    left = (one for one in project.functions if one.definition.key not in unneeded)
+    return (one for one in left if not one.refusal and not forward_refusal(one) and is_chosen(one, only))
 
 
 def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str], files: CrateModules) -> CrateModules:

@@ -53,7 +53,7 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     project = read_stage_project(blobs, earlier)
     with earlier.read() as session:
         graph = symbols.read(session, run.id)
-    items = list(planned_functions(project, PrepareOptions.of(run).only))
+    items = list(planned_functions(project, PrepareOptions.of(run), earlier, blobs))
     calls = _calls(graph, items)
     functions = [
         LayoutFunction(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from jarvis_workers.c2rust.library_plan import LibraryPlan
-from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 
@@ -24,3 +24,10 @@ def libraries_in(options: FastOptions, pruning: Iterable[str], blobs: Blobs) -> 
 def read_libraries(blobs: Blobs, name: str) -> LibraryPlan:
     """Return the plan in a blob; an empty one without a blob."""
     return LibraryPlan.model_validate_json(blobs.read(name)) if name else LibraryPlan()
+
+
+def unneeded_functions(options: FastOptions, earlier: StageHistory, blobs: Blobs) -> frozenset[str]:
+    """Return the keys of the functions about which no model is asked: only replaced functions need them, or no root."""
+    pruning = [one.result for one in earlier.outcomes(STEP) if one.result]
+    libraries = read_libraries(blobs, libraries_in(options, pruning, blobs))
+    return libraries.aside.union(libraries.pruned)

@@ -54,7 +54,7 @@ class SignatureWork:
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job for at most twenty functions of a file whose pointers can be passed in several ways."""
     project = read_stage_project(blobs, earlier)
-    items = list(planned_functions(project, PrepareOptions.of(run).only))
+    items = list(planned_functions(project, PrepareOptions.of(run), earlier, blobs))
     choices = propose_signatures(project.units)
     texts = read_c_texts(blobs, run.snapshot_id, {item.slot: _place(item) for item in items})
     uses = _uses(items, texts)

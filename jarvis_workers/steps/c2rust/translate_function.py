@@ -37,7 +37,7 @@ from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
 from jarvis_workers.steps.c2rust.compile_errors import error_report, error_summary, own_errors
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
-from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
+from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries, unneeded_functions
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import function_types
 from jarvis_workers.steps.c2rust.run_values import of_run
@@ -95,20 +95,18 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job for each function with a Rust signature that its tests or inputs can prove as strongly as wanted."""
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
     skeleton, options = decode_skeleton(blobs.read(name)), TranslateOptions.of(run)
-    pruned = _pruned(options, earlier, blobs)
-    for slot in sorted(skeleton.targets.keys() - pruned):
+    unneeded = _unneeded_slots(options, earlier, blobs)
+    for slot in sorted(skeleton.targets.keys() - unneeded):
         if options.proof == "built" or is_tested(skeleton, slot):
             payload = TranslatePayload(slot, name).to_json()
             label = skeleton.targets[slot].item.name
             yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
 
 
-def _pruned(options: TranslateOptions, earlier: StageHistory, blobs: Blobs) -> set[str]:
-    """Return the slots of the functions that need no translation if libraries replace others."""
-    libraries = read_libraries(blobs, libraries_in(options, _results(earlier.outcomes(PRUNE)), blobs))
-    skipped = libraries.pruned.keys() | libraries.aside
-    keys = _keys(blobs, _results(earlier.outcomes(SYMBOLS_STAGE))) if skipped else {}
-    return {slot for slot, key in keys.items() if key in skipped}
+def _unneeded_slots(options: TranslateOptions, earlier: StageHistory, blobs: Blobs) -> set[str]:
+    unneeded = unneeded_functions(options, earlier, blobs)
+    keys = _keys(blobs, _results(earlier.outcomes(SYMBOLS_STAGE))) if unneeded else {}
+    return {slot for slot, key in keys.items() if key in unneeded}
 
 
 def _results(jobs: Iterable[StageJob]) -> tuple[str, ...]:

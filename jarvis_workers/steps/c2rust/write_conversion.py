@@ -7,6 +7,7 @@ from jarvis_workers.bench.crate_archive import files_of, tar_of
 from jarvis_workers.c2rust.conversion import (
     BY_MODEL,
     Conversion,
+    FunctionResult,
     decode_conversion,
     encode_conversion,
     failures,
@@ -20,6 +21,7 @@ from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
+from jarvis_workers.c2rust.translation import shown_signature
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown, shown
 from jarvis_workers.pipeline.history import read_result
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 
 STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, TRANSLATE, OPTIMIZE)
 # The names of the artifacts.
-CONVERSION, CRATE, PAGE = "conversion", "crate.tar", "report.html"
+CONVERSION, CRATE, PAGE, PLANNED = "conversion", "crate.tar", "report.html", "planned"
 STEP = "report"
 
 
@@ -91,8 +93,21 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
         optimized = ((REPORT_FILE, result.report.model_dump_json(indent=1).encode()),)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
-    artifacts = ((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page), *optimized)
+    planned = ((PLANNED, encode_conversion(_planned(conversion, skeleton))),) if skeleton.targets else ()
+    artifacts = ((CONVERSION, encode_conversion(conversion)), (CRATE, crate), (PAGE, page), *optimized, *planned)
     return Commit(not_checked=gaps, artifacts=artifacts)
+
+
+def _planned(conversion: Conversion, skeleton: Skeleton) -> Conversion:
+    """Return a conversion with the planned signatures, as of a run that only plans them."""
+
+    def planned(one: FunctionResult) -> FunctionResult:
+        target = skeleton.targets.get(one.slot)
+        signature = shown_signature(target.item.text) if target else ""
+        plain = replace(one, rust_signature=signature, state="forwarded", proof="built" if target else "none")
+        return replace(plain, mapping=target.mapping if target else ())
+
+    return replace(conversion, functions=tuple(map(planned, conversion.functions)))
 
 
 def _conversion(work: ConversionWork, blobs: Blobs) -> Conversion:
