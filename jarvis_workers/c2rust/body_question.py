@@ -12,20 +12,21 @@ from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.crate_edits import signature
+from jarvis_workers.c2rust.shims import RAW_POINTER
 from jarvis_workers.source.lex import mask
 from jarvis_workers.source.rust.rust_items import RustItem, masked, read_items
 
 TYPES_MAX, DECLARATIONS_MAX, CODE_MAX = 12_000, 8_000, 60_000
 PROJECTS_MAX = 2
 WORD = re.compile(r"\b[A-Za-z_]\w*")
-RAW_POINTER = re.compile(r"\*\s*(?:const|mut)\b")
 
 
 class BodyQuestion(NamedTuple):
     """A function to translate: its name in Rust and its planned signature, and the untrusted texts of a prompt.
 
     `shim` is the function that C calls, which calls the translated one. `mechanical` is the mechanical translation, ""
-    if there is none. `libraries` says which items of crates replace the function with what it uses.
+    if there is none. `libraries` says which items of crates replace the function with what it uses. `safe` are the
+    signatures of safe functions that call functions of the library.
     """
 
     slot: str
@@ -38,6 +39,7 @@ class BodyQuestion(NamedTuple):
     declarations: str
     notes: str = ""
     libraries: str = ""
+    safe: str = ""
 
     @property
     def about(self) -> str:
@@ -98,6 +100,14 @@ def body_question(
         ),
         notes,
     )
+
+
+def safe_functions(question: BodyQuestion, wrappers: Mapping[str, str]) -> str:
+    """Return the signatures of the wrappers that a function may call; `wrappers` are by the name of what they wrap."""
+    mentioned = set(WORD.findall(f"{question.mechanical}\n{question.c}"))
+    chosen = (text for one, text in sorted(wrappers.items()) if one.removeprefix("r#") in mentioned)
+    heads = (text.partition(" {\n")[0].removeprefix("pub ") + ";" for text in chosen)
+    return _cut((head for head in heads if f"fn {question.name}(" not in head), DECLARATIONS_MAX)
 
 
 def mentioned_types(types: str, names: Collection[str]) -> str:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from jarvis_workers.c2rust.body_question import RAW_POINTER, BodyQuestion
+from jarvis_workers.c2rust.body_question import BodyQuestion
+from jarvis_workers.c2rust.shims import RAW_POINTER
 
 
 class RuleCondition(NamedTuple):

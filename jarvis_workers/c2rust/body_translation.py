@@ -231,7 +231,7 @@ def _refusal(report: GateReport, required: Proof) -> tuple[str, str]:
 
 def _task(agent: Agent, question: BodyQuestion, refused: str, failure: str) -> str:
     """Return the question, with the last refused body of another translator and its failure, if there is one."""
-    shown: Sequence[str] = ("head", "shim", "c", "mechanical", "types", "declarations", "libraries")
+    shown: Sequence[str] = ("head", "shim", "c", "mechanical", "types", "declarations", "libraries", "safe")
     texts = {name: getattr(question, name) for name in shown} | {
         "refused": refused[:BODY_SHOWN],
         "failure": failure,

@@ -72,7 +72,8 @@ def bench_crate(
 ) -> Files:
     """Return the files of the crate whose library replaces functions of C programs at startup.
 
-    `declarations` are those of all functions and globals of the project and its libraries. `symbols` are the symbols
+    `declarations` are those of all functions and globals of the project and its libraries, and functions that wrap
+    them. `symbols` are the symbols
     that the project defines; a program may contain only some of them.  `shapes` is the text of `shapes_text`.
     """
     files = {
@@ -120,8 +121,8 @@ def user_crate(
 ) -> Files:
     """Return the files of the user's crate, without the remaining C code.
 
-    `declarations` are those of symbols that are not in Rust. `documents` has the introductory lines of each module.
-    `tests` is the text of the test module, if there are any tests.
+    `declarations` are those of symbols that are not in Rust, and functions that wrap symbols. `documents` has the
+    introductory lines of each module. `tests` is the text of the test module, if there are any tests.
     """
     modules = defaultdict[str, list[CrateItem]](list)
     for item in items:
@@ -176,13 +177,16 @@ def export(item: CrateItem) -> str:
 
 
 def _extern_block(declarations: Iterable[str]) -> str:
-    lines = [f"    {line}" for one in declarations for line in one.splitlines()]
+    texts = list(declarations)
+    functions = [one for one in texts if one.endswith("}\n")]
+    lines = [f"    {line}" for one in texts if not one.endswith("}\n") for line in one.splitlines()]
     # Before Rust's own archives, which also define some functions of libm: the addresses of C's must be used.
     return (
         "use crate::types::*;\n\n"
         + '#[link(name = "m")]\nextern "C" {\n'
         + "".join(f"{line}\n" for line in lines)
         + "}\n"
+        + "".join(f"\n{one}" for one in functions)
     )
 
 

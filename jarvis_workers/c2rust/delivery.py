@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem, Program, user_crate
+from jarvis_workers.c2rust.direct_calls import link_calls
 from jarvis_workers.c2rust.golden_tests import module_of
 from jarvis_workers.c2rust.project import SEVERAL_PROGRAMS, Project, ProjectItem, is_main
 from jarvis_workers.c2rust.remainder import DIRECTORY, aliases, build_script, cut_functions
@@ -23,23 +24,24 @@ NO_NAMES: Mapping[str, Collection[str]] = MappingProxyType({})
 RESERVED_PROGRAMS = KEYWORDS | {"build", "core", "deps", "examples", "incremental", "std", "test"}
 
 
-NO_TESTS: Mapping[str, str] = MappingProxyType({})
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 class CrateText(NamedTuple):
     """The parts of the crate other than functions: types, declarations by Rust name, and tests by slot.
 
     `forwarded` means that the functions in Rust call their C originals, which stay. The functions `pruned`, by slot,
-    are left out.
+    are left out. `wrappers` are those that functions may call, by name.
     """
 
     name: str
     types: str
     declarations: Mapping[str, str]
     globals: Mapping[str, CrateItem]
-    tests: Mapping[str, str] = NO_TESTS
+    tests: Mapping[str, str] = NO_TEXTS
     forwarded: bool = False
     pruned: Collection[str] = ()
+    wrappers: Mapping[str, str] = NO_TEXTS
 
 
 class Delivery(NamedTuple):
@@ -72,14 +74,12 @@ def deliver(
     functions = {item.slot: item for item in project.functions}
     items = [_exported(bodies[slot], functions[slot], c_files) for slot in bodies]
     items += [_exported(crate.globals[slot], item, c_files) for slot, item in variables.items()]
-    own = {item.name for item in items} | {functions[slot].rust_name for slot in crate.pruned}
-    declarations = [text for name, text in sorted(crate.declarations.items()) if name not in own]
+    linked = link_calls(items, crate.wrappers)
+    declarations = [*_declarations(crate, linked.items, functions), *linked.wrappers]
     documents = _documents(items, {**functions, **variables})
     tests = module_of(crate.tests[slot] for slot in bodies if slot in crate.tests)
-    files = {
-        name: text.encode()
-        for name, text in user_crate(crate.name, crate.types, declarations, items, documents, programs, tests).items()
-    }
+    texts = user_crate(crate.name, crate.types, declarations, linked.items, documents, programs, tests)
+    files = {name: text.encode() for name, text in texts.items()}
     unit_files = {unit.file for unit in project.units}
     units = [one for one in commands if as_text(one.file) in c_files or one.file not in unit_files]
     if not units:
@@ -90,6 +90,12 @@ def deliver(
     whole, members = ([one for one in apart if (one.file in unit_files) is is_read] for is_read in (True, False))
     files["build.rs"] = build_script(whole, ("m",), programs, members, sorted(sources)).encode()
     return Delivery(files, programs, tuple(dict.fromkeys(as_text(unit.file) for unit in units)), uncut)
+
+
+def _declarations(crate: CrateText, items: Sequence[CrateItem], functions: Mapping[str, ProjectItem]) -> Iterator[str]:
+    """Yield the declarations of all symbols that are neither in Rust nor pruned."""
+    gone = {item.name for item in items} | {functions[slot].rust_name for slot in crate.pruned}
+    return (text for name, text in sorted(crate.declarations.items()) if name not in gone)
 
 
 def _documents(items: Sequence[CrateItem], originals: Mapping[str, ProjectItem]) -> dict[str, str]:

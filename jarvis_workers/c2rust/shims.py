@@ -5,6 +5,7 @@ parameters, and calls the Rust function.  A forwarder takes the place of the bod
 arguments back, and calls the C original.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -41,6 +42,7 @@ class ArgumentConversion(NamedTuple):
     claim: str
 
 
+RAW_POINTER = re.compile(r"\*\s*(?:const|mut)\b")
 UNCHANGED, UNSHARED = "nothing changes it during the call", "nothing else accesses it during the call"
 CSTR, UNINIT, SLICE = "core::ffi::CStr", "core::mem::MaybeUninit<{t}>", "core::slice::from_raw_parts"
 ELEMENTS = "match usize::try_from({{n}}) {{{{ Ok(n) if !{{a}}.is_null() => {0}({{a}}, n), _ => &{1}[] }}}}"
@@ -175,6 +177,41 @@ def shim_text(
         head = declaration(item.rust_name, type_, names).removeprefix("pub ").removesuffix(";")
     except ValueError:
         return None
+    passed = _passed(mappings, type_, names)
+    return TEXT.format(
+        head=f'pub unsafe extern "C" {head}',
+        checks="".join(_checks(mappings, type_, names)) if checked else "",
+        claims=passed.claims,
+        name=forwarder,
+        arguments=passed.arguments,
+        parameters=passed.parameters,
+        result=_result(type_, names),
+        symbol=ORIGINAL + item.slot,
+        original=original,
+        originals=passed.originals,
+    )
+
+
+def wrapper_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names, name: str) -> str:
+    """Return a safe function that calls a function of C, "" if its Rust signature has raw pointers."""
+    type_ = item.definition.type
+    passed, result = _passed(mappings, type_, names), _result(type_, names)
+    if RAW_POINTER.search(passed.parameters + result):
+        return ""
+    head, call = f"pub fn {name}({passed.parameters}){result}", f"crate::c::{item.rust_name}({passed.originals})"
+    return f"{head} {{\n    // SAFETY: its arguments are valid for the call.\n    unsafe {{ {call} }}\n}}\n"
+
+
+class PassedArguments(NamedTuple):
+    """The texts of a shim and its forwarder: claims, arguments of the Rust function, its parameters, those of C."""
+
+    claims: str
+    arguments: str
+    parameters: str
+    originals: str
+
+
+def _passed(mappings: Sequence[ParameterMapping], type_: CType, names: Names) -> PassedArguments:
     lengths = {one.length: number for number, one in enumerate(mappings) if one.kind in ("slice", "mut_slice")}
     claims, arguments, parameters, originals = "", list[str](), list[str](), list[str]()
     words = _names(mappings, names)
@@ -189,18 +226,11 @@ def shim_text(
         arguments.append(argument)
         originals.append(back)
         claims += f"    // SAFETY: as in C, a{number} {claim}.\n" if claim else ""
-    return TEXT.format(
-        head=f'pub unsafe extern "C" {head}',
-        checks="".join(_checks(mappings, type_, names)) if checked else "",
-        claims=claims,
-        name=forwarder,
-        arguments=", ".join(arguments),
-        parameters=", ".join(parameters),
-        result=f" -> {spelled(type_.target, names)}" if type_.target and type_.target.kind != "void" else "",
-        symbol=ORIGINAL + item.slot,
-        original=original,
-        originals=", ".join(originals),
-    )
+    return PassedArguments(claims, ", ".join(arguments), ", ".join(parameters), ", ".join(originals))
+
+
+def _result(type_: CType, names: Names) -> str:
+    return f" -> {spelled(type_.target, names)}" if type_.target and type_.target.kind != "void" else ""
 
 
 def _checks(mappings: Sequence[ParameterMapping], type_: CType, names: Names) -> Iterator[str]:

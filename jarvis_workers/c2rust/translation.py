@@ -44,7 +44,13 @@ class Translated(NamedTuple):
 
 def shown_signature(text: str) -> str:
     """Return the signature of the forwarder in a text, or that of the function for C; "" without one."""
-    match = FORWARDER.search(text) or SIGNATURE.search(text)
+    match = FORWARDER.search(text)
+    return " ".join(match[1].split()) if match else shim_signature(text)
+
+
+def shim_signature(text: str) -> str:
+    """Return the signature of the function for C in a text; "" without one."""
+    match = SIGNATURE.search(text)
     return " ".join(match[1].split()) if match else ""
 
 

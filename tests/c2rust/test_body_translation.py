@@ -8,7 +8,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Ask, Conversation
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks
-from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types
+from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, mentioned_types, safe_functions
 from jarvis_workers.c2rust.body_translation import (
     TranslatedBody,
     Translators,
@@ -88,6 +88,17 @@ def test_the_question_has_the_planned_signature_and_what_the_function_mentions()
     assert "struct pair" in found.types and "struct inner" in found.types
     assert "unrelated" not in found.types and "assert!" not in found.types
     assert question("int sum(void) { return 0; }").about != found.about == question().about
+
+
+def test_the_question_names_the_safe_functions_for_what_the_function_calls() -> None:
+    wrappers = {
+        name: f"pub fn rust_{name}(a: &[i32]) -> i32 {{\n    unsafe {{ crate::c::{name}() }}\n}}\n"
+        for name in ("twice", "sum", "other")
+    }
+    safe = safe_functions(question(), wrappers)
+    assert safe == "fn rust_twice(a: &[i32]) -> i32;", "not itself, and nothing that it does not mention"
+    _, (task,) = ask(question()._replace(safe=safe), [RIGHT], [outcome(PASSED)])
+    assert "mark|fn rust_twice(a: &[i32]) -> i32;" in task
 
 
 def test_comments_of_c_allow_nothing() -> None:

@@ -23,7 +23,7 @@ from jarvis_workers.steps.c2rust.check_bodies import run_gates
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, first_error
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, MergeWork, function_types
 from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
-from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations, checked_bench, project_bench
+from jarvis_workers.steps.c2rust.skeleton import Skeleton, checked_bench, project_bench, with_all_declared
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
 
@@ -82,9 +82,9 @@ def _gates(
     static = {edit.slot: edit.gates() for edit in edits}
     formed = [edit for edit in edits if all(gate.passed for gate in static[edit.slot])]
     changed = {edit.slot: skeleton.bodies[edit.slot]._replace(text=edit.text) for edit in formed}
-    declarations = all_declarations(skeleton)
-    checks = check_bodies(bench, skeleton.types, list(declarations.values()), {**skeleton.bodies, **changed})
-    built = replace(skeleton, bodies=checks.bodies, declarations=declarations)
+    declared = with_all_declared(skeleton)
+    checks = check_bodies(bench, skeleton.types, declared.declared, {**skeleton.bodies, **changed})
+    built = replace(declared, bodies=checks.bodies)
     bench.write_crate(built.crate)
     passed, messages = bench.build_library()
     if not passed:

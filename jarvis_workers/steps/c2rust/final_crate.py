@@ -132,7 +132,9 @@ def _delivery(
     tests = golden_tests(sources.project, calls)
     linked = sources.linked()
     variables = {slot: item for slot, item in skeleton.globals.items() if slot not in linked}
-    text = CrateText(sources.name, skeleton.types, skeleton.declarations, variables, tests, forwarded, pruned)
+    text = CrateText(
+        sources.name, skeleton.types, skeleton.declarations, variables, tests, forwarded, pruned, skeleton.wrappers
+    )
     return deliver(
         sources.project,
         text,

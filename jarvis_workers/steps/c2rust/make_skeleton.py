@@ -14,7 +14,7 @@ from jarvis_workers.c2rust.conversion import Cause, FunctionResult
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import place_functions, read_project
-from jarvis_workers.c2rust.shims import forwarder_names
+from jarvis_workers.c2rust.shims import forwarder_names, wrapper_text
 from jarvis_workers.c2rust.signature_answer import passed_parameters
 from jarvis_workers.c2rust.translation import (
     NOT_CHOSEN,
@@ -138,7 +138,13 @@ def _targets(forwarded: TranslatedProject, translated: TranslatedProject) -> dic
     forwarders, own = forwarder_names(names), forwarder_names(names, "rust_")
     found = ((one, one.item.rust_name) for one in forwarded.functions if one.body)
     return {
-        one.item.slot: TranslationTarget(one.crate_item(), forwarders[name], own[name], passed_parameters(one.mappings))
+        one.item.slot: TranslationTarget(
+            one.crate_item(),
+            forwarders[name],
+            own[name],
+            passed_parameters(one.mappings),
+            wrapper_text(one.item, one.mappings, forwarded.names[one.item.unit.file], own[name]),
+        )
         for one, name in found
     }
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, Projec
 from jarvis_workers.c2rust.conversion import FunctionResult, PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
 from jarvis_workers.c2rust.inputs import CallPlan
+from jarvis_workers.c2rust.translation import shim_signature
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
@@ -41,13 +42,15 @@ class SuiteBaseline:
 class TranslationTarget(NamedTuple):
     """A function for a model to translate: its shim with its forwarder, and how its parameters are passed.
 
-    `forwarder` and `name` are free names: of the forwarder, and of the function that the model writes.
+    `forwarder` and `name` are free names: of the forwarder, and of the function that the model writes. `wrapper` is
+    the safe function of this name with which other functions call it, "" if there is none.
     """
 
     item: CrateItem
     forwarder: str
     name: str
     mapping: tuple[PassedParameter, ...]
+    wrapper: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class Skeleton:
     """The state of a conversion before its gates.
 
     `functions` are all functions of the project, `bodies` those with a body, by slot; `called` are the slots that the
-    tests call, `targets` the functions with a Rust signature for a model to translate.
+    tests call, `targets` the functions with a Rust signature for a model to translate. `wrappers` are those of the
+    targets, by name, if the declarations are complete.
     """
 
     functions: tuple[FunctionResult, ...]
@@ -70,6 +74,12 @@ class Skeleton:
     globals: Mapping[str, CrateItem] = field(default_factory=dict)
     inputs: Mapping[str, UsableInputs] = field(default_factory=dict)
     targets: Mapping[str, TranslationTarget] = field(default_factory=dict)
+    wrappers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def declared(self) -> list[str]:
+        """The declarations and wrappers."""
+        return [*self.declarations.values(), *self.wrappers.values()]
 
     @property
     def suite_limits(self) -> dict[str, float]:
@@ -82,9 +92,7 @@ class Skeleton:
     @property
     def crate(self) -> Files:
         """The crate for the gates."""
-        return bench_crate(
-            self.types, self.declarations.values(), list(self.bodies.values()), self.symbols, self.shapes
-        )
+        return bench_crate(self.types, self.declared, list(self.bodies.values()), self.symbols, self.shapes)
 
 
 _ADAPTER = TypeAdapter(Skeleton)
@@ -102,11 +110,19 @@ def decode_skeleton(content: bytes) -> Skeleton:
 
 def all_declarations(skeleton: Skeleton) -> dict[str, str]:
     """Return declarations of all functions, since a new body may call functions that no mechanical one calls."""
-    found = (one for one in skeleton.functions if one.rust_signature)
+    shims = {one.item.name: (slot, shim_signature(one.item.text)) for slot, one in skeleton.targets.items()}
+    own = {one.rust_name: (one.slot, one.rust_signature) for one in skeleton.functions if one.rust_signature}
     declared = {
-        one.rust_name: f'#[link_name = "{one.slot}"]\npub {PARAMETER_MUT.sub("", one.rust_signature)};' for one in found
+        name: f'#[link_name = "{slot}"]\npub {PARAMETER_MUT.sub("", signature)};'
+        for name, (slot, signature) in {**shims, **own}.items()
     }
     return {**declared, **skeleton.declarations}
+
+
+def with_all_declared(skeleton: Skeleton) -> Skeleton:
+    """Return the skeleton with declarations and wrappers for any body."""
+    wrappers = {one.name: one.wrapper for one in skeleton.targets.values() if one.wrapper}
+    return replace(skeleton, declarations=all_declarations(skeleton), wrappers=wrappers)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jarvis_workers.c2rust.body_question import BodyQuestion, body_question
+from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, safe_functions
 from jarvis_workers.c2rust.body_review import reviewer
 from jarvis_workers.c2rust.body_translation import (
     GATES_TOOL,
@@ -48,6 +48,7 @@ from jarvis_workers.steps.c2rust.skeleton import (
     checked_bench,
     decode_skeleton,
     project_bench,
+    with_all_declared,
 )
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
@@ -172,7 +173,10 @@ def question_of(
     """Return the question for a function with its C text; `declarations` are all of the skeleton."""
     target, body = skeleton.targets[slot], skeleton.bodies.get(slot)
     mechanical = body.text if body else ""
-    return body_question(target.item, target.forwarder, target.name, c, mechanical, skeleton.types, declarations, notes)
+    wrappers = {one.item.name: one.wrapper for one in skeleton.targets.values() if one.wrapper}
+    named = target.item, target.forwarder, target.name
+    question = body_question(*named, c, mechanical, skeleton.types, declarations, notes)
+    return question._replace(safe=safe_functions(question, wrappers))
 
 
 @of_run
@@ -223,11 +227,7 @@ def check_body(found: Translation, options: TranslateOptions, resources: Resourc
     """Run the gates on a body. Raises StepFailed if they cannot run."""
     slot = found.question.slot
     item = found.question.item(found.skeleton.targets[slot].item, text)
-    skeleton = replace(
-        found.skeleton,
-        bodies={**found.skeleton.bodies, slot: item},
-        declarations=all_declarations(found.skeleton),
-    )
+    skeleton = replace(with_all_declared(found.skeleton), bodies={**found.skeleton.bodies, slot: item})
     with GATES, project_bench(resources, options) as bench, checked_bench(resources, options) as checked:
         bench.write_crate(skeleton.crate)
         passed, messages = bench.build_library()

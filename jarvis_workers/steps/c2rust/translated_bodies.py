@@ -10,7 +10,7 @@ from jarvis_workers.c2rust.crate import function_of
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.skeleton import Skeleton, all_declarations
+from jarvis_workers.steps.c2rust.skeleton import Skeleton, with_all_declared
 from jarvis_workers.store.values import StageJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 
@@ -56,7 +56,7 @@ def with_bodies(skeleton: Skeleton, bodies: Mapping[str, TranslatedBody]) -> Ske
     accepted = {slot: skeleton.targets[slot].item._replace(text=one.text) for slot, one in bodies.items() if one.text}
     if not accepted:
         return skeleton
-    return replace(skeleton, bodies={**skeleton.bodies, **accepted}, declarations=all_declarations(skeleton))
+    return replace(with_all_declared(skeleton), bodies={**skeleton.bodies, **accepted})
 
 
 def without_texts(
