@@ -57,10 +57,10 @@ class BenchLimits(NamedTuple):
     memory_mb: float = 4096
     disk_mb: float = 8192
 
-    def of(self, seconds: float) -> SandboxLimits:
+    def of(self, seconds: float, cpu_seconds: float = inf) -> SandboxLimits:
         return SandboxLimits(
             wall_seconds=seconds,
-            cpu_seconds=max(1, int(seconds)),
+            cpu_seconds=max(1, int(min(seconds, cpu_seconds))),
             memory_bytes=int(self.memory_mb * MEGABYTE),
             processes=512,
             file_bytes=int(self.disk_mb * MEGABYTE),
@@ -68,6 +68,16 @@ class BenchLimits(NamedTuple):
             scratch_bytes=int(self.disk_mb * MEGABYTE),
             output_bytes=OUTPUT_BYTES,
         )
+
+
+class CommandLimit(NamedTuple):
+    """Limits of a test: seconds of wall-clock time, and of CPU time of each of its processes."""
+
+    seconds: float = inf
+    cpu_seconds: float = inf
+
+
+UNLIMITED = CommandLimit()
 
 
 class ProjectBuild(NamedTuple):
@@ -208,17 +218,19 @@ class ProjectBench:
         Raises StepFailed.
         """
         command = ["sh", "-c", script, "sh", *words]
-        done = self._run(self.place / WORK, {"PATH": PATH}, command, self.limits.build_seconds, None)
+        done = self._run(self.place / WORK, {"PATH": PATH}, command, CommandLimit(self.limits.build_seconds))
         if done.failure:
             raise StepFailed(f"the source tree cannot be copied: {done.failure}: {done.output[-TAIL:]!r}")
         return done.output
 
-    def test(self, command: str, environment: Mapping[str, str], seconds: float = inf) -> CommandResult:
+    def test(self, command: str, environment: Mapping[str, str], limit: CommandLimit = UNLIMITED) -> CommandResult:
         """Run a test command of the project in the built tree, with variables for the slot runtime."""
         self.restore()
-        return self.run(command, environment, min(seconds, self.limits.test_seconds))
+        return self.run(command, environment, min(limit.seconds, self.limits.test_seconds), limit.cpu_seconds)
 
-    def run(self, command: str, environment: Mapping[str, str], seconds: float) -> CommandResult:
+    def run(
+        self, command: str, environment: Mapping[str, str], seconds: float, cpu_seconds: float = inf
+    ) -> CommandResult:
         """Run a command in the project, with the compilers that insert slots."""
         log = self.place / HOME / LOG
         log.unlink(missing_ok=True)
@@ -231,7 +243,7 @@ class ProjectBench:
             "JARVIS_C2RUST_LOG": str(log),
             **environment,
         }
-        return self._run(self.place / WORK / PROJECT, variables, words, seconds, log)
+        return self._run(self.place / WORK / PROJECT, variables, words, CommandLimit(seconds, cpu_seconds), log)
 
     def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
         """Replace the files of the crate, which are read-only in the sandbox; unchanged files keep their times."""
@@ -251,7 +263,7 @@ class ProjectBench:
         fallback = self.library.with_name(FALLBACK_LIBRARY)
         compiled = f"cc -shared -fPIC -w -Wl,-soname,{FALLBACK_LIBRARY} {FALLBACK}"
         command = ["sh", "-c", f'mkdir -p "$0" && {compiled} -o "$1"', str(fallback.parent), str(fallback)]
-        done = self._run(self.place / CRATE, {"PATH": self._path}, command, self.limits.build_seconds, None)
+        done = self._run(self.place / CRATE, {"PATH": self._path}, command, CommandLimit(self.limits.build_seconds))
         if done.failure:
             return False, (CargoMessage("error", "", f"{FALLBACK}: {done.failure}: {done.output[-TAIL:]!r}"),)
         return self.cargo("build", flags=f"{RUST_FLAGS} -C link-arg={fallback}")[:2]
@@ -269,19 +281,24 @@ class ProjectBench:
         }
         cargo = ["cargo", *words, "--offline", "--message-format=json"]
         command = ["sh", "-c", 'rm -f "$0" && exec "$@"', str(self.library), *cargo]
-        done = self._run(self.place / CRATE, variables, command, self.limits.build_seconds, None)
+        done = self._run(self.place / CRATE, variables, command, CommandLimit(self.limits.build_seconds))
         messages = tuple(read_messages(done.output))
         if done.failure and not any(message.level == "error" for message in messages):
             messages = (*messages, CargoMessage("error", "", f"cargo: {done.failure}: {done.output[-TAIL:]!r}"))
         return not done.failure, messages, done.seconds
 
     def _run(
-        self, directory: Path, variables: Mapping[str, str], words: Sequence[str], seconds: float, log: Path | None
+        self,
+        directory: Path,
+        variables: Mapping[str, str],
+        words: Sequence[str],
+        limit: CommandLimit,
+        log: Path | None = None,
     ) -> CommandResult:
         assignments = [f"{name}={value}" for name, value in variables.items()]
         script = 'cd "$1" && shift && exec env "$@" 2>&1'
         argv = ["sh", "-c", script, "sh", str(directory), *assignments, *words]
-        outcome = self._box.run(argv, limits=self.limits.of(seconds))
+        outcome = self._box.run(argv, limits=self.limits.of(*limit))
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
             raise StepFailed(f"not enough free {outcome.reason.replace('free ', '')} on this machine to build and test")
         output = outcome.stdout + outcome.stderr

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from jarvis_workers.bench.project_bench import (
     CRATE,
     TARGET,
     BenchLimits,
+    CommandLimit,
     CommandResult,
     ProjectBench,
     ProjectBuild,
@@ -193,6 +195,14 @@ def test_a_test_does_not_see_what_another_changed(bench: ProjectBench) -> None:
     commands = ["test ! -e check.log && make test", "rm words.h && mkdir check.log", "ln -sf / Makefile && rm -r *"]
 
     assert [bench.test(command, {}).failure for command in [*commands, *commands, "make test"]] == [""] * 7
+
+
+def test_a_test_that_uses_its_cpu_time_is_stopped(bench: ProjectBench) -> None:
+    began = time.monotonic()
+    done = bench.test("make test && while :; do :; done", {}, CommandLimit(600, 1))
+
+    assert done.failure
+    assert time.monotonic() - began < 300
 
 
 def test_coverage_tells_which_lines_tests_run(benches: Path, project: ProjectBuild) -> None:

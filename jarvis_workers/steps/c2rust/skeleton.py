@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from jarvis_workers.bench.line_coverage import measure_coverage
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.bench.project_bench import BenchLimits, CommandLimit, ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.conversion import FunctionResult, PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
 from jarvis_workers.c2rust.inputs import CallPlan
@@ -25,7 +25,8 @@ from jarvis_workers.toolchain.temporary import temporary_directory
 
 # The name of the blob.
 SKELETON = "skeleton"
-LEAST_SECONDS, SLOWER = 60, 20
+# A busy machine stretches seconds, not CPU seconds.
+LEAST_SECONDS, LEAST_CPU_SECONDS, SLOWER = 60, 10, 20
 PARAMETER_MUT = re.compile(r"(?<![*&])\bmut (?=(?:r#)?\w+:)")
 
 
@@ -82,12 +83,14 @@ class Skeleton:
         return [*self.declarations.values(), *self.wrappers.values()]
 
     @property
-    def suite_limits(self) -> dict[str, float]:
-        """The wall-clock limit of each test command in seconds.
-
-        A test that exceeds it is treated as an infinite loop.
-        """
-        return {suite.command: LEAST_SECONDS + SLOWER * suite.wall_seconds for suite in self.suites}
+    def suite_limits(self) -> dict[str, CommandLimit]:
+        """The limits of each test command; a test that exceeds one is treated as an infinite loop."""
+        return {
+            suite.command: CommandLimit(
+                LEAST_SECONDS + SLOWER * suite.wall_seconds, LEAST_CPU_SECONDS + SLOWER * suite.wall_seconds
+            )
+            for suite in self.suites
+        }
 
     @property
     def crate(self) -> Files:

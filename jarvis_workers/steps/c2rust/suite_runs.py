@@ -3,11 +3,17 @@
 import platform
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from math import inf
 from time import monotonic
 from types import MappingProxyType
 
-from jarvis_workers.bench.project_bench import FALLBACK_LIBRARY, LIMIT, CommandResult, ProjectBench
+from jarvis_workers.bench.project_bench import (
+    FALLBACK_LIBRARY,
+    LIMIT,
+    UNLIMITED,
+    CommandLimit,
+    CommandResult,
+    ProjectBench,
+)
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
@@ -34,7 +40,7 @@ class BenchSuites:
         self,
         bench: ProjectBench,
         commands: Sequence[str],
-        limits: Mapping[str, float] = MappingProxyType({}),
+        limits: Mapping[str, CommandLimit] = MappingProxyType({}),
         checked: ProjectBench | None = None,
     ) -> None:
         self._bench, self._commands, self._limits, self._checked = bench, commands, limits, checked
@@ -48,7 +54,7 @@ class BenchSuites:
         environment = {f"{VARIABLE}{name}": value for name, value in variables.items() if value}
         seconds, logs, failure = 0.0, list[bytes](), ""
         for command in self._commands:
-            done = self._bench.test(command, environment, inf if shadow else self._limits.get(command, inf))
+            done = self._bench.test(command, environment, UNLIMITED if shadow else self._limits.get(command, UNLIMITED))
             seconds += done.seconds
             logs.append(done.log)
             if done.failure:
