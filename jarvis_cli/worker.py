@@ -38,7 +38,7 @@ def start(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option("--concurrency", "-c", min=1, metavar="NUMBER", help="Processes of the scan pool."),
+        typer.Option("--concurrency", "-c", min=1, metavar="NUMBER", help="Processes of the pools scan and build, and for each 16 conversations of translate."),
     ] = None,
     metrics_port: Annotated[
         int | None,

@@ -25,7 +25,7 @@ def copied(place: Path) -> Path:
 def arguments(command: str, project: Path, crate: Path, *more: str) -> list[str]:
     """Return the arguments of a command that converts the library."""
     words = ["c2rust", command, "-q", "-p", str(project), "--build", "make", "--test", "make test"]
-    return [*words, *more, "-o", str(crate)]
+    return [*words, *more, "--crate-dir", str(crate)]
 
 
 def results(project: Path, crate: Path, environ: Mapping[str, str]) -> dict[str, object]:

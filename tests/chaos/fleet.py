@@ -131,10 +131,10 @@ class Fleet:
         places = [self.home / "desk" / "stderr", *(worker.said for worker in self.workers)]
         return "\n".join(f"{place}:\n{place.read_text()}" for place in places if place.exists())
 
-    def wait(self, code: int) -> None:
-        """Wait for the command that waits for the run."""
+    def wait(self, code: int, seconds: float = PATIENCE_SECONDS) -> None:
+        """Wait for the command that waits for the run, for some seconds of an idle machine."""
         assert self.waiting is not None
-        assert self.waiting.wait(PATIENCE_SECONDS * crowd()) == code, self.said()
+        assert self.waiting.wait(seconds * crowd()) == code, self.said()
 
     def catch(self, fault: str) -> list[psutil.Process]:
         """Stop a process in the middle of a job; return the parent of its worker, its pool and the process."""
