@@ -38,7 +38,13 @@ def start(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option("--concurrency", "-c", min=1, metavar="NUMBER", help="Processes of the pools scan and build, and for each 16 conversations of translate."),
+        typer.Option(
+            "--concurrency",
+            "-c",
+            min=1,
+            metavar="NUMBER",
+            help="Processes of the pools scan and build; for each of them, translate has 16 conversations.",
+        ),
     ] = None,
     metrics_port: Annotated[
         int | None,

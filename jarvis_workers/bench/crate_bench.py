@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.bench.crate_archive import tar_of
-from jarvis_workers.bench.project_bench import (
-    PROJECT,
-    TARGET,
-    BenchLimits,
-    ProjectBench,
-    ProjectBuild,
-    open_bench,
-)
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import PROJECT, TARGET, ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import PATH

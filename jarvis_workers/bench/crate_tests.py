@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.bench.project_bench import BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.interface_result import CrateOutcome, CrateTest
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import HOME, WORK

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from jarvis_workers.bench.project_bench import PROJECT, BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import PROJECT, ProjectBuild, open_bench
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.limits import Tier

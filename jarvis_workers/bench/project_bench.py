@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 from jarvis_workers.bench.compiler_wrappers import FLAGS, PACKAGE, WRAPPERS, BuildKind, write_wrappers
 from jarvis_workers.bench.lease import leased_directory
+from jarvis_workers.bench.limits import UNLIMITED, BenchLimits, CommandLimit
 from jarvis_workers.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, MEGABYTE, CommandOutcome, SandboxLimits, Tier
+from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
@@ -36,7 +37,6 @@ RUST_FLAGS = (
     "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed -C link-arg=-Wl,-rpath,$ORIGIN"
 )
 FALLBACK_LIBRARY = "libfallback.so"
-OUTPUT_BYTES = 64_000_000
 LOG_BYTES = 64_000_000
 TAIL = 300
 LIMIT = "stopped at its limit"
@@ -47,37 +47,6 @@ ROOT_MODULE = "src/lib.rs"
 # variable.
 CONTENT = "JARVIS_CRATE_CONTENT"
 REBUILD = f'\nconst _: Option<&str> = option_env!("{CONTENT}");\n'
-
-
-class BenchLimits(NamedTuple):
-    """Limits of commands: seconds of a build and of a test, and megabytes of memory and of files."""
-
-    build_seconds: float = 1800
-    test_seconds: float = 600
-    memory_mb: float = 4096
-    disk_mb: float = 8192
-
-    def of(self, seconds: float, cpu_seconds: float = inf) -> SandboxLimits:
-        return SandboxLimits(
-            wall_seconds=seconds,
-            cpu_seconds=max(1, int(min(seconds, cpu_seconds))),
-            memory_bytes=int(self.memory_mb * MEGABYTE),
-            processes=512,
-            file_bytes=int(self.disk_mb * MEGABYTE),
-            files=1024,
-            scratch_bytes=int(self.disk_mb * MEGABYTE),
-            output_bytes=OUTPUT_BYTES,
-        )
-
-
-class CommandLimit(NamedTuple):
-    """Limits of a test: seconds of wall-clock time, and of CPU time of each of its processes."""
-
-    seconds: float = inf
-    cpu_seconds: float = inf
-
-
-UNLIMITED = CommandLimit()
 
 
 class ProjectBuild(NamedTuple):

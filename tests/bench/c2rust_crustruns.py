@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.project import Project, is_main, read_project
 from jarvis_workers.c2rust.translation import translate_project

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.gates import LEAST_INPUTS
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust.input_runs import UsableInputs, find_usable

@@ -22,7 +22,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from jarvis_workers.bench.project_bench import PROJECT, TARGET, BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import PROJECT, TARGET
 from jarvis_workers.c2rust.conversion import GateOutcome
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.gates import GateReport, SuiteRun, judge_differences
@@ -66,7 +67,8 @@ class MutantVerdict(NamedTuple):
     """The gate results of a mutant: the gate that refuses it, or "", with the failure or why nothing is compared.
 
     `run` states whether the tests execute its line. `calls` and `inputs` count the compared calls of the tests and with
-    generated arguments. An `equivalent` mutant has the same object code as the unchanged body.
+    generated arguments. An `equivalent` mutant has the same object code as the unchanged body. `name` is the name of
+    the function in C, `body` the mutant in Rust.
     """
 
     library: str
@@ -79,6 +81,8 @@ class MutantVerdict(NamedTuple):
     calls: int
     inputs: int = 0
     equivalent: bool = False
+    name: str = ""
+    body: str = ""
 
 
 def measure(
@@ -250,7 +254,8 @@ def _verdict(library: TranslatedLibrary, mutant: Mutant, doubled: SuiteRun | Non
         difference = _difference(library, slot, doubled.log)
         gate, detail = "shadow" if difference else "", difference or doubled.unshadowed.get(slot, "") or doubled.failure
         calls = doubled.compared.get(slot, 0)
-    return MutantVerdict(library.name, slot, mutant.place, mutant.mutation.text, run, gate, detail, calls)
+    about = library.name, slot, mutant.place, mutant.mutation.text
+    return MutantVerdict(*about, run, gate, detail, calls, name=item.definition.name, body=mutant.body.text)
 
 
 def _difference(library: TranslatedLibrary, slot: str, log: str) -> str:

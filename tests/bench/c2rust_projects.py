@@ -9,8 +9,9 @@ from random import Random
 from time import monotonic
 from typing import NamedTuple
 
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.line_coverage import measure_coverage
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls

@@ -13,7 +13,8 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import TypeVar
 
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.shims import forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings

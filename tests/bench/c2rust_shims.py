@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.bench.project_bench import BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project

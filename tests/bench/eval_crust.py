@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from jarvis_workers.bench.crate_tests import crate_outcome
-from jarvis_workers.bench.project_bench import BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.interface_question import interface_files
 from jarvis_workers.c2rust.interface_result import unsafe_lines
 from jarvis_workers.source.rust.rust_items import masked, read_items

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal

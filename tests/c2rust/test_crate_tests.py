@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.bench.crate_tests import crate_outcome, judge_tests
-from jarvis_workers.bench.project_bench import BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.interface_result import CrateTest, unsafe_lines
 from jarvis_workers.sandbox.limits import CommandOutcome
 from tests.servers import require

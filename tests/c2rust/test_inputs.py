@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.programs import find_programs
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.c2rust.gates import InputRun
 from jarvis_workers.c2rust.input_sources import InputSources, SetupFunction

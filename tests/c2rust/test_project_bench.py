@@ -9,17 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.bench.limits import BenchLimits, CommandLimit
 from jarvis_workers.bench.line_coverage import measure_coverage
-from jarvis_workers.bench.project_bench import (
-    CRATE,
-    TARGET,
-    BenchLimits,
-    CommandLimit,
-    CommandResult,
-    ProjectBench,
-    ProjectBuild,
-    open_bench,
-)
+from jarvis_workers.bench.project_bench import CRATE, TARGET, CommandResult, ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sandbox.confine import WORK

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.project_bench import BenchLimits, ProjectBuild, open_bench
+from jarvis_workers.bench.limits import BenchLimits
+from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project, forwarder_names
 from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings

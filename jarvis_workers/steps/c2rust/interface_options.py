@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jarvis_workers.bench.project_bench import BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.conversations.options import ConversationOptions
 
 

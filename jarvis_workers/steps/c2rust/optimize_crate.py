@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.bench.crate_archive import files_of, tar_of
 from jarvis_workers.bench.crate_bench import CargoRun, CrateBench, open_crate_bench
-from jarvis_workers.bench.project_bench import BenchLimits
+from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.c2rust.crate_metrics import is_module
 from jarvis_workers.c2rust.optimization import PASSES, OptimizeReport

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from jarvis_workers.bench.limits import BenchLimits, CommandLimit
 from jarvis_workers.bench.line_coverage import measure_coverage
-from jarvis_workers.bench.project_bench import BenchLimits, CommandLimit, ProjectBench, ProjectBuild, open_bench
+from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.conversion import FunctionResult, PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
 from jarvis_workers.c2rust.inputs import CallPlan

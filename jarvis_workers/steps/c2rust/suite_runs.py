@@ -6,14 +6,8 @@ from functools import partial
 from time import monotonic
 from types import MappingProxyType
 
-from jarvis_workers.bench.project_bench import (
-    FALLBACK_LIBRARY,
-    LIMIT,
-    UNLIMITED,
-    CommandLimit,
-    CommandResult,
-    ProjectBench,
-)
+from jarvis_workers.bench.limits import UNLIMITED, CommandLimit
+from jarvis_workers.bench.project_bench import FALLBACK_LIBRARY, LIMIT, CommandResult, ProjectBench
 from jarvis_workers.c2rust.crate import SHAPES
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, NO_INPUTS, InputRun, SuiteRun
 from jarvis_workers.c2rust.shadow_log import MOST_DIFFERENCES, confirmed_in, read_shadow_log
