@@ -19,7 +19,8 @@ from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.shims import forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust.make_skeleton import _skeleton, _targets, check_bodies
+from jarvis_workers.steps.c2rust.make_skeleton import _skeleton, _targets
+from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.steps.c2rust.skeleton import all_declarations, decode_skeleton, encode_skeleton
 from jarvis_workers.steps.c2rust.translate_function import question_of
 from tests.bench.c2rust_projects import COMMANDS, MOST_MEGABYTES, read_library
@@ -44,8 +45,8 @@ def main() -> None:
         build = ProjectBuild(archive, commands.configure, commands.build, (), commands.tests)
         with open_bench(data, build, LIMITS) as bench:
             texts: dict[str, CrateItem] = {one.item.slot: one.crate_item() for one in forwarded.functions if one.body}
-            declarations = list(forwarded.declarations().values())
-            checks = measured("cargo check", lambda: check_bodies(bench, forwarded.types, declarations, texts))
+            all_declared = list(forwarded.declarations().values())
+            checks = measured("cargo check", lambda: check_bodies(bench, forwarded.types, all_declared, texts))
             print(f"{len(texts)} functions with a signature, {len(checks.errors)} rejected")
             skeleton = _skeleton(translated, bench, (), _targets(forwarded, translated))
         encoded = measured("encode", lambda: encode_skeleton(skeleton))
