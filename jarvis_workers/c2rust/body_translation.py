@@ -23,8 +23,9 @@ from jarvis_workers.c2rust.body_form import body_problem
 from jarvis_workers.c2rust.body_question import BodyQuestion
 from jarvis_workers.c2rust.body_review import numbered_issues, review_body
 from jarvis_workers.c2rust.body_rules import applicable_rules
-from jarvis_workers.c2rust.conversion import GateOutcome, Proof, Review, proof_of, suffices
+from jarvis_workers.c2rust.conversion import GateOutcome, PassedParameter, Proof, Review, proof_of, suffices
 from jarvis_workers.c2rust.gates import GateReport
+from jarvis_workers.c2rust.signature_changes import SignatureChange
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.tools.registry import Toolbox
@@ -41,13 +42,18 @@ class BodyAnswer(BaseModel):
     """The answer of a model."""
 
     rust: str = Field(description="The whole function in Rust.")
+    change_signature: SignatureChange | None = Field(
+        None,
+        description="Only if parameters should be passed in another way; `rust` has the given signature all the same.",
+    )
 
 
 class TranslatedBody(NamedTuple):
     """The result for a function: the accepted text with its gates and signature, or "" with the reason.
 
     `attempts` is the number of answers, `failed` has the gates that refused them. `checked` is false if the
-    conversation ended early.  `reviews` are those of the accepted text.
+    conversation ended early.  `reviews` are those of the accepted text.  `change` are the parameters of another
+    signature that the model asks for.
     """
 
     slot: str
@@ -60,6 +66,15 @@ class TranslatedBody(NamedTuple):
     checked: bool = True
     signature: str = ""
     reviews: tuple[Review, ...] = ()
+    change: tuple[PassedParameter, ...] = ()
+    change_reason: str = ""
+
+
+class RefusedBody(NamedTuple):
+    """The body of an earlier conversation, and why it does not count; empty without one."""
+
+    text: str = ""
+    failure: str = ""
 
 
 def encode_report(report: GateReport) -> str:
@@ -88,6 +103,9 @@ def translator(profile: Profile, marks: Marks, limits: AgentLimits, attempts: in
     )
 
 
+NO_BODY = RefusedBody()
+
+
 class Translators(NamedTuple):
     """The agents for one function: translators, of which each gives at most `attempts` bodies, and perhaps a reviewer.
 
@@ -99,13 +117,15 @@ class Translators(NamedTuple):
     reviewer: Agent | None = None
 
 
-def translate_body(team: Translators, question: BodyQuestion, required: Proof) -> Conversation[TranslatedBody]:
+def translate_body(
+    team: Translators, question: BodyQuestion, required: Proof, earlier: RefusedBody = NO_BODY
+) -> Conversation[TranslatedBody]:
     """Ask for a body until the gates prove it as `required`, then for its review.
 
     The translator may answer the issues of a review once, and the gates decide about this body too: if they refuse it,
     the accepted one remains.
     """
-    answers, stopped = _Answers(question, required), ""
+    answers, stopped = _Answers(question, required, earlier), ""
     try:
         for agent in team.translators:
             try:
@@ -152,11 +172,12 @@ class _GatesDidNotRun(Exception):
 class _Answers:
     """The answers for one function: the gates that refused them, and the problem of the last refused one."""
 
-    def __init__(self, question: BodyQuestion, required: Proof) -> None:
-        self.question, self._required = question, required
+    def __init__(self, question: BodyQuestion, required: Proof, earlier: RefusedBody) -> None:
+        self.question, self._required, self._earlier = question, required, earlier
         self.count, self.failed = 0, list[str]()
         self.problem, self._errors = "", ""
-        self._text, self._is_repeated = "", False
+        self._text, self._is_repeated = earlier.text, False
+        self._change: SignatureChange | None = None
         self._results: dict[str, tuple[str, str, GateReport | None]] = {}
 
     def until_accepted(self, agent: Agent, attempts: int) -> Conversation[TranslatedBody | None]:
@@ -172,7 +193,7 @@ class _Answers:
     def _failure(self) -> str:
         """Return the last failure for the model: errors of rustc with their places, else one line."""
         if not self.failed:
-            return ""
+            return self._earlier.failure if self._earlier.text else ""
         lines = f"{self.failed[-1]}: {self._errors or self.problem}".split("\n")
         return "\n".join(lines[:LINES_MAX])[:DETAIL_MAX]
 
@@ -180,6 +201,7 @@ class _Answers:
         """Ask for a body and return it if the gates accept it, else None. Raises AgentStopped, _GatesDidNotRun."""
         result: TaskResult = yield from run_task(agent, message)
         self.count += 1
+        self._change = result.report.change_signature or self._change
         text = without_fence(str(result.report.rust))
         # Gates need not run again for the same text.
         self._is_repeated = text in self._results
@@ -211,7 +233,9 @@ class _Answers:
 
     def refused(self, reason: str, *, checked: bool = True) -> TranslatedBody:
         """Return the result without a body."""
-        return TranslatedBody(self.question.slot, "", self.count, tuple(self.failed), reason, checked=checked)
+        body = TranslatedBody(self.question.slot, "", self.count, tuple(self.failed), reason, checked=checked)
+        change = self._change
+        return body._replace(change=change.passed, change_reason=change.shown_reason) if change else body
 
 
 def without_fence(text: str) -> str:

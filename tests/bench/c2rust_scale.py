@@ -19,7 +19,7 @@ from jarvis_workers.c2rust.crate import CrateItem
 from jarvis_workers.c2rust.shims import forward_project
 from jarvis_workers.c2rust.signatures import propose_mappings
 from jarvis_workers.service.c2rust.project_archive import pack_project
-from jarvis_workers.steps.c2rust.make_skeleton import _skeleton, _targets
+from jarvis_workers.steps.c2rust.make_skeleton import _skeleton, translation_targets
 from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
 from jarvis_workers.steps.c2rust.skeleton import all_declarations, decode_skeleton, encode_skeleton
 from jarvis_workers.steps.c2rust.translate_function import question_of
@@ -48,7 +48,7 @@ def main() -> None:
             all_declared = list(forwarded.declarations().values())
             checks = measured("cargo check", lambda: check_bodies(bench, forwarded.types, all_declared, texts))
             print(f"{len(texts)} functions with a signature, {len(checks.errors)} rejected")
-            skeleton = _skeleton(translated, bench, (), _targets(forwarded, translated))
+            skeleton = _skeleton(translated, bench, (), translation_targets(forwarded, translated))
         encoded = measured("encode", lambda: encode_skeleton(skeleton))
         skeleton = measured("decode", lambda: decode_skeleton(encoded))
     chosen = sorted(skeleton.targets)[:: max(1, len(skeleton.targets) // QUESTIONS)]

@@ -1,12 +1,13 @@
 """Bodies of a model call other functions by their Rust signatures; build, tests, gates and crate are real."""
 
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.agents.server import Body, ModelServer, Step, calls
-from tests.agents.translating import task_of
+from tests.agents.translating import answers, task_of
 from tests.cli.commands import Jarvis
 from tests.cli.test_c2rust_transpile import MAKEFILE, functions, head_of, transpile
 from tests.servers import require
@@ -100,3 +101,75 @@ def test_bodies_call_functions_by_their_rust_signatures(jarvis: Jarvis, library:
     checked = jarvis.spawn("c2rust", "check", "--crate-dir", crate)
     assert checked.code == 0, checked.err + checked.out
     assert "mean: passes (form, signature, check" in checked.out, checked.out
+
+
+C_SUM = "{ let numbers = [a, b]; // SAFETY: it reads two numbers.\n unsafe { sum(numbers.as_ptr(), 2) / 2 } }"
+RAW_SUM = """{
+    let mut all: i32 = 0;
+    for at in 0..count {
+        // SAFETY: the caller passes `count` numbers.
+        all = all.wrapping_add(unsafe { *numbers.offset(at as isize) });
+    }
+    all
+}"""
+
+
+def changing(body: Body) -> Step:
+    """Ask for a raw pointer in `sum`, which breaks its caller `mean`, and for the impossible in `largest`."""
+    (name, head), task = head_of(body), task_of(body)
+    wish: dict[str, object] | None = None
+    text = BODIES.get(name, "{ nonsense }")
+    if name in ("sum", "largest"):
+        kind = "raw" if name == "sum" else "cstr"
+        wish = {"parameters": [{"name": "numbers", "kind": kind, "length": None}], "reason": "it may\nbe null"}
+    if name == "sum" and "*const" in head:
+        text, wish = RAW_SUM, None
+    if name == "mean" and "which was refused" in task:
+        assert "rust_sum(&[a, b])" in task and "E0425" in task
+        text = C_SUM
+    return calls("submit_report", rust=f"{head} {text}", change_signature=wish)
+
+
+@pytest.mark.slow
+def test_a_signature_changes_on_request_and_broken_callers_are_translated_again(jarvis: Jarvis, library: Path) -> None:
+    with ModelServer(forever=changing) as server:
+        ended = transpile(jarvis, library, server, "-m", 1, "--no-review")
+        asked = Counter(head_of(body)[0] for body in server.requests)
+        again = transpile(jarvis, library, server, "-m", 1, "--no-review", "-o", library.with_name("again"))
+        assert sum(asked.values()) == len(server.requests), "the second run asks nothing"
+
+    assert (ended.code, again.code) == (0, 0), ended.err
+    assert asked == {"sum": 2, "mean": 2, "largest": 2, "spread": 1}
+    assert "the signature of sum is changed; the model asked for it: it may be null" in ended.out
+    assert "the signature of largest is not changed: numbers cannot be cstr; possible: raw, ref, slice" in ended.out
+    found = functions(jarvis)
+    assert [found[name]["state"] for name in ("sum", "mean", "spread")] == ["translated"] * 3
+    assert found["sum"]["rust_signature"] == "unsafe fn rust_sum(numbers: *const i32, count: i32) -> i32"
+    crate = library.with_name("small_rs")
+    text = (crate / "src" / "lib_c.rs").read_text()
+    assert "sum(numbers.as_ptr(), 2) / 2" in text
+    assert (library.with_name("again") / "src" / "lib_c.rs").read_text() == text
+    subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
+    assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_caller_that_cannot_be_translated_again_steps_down(jarvis: Jarvis, library: Path) -> None:
+    """`mean` had both of its answers; `spread`, which calls it, still does so, by its wrapper."""
+
+    def slow(body: Body) -> Step:
+        if head_of(body)[0] == "mean" and not answers(body):
+            return calls("submit_report", rust=f"{head_of(body)[1]} {{ nonsense }}")
+        return changing(body)
+
+    with ModelServer(forever=slow) as server:
+        ended = transpile(jarvis, library, server, "-m", 1, "--no-review")
+
+    assert ended.code == 0, ended.err
+    found = functions(jarvis)
+    assert [found[name]["state"] for name in ("sum", "mean", "spread")] == ["translated", "mechanical", "translated"]
+    assert found["mean"]["not_translated"] == "a signature changed, and no answer was left"
+    crate = library.with_name("small_rs")
+    assert "pub fn rust_mean(a: i32, b: i32)" in (crate / "src" / "c.rs").read_text()
+    subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
+    assert subprocess.run([crate / "target" / "debug" / "check"], check=False).returncode == 0

@@ -125,7 +125,7 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
             forwarded, unused = sign_project(translated, crate.functions, bench, BenchSuites(bench, work.options.tests))
             warnings += unused
             translated = forwarded if work.options.forward else translated
-            targets = _targets(forwarded, translated) if work.options.translate else {}
+            targets = translation_targets(forwarded, translated) if work.options.translate else {}
         skeleton = replace(_skeleton(translated, bench, suites, targets), called=frozenset(called))
         skeleton = replace(skeleton, warnings=(*warnings, *skeleton.warnings))
         skeleton = _with_inputs(_with_lines(skeleton, *coverage.result()), found)
@@ -133,7 +133,8 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)
 
 
-def _targets(forwarded: TranslatedProject, translated: TranslatedProject) -> dict[str, TranslationTarget]:
+def translation_targets(forwarded: TranslatedProject, translated: TranslatedProject) -> dict[str, TranslationTarget]:
+    """Return the functions with a Rust signature by slot; `translated` has the names of all items."""
     names = [one.item.rust_name for one in translated.items]
     forwarders, own = forwarder_names(names), forwarder_names(names, "rust_")
     found = ((one, one.item.rust_name) for one in forwarded.functions if one.body)

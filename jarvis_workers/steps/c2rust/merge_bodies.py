@@ -31,6 +31,7 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
 from jarvis_workers.steps.c2rust.check_bodies import read_checked, skeleton_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
+from jarvis_workers.steps.c2rust.final_bodies import STAGES, FinalBodies, Translations, final_bodies
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, FinalCrate, settle
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
@@ -39,11 +40,8 @@ from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.translated_bodies import (
-    failed_translations,
     failing_slots,
-    read_translated,
     with_bodies,
     with_translation,
     without_texts,
@@ -78,27 +76,27 @@ class Union(NamedTuple):
 class MergeWork(JsonRecord):
     """The input of the job: results of the jobs of earlier stages, and the options of the run.
 
-    `failed` are the reasons of failed translations by slot, `pruning` the results of stage `prune`.
+    `pruning` are the results of stage `prune`.
     """
 
     snapshot: str
     units: Sequence[str]
     skeleton: Sequence[str]
     checks: Sequence[str]
-    translations: Sequence[str] = ()
-    failed: Mapping[str, str] = field(default_factory=dict)
+    translations: Translations = field(default=Translations(), metadata={"read": Translations.decode})
     pruning: Sequence[str] = ()
     options: FastOptions = field(metadata={"read": read_options})
 
-    def read_skeleton(self, blobs: Blobs, conversion: Conversion | None = None) -> Skeleton:
-        """Read the skeleton of the run, with the bodies of a model that its conversion uses.
-
-        Raises StepFailed if there is none.
-        """
+    def read_bodies(self, blobs: Blobs) -> FinalBodies:
+        """Read the skeleton of the run, and the bodies of a model. Raises StepFailed if there is no skeleton."""
         skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(one) for one in self.skeleton])))
-        translated = {one.slot for one in conversion.functions if one.state in BY_MODEL} if conversion else set()
-        bodies = read_translated(blobs, [_done(one) for one in self.translations]) if translated else {}
-        return with_bodies(skeleton, {slot: bodies[slot] for slot in translated})
+        return final_bodies(blobs, skeleton, self.translations)
+
+    def read_skeleton(self, blobs: Blobs, conversion: Conversion) -> Skeleton:
+        """Read the skeleton of the run with the bodies that its conversion uses. Raises StepFailed without one."""
+        final = self.read_bodies(blobs)
+        translated = (one.slot for one in conversion.functions if one.state in BY_MODEL)
+        return with_bodies(final.skeleton, {slot: final.bodies[slot] for slot in translated})
 
 
 read_work = MergeWork.decode
@@ -109,15 +107,14 @@ plan = single_job(STEP, QUEUE, "run the tests in Rust")
 
 def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
     """Return the results of the gates."""
-    stages = (SYMBOLS_STAGE, SKELETON, CHECK, TRANSLATE, PRUNE)
-    units, skeleton, checks, translations, pruning = (jobs.outcomes(session, run.id, stage) for stage in stages)
+    stages = (SYMBOLS_STAGE, SKELETON, CHECK, PRUNE)
+    units, skeleton, checks, pruning = (jobs.outcomes(session, run.id, stage) for stage in stages)
     return MergeWork(
         snapshot=run.snapshot_id,
         units=[one.result for one in units if one.result],
         skeleton=[one.result for one in skeleton if one.result],
         checks=[one.result for one in checks if one.result],
-        translations=[one.result for one in translations if one.result],
-        failed=failed_translations(translations),
+        translations=Translations.of(*(jobs.outcomes(session, run.id, stage) for stage in STAGES)),
         pruning=[one.result for one in pruning if one.result],
         options=FastOptions.of(run),
     )
@@ -131,26 +128,25 @@ def recall(work: MergeWork, resources: Resources) -> Commit | None:
 def _key(work: MergeWork, blobs: Blobs) -> str:
     read = [sorted(read_result(blobs, one).blobs.items()) for one in _results(work)]
     options = work.options
-    inputs = work.snapshot, read, sorted(work.failed.items()), options.libraries
+    failed = [sorted((some or {}).items()) for some in (work.translations.failed, work.translations.failed_again)]
+    inputs = work.snapshot, read, failed, options.libraries
     return result_key(STEP, options, *inputs, options.commands, options.proof, options.crate, options.warnings)
 
 
 def _results(work: MergeWork) -> tuple[str, ...]:
-    return (*work.units, *work.skeleton, *work.checks, *work.translations, *work.pruning)
+    return (*work.units, *work.skeleton, *work.checks, *work.translations.results, *work.pruning)
 
 
 def decide(work: MergeWork, resources: Resources) -> Commit:
     """Return the functions with their final states, as a blob."""
     blobs, options = resources.blobs, work.options
-    skeleton = work.read_skeleton(blobs)
+    skeleton, bodies, remarks = work.read_bodies(blobs)
     checked = read_checked(blobs, [_done(one) for one in work.checks])
     sources = CrateSources.open(work.units, work.snapshot, options, blobs)
     types = function_types(sources.project)
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
     state: FunctionState = "forwarded" if options.forward else "mechanical"
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
-    bodies = {slot: TranslatedBody(slot, reason=reason) for slot, reason in work.failed.items()}
-    bodies |= read_translated(blobs, [_done(one) for one in work.translations])
     libraries = read_libraries(blobs, libraries_in(options, work.pruning, blobs))
     with project_bench(resources, options) as bench:
         for chosen in (bodies, without_texts(bodies, UNBUILT)):
@@ -166,7 +162,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
         suites=tuple(suites),
         crate=final.gates,
         remainder=final.delivery.remainder,
-        warnings=(*options.warnings, *skeleton.warnings, *final.warnings),
+        warnings=(*options.warnings, *skeleton.warnings, *remarks, *final.warnings),
         accepted=state,
         metrics=crate_metrics(final.delivery.files),
     )

@@ -63,7 +63,13 @@ register_pipeline(FAST, (*CONVERSION, *ENDING))
 TRANSLATION = Stage(
     "translate", module=f"{STEPS}.translate_function", queue="translate", units="functions", missing=UNTRANSLATED
 )
-register_pipeline(TRANSPILE, (*CONVERSION, TRANSLATION, *ENDING))
+# Few functions get another signature, and are translated again with the callers that this breaks.
+TRANSLATING = (
+    TRANSLATION,
+    Stage("resign", module=f"{STEPS}.change_signatures", queue="build", units="builds"),
+    TRANSLATION._replace(name="retranslate", module=f"{STEPS}.translate_again"),
+)
+register_pipeline(TRANSPILE, (*CONVERSION, *TRANSLATING, *ENDING))
 register_pipeline(
     INTERFACE,
     (
@@ -83,5 +89,5 @@ register_pipeline(
 )
 OPTIONAL = tuple(stage._replace(optional=True) for stage in (*REPLACING, OPTIMIZATION))
 register_pipeline(
-    RUN, (*READING, *OPTIONAL[:-1], *PLANNING, *BUILDING, TRANSLATION, ENDING[0], OPTIONAL[-1], ENDING[1])
+    RUN, (*READING, *OPTIONAL[:-1], *PLANNING, *BUILDING, *TRANSLATING, ENDING[0], OPTIONAL[-1], ENDING[1])
 )

@@ -16,6 +16,9 @@ from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, saf
 from jarvis_workers.c2rust.body_review import reviewer
 from jarvis_workers.c2rust.body_translation import (
     GATES_TOOL,
+    NO_BODY,
+    RefusedBody,
+    TranslatedBody,
     Translators,
     answers_are_unusable,
     encode_report,
@@ -52,7 +55,14 @@ from jarvis_workers.steps.c2rust.skeleton import (
 )
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
-from jarvis_workers.steps.c2rust.translated_bodies import QUEUE, STEP, TRANSLATED, TranslatePayload, encode_translated
+from jarvis_workers.steps.c2rust.translated_bodies import (
+    QUEUE,
+    STEP,
+    TRANSLATED,
+    TranslatePayload,
+    decode_translated,
+    encode_translated,
+)
 from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
@@ -84,12 +94,13 @@ class TranslateWork:
 
 
 class Translation(NamedTuple):
-    """The function, the skeleton of the run, and the types that name differences."""
+    """The function, the skeleton of the run, the types that name differences, and its body of an earlier stage."""
 
     function: FunctionResult
     skeleton: Skeleton
     question: BodyQuestion
     types: Callable[[str], FunctionTypes]
+    earlier: TranslatedBody | None = None
 
 
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
@@ -129,13 +140,14 @@ def load(session: "Session", run: Run, job: Claimed) -> TranslateWork:
 
 async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Commit the body of a function, or the reason why there is none."""
-    options = work.options
     found = await asyncio.to_thread(_translation, work, blobs)
+    options = _options(work.options, found.earlier)
     resources = Resources(blobs, checkouts=runtime.setup.unpacked)
     gates = gates_tool(partial(check_body, found, options, resources))
     with runtime.open(work.job, options.group, found.question.about, work.lines, options.escalate) as talk:
         team = _team(talk, options)
-        conversation = translate_body(team, found.question, options.proof)
+        earlier = RefusedBody(_function(found.earlier.text), work.payload.failure) if found.earlier else NO_BODY
+        conversation = translate_body(team, found.question, options.proof, earlier)
         body = await talk.lead(conversation, team.translators[0], {"about": found.question.about}, [gates])
         if not body.checked and any(map(answers_are_unusable, team.translators)):
             await talk.forget()
@@ -144,6 +156,19 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
         body = body._replace(text=found.question.item(found.skeleton.targets[body.slot].item, body.text).text)
     content = await asyncio.to_thread(blobs.put, encode_translated(body))
     return Commit(not_checked=() if body.checked else (gap,), blobs=((TRANSLATED, content),))
+
+
+def _options(options: TranslateOptions, earlier: TranslatedBody | None) -> TranslateOptions:
+    """Return the options of a conversation, which has the answers that an earlier one left."""
+    if earlier is None:
+        return options
+    left = min(options.attempts, options.answers_left(earlier.attempts))
+    return replace(options, max_retries=left - 1, escalate=None, review=options.review and not earlier.text)
+
+
+def _function(text: str) -> str:
+    """Return the function that a model wrote, without its shim."""
+    return text.partition("\n\n")[2]
 
 
 def _team(talk: JobConversation, options: TranslateOptions) -> Translators:
@@ -164,7 +189,8 @@ def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
     libraries = read_libraries(blobs, libraries_in(work.options, work.pruning, blobs))
     if libraries.replaced and (choice := libraries.replaced.get(_keys(blobs, work.definitions)[payload.slot])):
         question = question._replace(libraries=choice.line)
-    return Translation(function, skeleton, question, _types(blobs, work.definitions))
+    earlier = decode_translated(blobs.read(payload.earlier)) if payload.earlier else None
+    return Translation(function, skeleton, question, _types(blobs, work.definitions), earlier)
 
 
 def question_of(

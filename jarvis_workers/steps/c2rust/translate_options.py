@@ -23,3 +23,7 @@ class TranslateOptions(FastOptions, ConversationOptions):
     def attempts(self) -> int:
         """The number of answers for a function, at most."""
         return 1 + self.max_retries
+
+    def answers_left(self, count: int) -> int:
+        """Return the number of answers for a function that already has `count`, at most."""
+        return self.attempts * (2 if self.escalate else 1) - count

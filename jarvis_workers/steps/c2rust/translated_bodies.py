@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_workers.c2rust.body_translation import TranslatedBody
-from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, Review, proof_of
+from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, PassedParameter, Review, proof_of
 from jarvis_workers.c2rust.crate import function_of
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -15,6 +15,8 @@ from jarvis_workers.store.values import StageJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 
 STEP = QUEUE = "translate"
+# The stage that translates functions again after a signature changed.
+AGAIN = "retranslate"
 # The name of the blob with the result of a job.
 TRANSLATED = "translated"
 NOT_ASKED = "the model was not asked: the function has no Rust signature"
@@ -22,10 +24,15 @@ NOT_ASKED = "the model was not asked: the function has no Rust signature"
 
 @dataclass(frozen=True)
 class TranslatePayload(JsonRecord):
-    """The slot of a job's function, and the blob of the skeleton."""
+    """The slot of a job's function, and the blob of the skeleton.
+
+    `earlier` is the blob of its result in an earlier stage, "" without one, which does not count because of `failure`.
+    """
 
     slot: str
     skeleton: str
+    earlier: str = ""
+    failure: str = ""
 
 
 def encode_translated(body: TranslatedBody) -> bytes:
@@ -33,15 +40,22 @@ def encode_translated(body: TranslatedBody) -> bytes:
     return json.dumps(body._asdict()).encode()
 
 
+def decode_translated(content: bytes) -> TranslatedBody:
+    """Return the result that `encode_translated` encoded."""
+    body = TranslatedBody(**json.loads(content))
+    gates = tuple(GateOutcome(*gate) for gate in body.gates)
+    reviews = tuple(Review(topic, tuple(issues)) for topic, issues in body.reviews)
+    change = tuple(PassedParameter(*one) for one in body.change)
+    return body._replace(failed=tuple(body.failed), gates=gates, reviews=reviews, change=change)
+
+
 def read_translated(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, TranslatedBody]:
     """Return the results of all jobs by slot."""
     found: dict[str, TranslatedBody] = {}
     for one in outcomes:
         if name := read_result(blobs, one.result).blobs.get(TRANSLATED):
-            body = TranslatedBody(**json.loads(blobs.read(name)))
-            gates = tuple(GateOutcome(*gate) for gate in body.gates)
-            reviews = tuple(Review(topic, tuple(issues)) for topic, issues in body.reviews)
-            found[body.slot] = body._replace(failed=tuple(body.failed), gates=gates, reviews=reviews)
+            body = decode_translated(blobs.read(name))
+            found[body.slot] = body
     return found
 
 

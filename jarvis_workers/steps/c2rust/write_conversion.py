@@ -32,6 +32,8 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.check_bodies import skeleton_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.final_bodies import STAGES as TRANSLATING
+from jarvis_workers.steps.c2rust.final_bodies import Translations, final_bodies
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import CRATE as CRATE_BLOB
 from jarvis_workers.steps.c2rust.merge_bodies import MERGED
@@ -39,8 +41,6 @@ from jarvis_workers.steps.c2rust.merge_bodies import STEP as MERGE
 from jarvis_workers.steps.c2rust.optimize_crate import STEP as OPTIMIZE
 from jarvis_workers.steps.c2rust.options import decode_commands
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton
-from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
-from jarvis_workers.steps.c2rust.translated_bodies import read_translated
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, read_passes
 from jarvis_workers.store import jobs, symbols
@@ -50,7 +50,7 @@ from jarvis_workers.store.values import Claimed, Commit, StageJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, TRANSLATE, OPTIMIZE)
+STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, OPTIMIZE)
 # The names of the artifacts.
 CONVERSION, CRATE, PAGE, PLANNED = "conversion", "crate.tar", "report.html", "planned"
 STEP = "report"
@@ -64,8 +64,8 @@ class ConversionWork(NamedTuple):
     batches: tuple[StageJob, ...]
     skeleton: tuple[StageJob, ...]
     merge: tuple[StageJob, ...]
-    translations: tuple[StageJob, ...] = ()
     passes: tuple[StageJob, ...] = ()
+    translations: Translations = Translations()
 
 
 plan = single_job(STEP, CONTROL_QUEUE, "write the report")
@@ -74,7 +74,9 @@ plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
     """Return the data for the report."""
     stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in STAGES)
-    return ConversionWork(run, symbols.read(session, run.id), *stages)
+    batches, skeleton, merge, passes = stages
+    translations = Translations.of(*(jobs.outcomes(session, run.id, stage) for stage in TRANSLATING))
+    return ConversionWork(run, symbols.read(session, run.id), batches, skeleton, merge, passes, translations)
 
 
 def decide(work: ConversionWork, resources: Resources) -> Commit:
@@ -124,7 +126,7 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
     name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
     steps = translation_order(work.graph, FastOptions.of(work.run).delayed)
     rust = {slot: item.text for slot, item in skeleton.bodies.items()}
-    bodies = read_translated(blobs, work.translations)
+    bodies = final_bodies(blobs, skeleton, work.translations).bodies
     rust |= {one.slot: bodies[one.slot].text for one in conversion.functions if one.state in BY_MODEL}
     data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
     facts = PageFacts(

@@ -1,0 +1,32 @@
+"""Translate functions again whose signature has changed, or whose bodies no longer compile after such a change."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+from jarvis_workers.pipeline.history import StageHistory, read_result
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.change_signatures import STEP as RESIGN
+from jarvis_workers.steps.c2rust.change_signatures import read_resigned
+from jarvis_workers.steps.c2rust.skeleton import decode_skeleton
+from jarvis_workers.steps.c2rust.translate_function import converse as converse
+from jarvis_workers.steps.c2rust.translate_function import load as load
+from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
+from jarvis_workers.steps.c2rust.translated_bodies import AGAIN, QUEUE, TRANSLATED, TranslatePayload, read_translated
+from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import NewJob
+
+
+def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
+    """Yield a job for each of these functions, unless it had all its answers."""
+    resigned = read_resigned(blobs, [one.result for one in earlier.outcomes(RESIGN) if one.result])
+    if not resigned.skeleton:
+        return
+    options, jobs = TranslateOptions.of(run), earlier.outcomes(TRANSLATE)
+    skeleton, bodies = decode_skeleton(blobs.read(resigned.skeleton)), read_translated(blobs, jobs)
+    results = {TranslatePayload.from_json(one.payload).slot: read_result(blobs, one.result).blobs for one in jobs}
+    for slot, failure in sorted({**resigned.changed, **resigned.broken}.items()):
+        if options.answers_left(bodies[slot].attempts) > 0:
+            payload = TranslatePayload(slot, resigned.skeleton, results[slot][TRANSLATED], failure).to_json()
+            label = skeleton.targets[slot].item.name
+            yield NewJob(AGAIN, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
