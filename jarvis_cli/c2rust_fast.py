@@ -25,6 +25,7 @@ from jarvis_workers.service.c2rust.fast_run import (
     require_tools,
 )
 from jarvis_workers.service.c2rust.recorded_build import command_words
+from jarvis_workers.service.c2rust.risk_report import read_risky_files
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
@@ -122,8 +123,21 @@ def _model(conversion: SkeletonConversion) -> ModelChoice | None:
 def model_choice(conversion: ModelConversion) -> ModelChoice:
     """Return the model that translates. Raises UsageError if the notes cannot be read."""
     return ModelChoice(
-        conversion.group, conversion.max_retries, _notes(conversion.notes), conversion.review, conversion.escalate
+        conversion.group,
+        conversion.max_retries,
+        _notes(conversion.notes),
+        conversion.review,
+        conversion.escalate,
+        _risky(conversion),
     )
+
+
+def _risky(conversion: ModelConversion) -> dict[str, list[int]]:
+    if conversion.sec_before is None:
+        return {}
+    if is_address(conversion.path):
+        raise UsageError("--sec-before needs a project on this machine, whose files the report names")
+    return read_risky_files(conversion.sec_before, Path(conversion.path))
 
 
 def _notes(path: Path | None) -> str:

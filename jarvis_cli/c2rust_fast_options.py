@@ -192,6 +192,14 @@ class ModelConversion(FastConversion):
             rich_help_panel=AGENTS,
         ),
     ] = None
+    sec_before: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="REPORT",
+            help="JSON report of jarvis sec: translate functions of its files with the highest risk first.",
+            rich_help_panel=AGENTS,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

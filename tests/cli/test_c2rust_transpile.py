@@ -221,3 +221,11 @@ def test_notes_that_cannot_be_read_are_named(jarvis: Jarvis, tmp_path: Path) -> 
     ended = jarvis("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--notes", tmp_path / "none.md")
     assert ended.code == 2
     assert f"cannot read {tmp_path / 'none.md'}: No such file" in ended.line
+
+
+def test_a_bad_security_report_is_one_line_before_the_build(jarvis: Jarvis, tmp_path: Path) -> None:
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": {"model": "m", "api_key": "k"}}}))
+    (jarvis.place / "before.json").write_text('{"issues": []}')
+    command = ("c2rust", "transpile", "-p", tmp_path, *COMMANDS, "--sec-before")
+    assert "before.json is not a JSON report of jarvis sec" in jarvis(*command, "before.json").line
+    assert "gone.json: cannot be read: No such file or directory" in jarvis(*command, "gone.json").line

@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,7 +46,7 @@ from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import find_rust
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
@@ -80,6 +80,7 @@ class ModelChoice:
     notes: str = ""
     review: bool = True
     escalate: str | None = None
+    risky: "Mapping[str, Sequence[int]]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +221,7 @@ def _model_options(settings: "Settings", choice: ModelChoice, *, forward: bool =
         "notes": choice.notes,
         "review": choice.review,
         "escalate": model_name(settings, choice.escalate) if choice.escalate else None,
+        "risky": dict(choice.risky),
     }
 
 

@@ -29,6 +29,7 @@ from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
+from jarvis_workers.c2rust.translation_weights import translation_weights
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
@@ -64,7 +65,7 @@ from jarvis_workers.steps.c2rust.translated_bodies import (
     encode_translated,
 )
 from jarvis_workers.steps.c2rust.unit_batches import definition_blobs, read_unit_definitions
-from jarvis_workers.store import jobs
+from jarvis_workers.store import jobs, symbols
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob, StageJob
@@ -107,18 +108,21 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job for each function with a Rust signature that its tests or inputs can prove as strongly as wanted."""
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
     skeleton, options = decode_skeleton(blobs.read(name)), TranslateOptions.of(run)
-    unneeded = _unneeded_slots(options, earlier, blobs)
-    for slot in sorted(skeleton.targets.keys() - unneeded):
-        if options.proof == "built" or is_tested(skeleton, slot):
-            payload = TranslatePayload(slot, name).to_json()
-            label = skeleton.targets[slot].item.name
-            yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
-
-
-def _unneeded_slots(options: TranslateOptions, earlier: StageHistory, blobs: Blobs) -> set[str]:
     unneeded = unneeded_functions(options, earlier, blobs)
-    keys = _keys(blobs, _results(earlier.outcomes(SYMBOLS_STAGE))) if unneeded else {}
-    return {slot for slot, key in keys.items() if key in unneeded}
+    keys = _keys(blobs, _results(earlier.outcomes(SYMBOLS_STAGE)))
+    with earlier.read() as session:
+        weights = translation_weights(symbols.read(session, run.id), options.risky)
+    for slot in sorted(skeleton.targets):
+        if keys[slot] not in unneeded and (options.proof == "built" or is_tested(skeleton, slot)):
+            payload = TranslatePayload(slot, name).to_json()
+            yield NewJob(
+                STEP,
+                QUEUE,
+                skeleton.targets[slot].item.name,
+                sha256(payload.encode()).hexdigest(),
+                payload=payload,
+                weight=weights.get(keys[slot], 0),
+            )
 
 
 def _results(jobs: Iterable[StageJob]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The options of runs in which a model translates functions."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
@@ -11,13 +12,14 @@ class TranslateOptions(FastOptions, ConversationOptions):
     """A model answers at most 1 + `max_retries` times for a function; `notes` are added to each prompt.
 
     With `review`, the model also reviews each accepted body.  If none is accepted, the model group `escalate` gives as
-    many answers.
+    many answers.  Functions of the `risky` files of a security report come first, see `translation_weights`.
     """
 
     max_retries: int = 5
     notes: str = ""
     review: bool = True
     escalate: str | None = None
+    risky: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def attempts(self) -> int:
