@@ -24,6 +24,7 @@ CONDITIONS: Mapping[str, RuleCondition] = {
     "floats": RuleCondition(("head", "mechanical"), re.compile(r"\bf(?:32|64)\b")),
     "strings": RuleCondition(("head", "c"), re.compile(r"\bCStr\b|\bstr(?:n?cmp|n?cpy|n?cat|len|r?chr|str)\s*\(")),
     "slices": RuleCondition(("head",), re.compile(r"&(?:mut )?\[")),
+    "results": RuleCondition(("head", "safe"), re.compile(r"\bResult<|\bNonNull<")),
     "options": RuleCondition(("head",), re.compile(r"\bOption<")),
     "uninitialized": RuleCondition(("head",), re.compile(r"\bMaybeUninit\b")),
     "globals": RuleCondition(("declarations",), re.compile(r"\bstatic mut\b")),

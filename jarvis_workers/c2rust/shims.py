@@ -16,7 +16,7 @@ from jarvis_workers.c2rust.mechanical.names import Names, RustBody
 from jarvis_workers.c2rust.mechanical.translate import declaration, spelled
 from jarvis_workers.c2rust.project import ProjectItem, is_main
 from jarvis_workers.c2rust.rust_names import identifier
-from jarvis_workers.c2rust.signatures import ParameterMapping
+from jarvis_workers.c2rust.signatures import RESULT, MappingKind, ParameterMapping
 from jarvis_workers.c2rust.slots import ORIGINAL
 from jarvis_workers.c2rust.translation import NOT_CHOSEN, Translated, TranslatedProject
 from jarvis_workers.paths import from_text
@@ -85,9 +85,35 @@ CONVERSIONS: Mapping[str, ArgumentConversion] = {
         f"is NULL or ends with NUL; {UNCHANGED}",
     ),
 }
+
+
+class ResultConversion(NamedTuple):
+    """The Rust type of a result, and the expressions that convert it from C and to C.
+
+    `{t}` is the C type in Rust, `{e}` its element, `{v}` the value; `{m}`, `{n}` and `{c}` are a cast,
+    NULL and a cast for its mutability.
+    """
+
+    type: str
+    original: str
+    value: str
+
+
+NON_NULL = "core::ptr::NonNull"
+RESULTS: Mapping[str, ResultConversion] = {
+    "value": ResultConversion("{t}", "{v}", "{v}"),
+    "option": ResultConversion(
+        f"Option<{NON_NULL}<{{e}}>>", f"{NON_NULL}::new({{v}}{{m}})", "{v}.map_or({n}, |p| p.as_ptr(){c})"
+    ),
+    "result": ResultConversion(
+        "Result<{t}, {t}>",
+        "match {v} {{ value @ 0.. => Ok(value), code => Err(code) }}",
+        "match {v} {{ Ok(value) | Err(value) => value }}",
+    ),
+}
 ABORT = "    if {} {{\n        std::process::abort();\n    }}\n"
 TEXT = """{head} {{
-{checks}{claims}    {name}({arguments})
+{checks}{claims}    {call}
 }}
 
 unsafe fn {name}({parameters}){result} {{
@@ -95,7 +121,7 @@ unsafe fn {name}({parameters}){result} {{
         #[link_name = "{symbol}"]
         {original}
     }}
-    original({originals})
+    {back}
 }}
 """
 
@@ -150,11 +176,15 @@ def _forwarded(
         return Translated(item, None, refusal)
     chosen = tuple(mappings.get(item.definition.key, ()))
     if item.slot in raw:
-        chosen = tuple(ParameterMapping(one.parameter, "value" if one.kind == "value" else "raw") for one in chosen)
+        chosen = tuple(ParameterMapping(one.parameter, _raw_kind(one)) for one in chosen)
     text = shim_text(item, chosen, names, forwarder, checked=checked)
     if not text:
         return Translated(item, None, VARIADIC if item.definition.type.variadic else NOT_DECLARED)
     return Translated(item, RustBody(text, ()), "", chosen)
+
+
+def _raw_kind(mapping: ParameterMapping) -> MappingKind:
+    return "value" if mapping.kind == "value" or mapping.parameter == RESULT else "raw"
 
 
 def forward_refusal(item: ProjectItem) -> str:
@@ -168,7 +198,7 @@ def shim_text(
     item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names, forwarder: str, *, checked: bool = False
 ) -> str | None:
     """Return the shim and the forwarder of a function, or None if Rust cannot declare it or forward its arguments."""
-    type_ = item.definition.type
+    type_, mappings, form = item.definition.type, *_split(mappings)
     promoted = any(one.kind == "floating" and one.size == FLOAT_BYTES for one in type_.parameters)
     if type_.variadic or len(mappings) != len(type_.parameters) or (promoted and not type_.prototyped):
         return None
@@ -183,23 +213,30 @@ def shim_text(
         checks="".join(_checks(mappings, type_, names)) if checked else "",
         claims=passed.claims,
         name=forwarder,
-        arguments=passed.arguments,
+        call=_result(type_, form, names, f"{forwarder}({passed.arguments})").value,
         parameters=passed.parameters,
-        result=_result(type_, names),
+        result=_result(type_, form, names).type,
         symbol=ORIGINAL + item.slot,
         original=original,
-        originals=passed.originals,
+        back=_result(type_, form, names, f"original({passed.originals})").original,
     )
 
 
 def wrapper_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names: Names, name: str) -> str:
     """Return a safe function that calls a function of C, "" if its Rust signature has raw pointers."""
-    type_ = item.definition.type
-    passed, result = _passed(mappings, type_, names), _result(type_, names)
-    if RAW_POINTER.search(passed.parameters + result):
+    type_, mappings, form = item.definition.type, *_split(mappings)
+    passed = _passed(mappings, type_, names)
+    result = _result(type_, form, names, f"unsafe {{ crate::c::{item.rust_name}({passed.originals}) }}")
+    if RAW_POINTER.search(passed.parameters + result.type):
         return ""
-    head, call = f"pub fn {name}({passed.parameters}){result}", f"crate::c::{item.rust_name}({passed.originals})"
-    return f"{head} {{\n    // SAFETY: its arguments are valid for the call.\n    unsafe {{ {call} }}\n}}\n"
+    head = f"pub fn {name}({passed.parameters}){result.type}"
+    return f"{head} {{\n    // SAFETY: its arguments are valid for the call.\n    {result.original}\n}}\n"
+
+
+def _split(mappings: Sequence[ParameterMapping]) -> tuple[Sequence[ParameterMapping], str]:
+    """Return the mappings of the parameters, and the form of the result."""
+    parameters = [one for one in mappings if one.parameter != RESULT]
+    return parameters, next((one.kind for one in mappings if one.parameter == RESULT), "value")
 
 
 class PassedArguments(NamedTuple):
@@ -229,8 +266,16 @@ def _passed(mappings: Sequence[ParameterMapping], type_: CType, names: Names) ->
     return PassedArguments(claims, ", ".join(arguments), ", ".join(parameters), ", ".join(originals))
 
 
-def _result(type_: CType, names: Names) -> str:
-    return f" -> {spelled(type_.target, names)}" if type_.target and type_.target.kind != "void" else ""
+def _result(type_: CType, form: str, names: Names, value: str = "") -> ResultConversion:
+    """Return the conversion of a result, where `value` is the expression; the type with its arrow, if any."""
+    result = type_.target
+    if result is None or result.kind == "void":
+        return ResultConversion("", value, value)
+    cast, null = (".cast_mut()", "core::ptr::null()") if result.const else ("", "core::ptr::null_mut()")
+    values = {"t": spelled(result, names), "e": _element(result, names), "v": value, "m": cast, "n": null}
+    values["c"] = ".cast_const()" if result.const else ""
+    found = ResultConversion(*(text.format(**values) for text in RESULTS[form]))
+    return found._replace(type=f" -> {found.type}")
 
 
 def _checks(mappings: Sequence[ParameterMapping], type_: CType, names: Names) -> Iterator[str]:

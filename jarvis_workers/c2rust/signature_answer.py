@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from jarvis_workers.c2rust.conversion import PassedParameter
-from jarvis_workers.c2rust.signatures import MappingKind, ParameterChoice, ParameterMapping
+from jarvis_workers.c2rust.signatures import RESULT, MappingKind, ParameterChoice, ParameterMapping
 
 SHOWN_MAX = 60
 
@@ -57,11 +57,12 @@ def parameter_labels(names: Sequence[str]) -> list[str]:
 
 
 def passed_parameters(mappings: Sequence[ParameterMapping]) -> tuple[PassedParameter, ...]:
-    """Return mappings by the names of parameters."""
+    """Return mappings by the names of parameters; a result that is passed as in C is left out."""
     labels = parameter_labels([one.parameter for one in mappings])
     return tuple(
         PassedParameter(label, one.form, "" if one.length is None else labels[one.length])
         for label, one in zip(labels, mappings, strict=True)
+        if (label, one.kind) != (RESULT, "value")
     )
 
 

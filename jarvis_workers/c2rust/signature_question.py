@@ -23,6 +23,7 @@ from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.signature_answer import (
     PlannedFunction,
     SignatureAnswer,
+    parameter_labels,
     passed_parameters,
     read_mapping,
 )
@@ -61,7 +62,10 @@ class AskedFunction(NamedTuple):
         return "\n".join([f"function {self.name}", *lines[:CODE_LINES], *more, *calls, *self._parameters()])
 
     def _parameters(self) -> Iterator[str]:
-        for passed, choice in zip(passed_parameters([one.proposal for one in self.choices]), self.choices, strict=True):
+        passed_as = {one.name: one for one in passed_parameters([one.proposal for one in self.choices])}
+        labels = parameter_labels([one.proposal.parameter for one in self.choices])
+        for label, choice in zip(labels, self.choices, strict=True):
+            passed = passed_as.get(label, PassedParameter(label, choice.proposal.form))
             if len(choice.forms) > 1:
                 length = f", length {passed.length}" if passed.length else ""
                 yield f"parameter {passed.name}: proposed {passed.form}{length}; possible: {', '.join(choice.forms)}"

@@ -10,14 +10,18 @@ from typing import Literal, NamedTuple
 from jarvis_workers.source.clang.c_types import CType, UnitDefinitions
 from jarvis_workers.source.pointers.aliasing import AliasAnalysis
 from jarvis_workers.source.pointers.pointer_facts import ParameterId, PointerAnalysis, PointerFacts
+from jarvis_workers.source.pointers.result_facts import returns_negative, returns_null
 
-MappingKind = Literal["value", "ref", "mut_ref", "slice", "mut_slice", "cstr", "option", "out", "raw"]
+MappingKind = Literal["value", "ref", "mut_ref", "slice", "mut_slice", "cstr", "option", "out", "raw", "result"]
+# The name of the result among parameters: a keyword of C, so that no parameter has it.
+RESULT = "return"
 POINTEES = ("bool", "integer", "floating", "enum", "record", "pointer", "array")
 
 
 class ParameterMapping(NamedTuple):
-    """How a parameter is passed.
+    """How a parameter is passed, or the result, whose name is RESULT.
 
+    A result is a "value" as in C, an "option" (a pointer or NULL), or a "result" (a negative number is an error).
     `inner` is the mapping inside an `option`; `length` is the index of the parameter with the element count of a slice.
     """
 
@@ -29,7 +33,7 @@ class ParameterMapping(NamedTuple):
     @property
     def form(self) -> str:
         """How the parameter is passed, such as "slice" or "option ref"."""
-        return f"option {self.inner}" if self.kind == "option" else self.kind
+        return f"option {self.inner}" if self.kind == "option" and self.inner != "value" else self.kind
 
 
 class ParameterChoice(NamedTuple):
@@ -45,11 +49,17 @@ class ParameterChoice(NamedTuple):
 
 def propose_mappings(units: Sequence[UnitDefinitions]) -> dict[str, tuple[ParameterMapping, ...]]:
     """Return the mappings of the parameters of all functions that the units define, by function key."""
-    return {key: tuple(one.proposal for one in choices) for key, choices in propose_signatures(units).items()}
+    return {
+        key: tuple(one.proposal for one in choices if one.proposal.parameter != RESULT)
+        for key, choices in propose_signatures(units).items()
+    }
 
 
 def propose_signatures(units: Sequence[UnitDefinitions]) -> dict[str, tuple[ParameterChoice, ...]]:
-    """Return the choices for the parameters of all functions that the units define, by function key."""
+    """Return the choices for the parameters of all functions that the units define, by function key.
+
+    The last one is for the result, if the function returns NULL or a negative constant; a value is proposed.
+    """
     analysis = PointerAnalysis(units)
     aliases = AliasAnalysis(units, analysis)
     return {key: tuple(_choices(key, analysis, aliases)) for key in analysis.functions}
@@ -73,6 +83,9 @@ def _choices(key: str, analysis: PointerAnalysis, aliases: AliasAnalysis) -> Ite
         else:
             mapping = ParameterMapping(node.name, "option", kind, length)
         yield ParameterChoice(mapping, forms)
+    form = "option" if returns_null(function.definition) else "result" if returns_negative(function.definition) else ""
+    if form:
+        yield ParameterChoice(ParameterMapping(RESULT, "value"), ("value", form))
 
 
 def _forms(type_: CType, facts: PointerFacts) -> Iterator[str]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
+from jarvis_workers.c2rust.signatures import RESULT, ParameterMapping, propose_mappings, propose_signatures
+from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
 from jarvis_workers.source.clang.unit import CompileCommand
 from jarvis_workers.toolchain.headers import builtin_headers
@@ -96,10 +97,30 @@ FUNCTIONS = {
 }
 
 
-def mappings(root: Path, source: str) -> str:
+# Functions named f, and what their results may be.
+RESULTS = {
+    "int f(int a) { if (a) return -1; return a; }": ("value", "result"),
+    "long f(int a) { return a ? (a > 2 ? -(4) : 5) : a; }": ("value", "result"),
+    "enum { BAD = -3 }; short f(int a) { return a ? BAD : 0; }": ("value", "result"),
+    "int *f(int *a) { return *a ? a : NULL; }": ("value", "option"),
+    "const void *f(void) { return 0; }": ("value", "option"),
+    "int f(int a) { return -a; }": None,
+    "int f(int a) { return a - 1; }": None,
+    "unsigned f(void) { return -1; }": None,
+    "double f(void) { return -1; }": None,
+    "int *f(int *a) { return a; }": None,
+    "typedef void (*call)(void); call f(void) { return 0; }": None,
+    "void f(void) { return; }": None,
+}
+
+
+def unit(root: Path, source: str) -> UnitDefinitions:
     (root / "a.c").write_text(TYPES + source)
-    unit = read_definitions(root, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
-    return " ".join(shown(one) for one in propose_mappings([unit])["c:@F@f"])
+    return read_definitions(root, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
+
+
+def mappings(root: Path, source: str) -> str:
+    return " ".join(shown(one) for one in propose_mappings([unit(root, source)])["c:@F@f"])
 
 
 def shown(one: ParameterMapping) -> str:
@@ -110,3 +131,12 @@ def shown(one: ParameterMapping) -> str:
 @pytest.mark.parametrize("source", FUNCTIONS)
 def test_mappings_follow_from_uses(tmp_path, source):
     assert mappings(tmp_path, source) == FUNCTIONS[source]
+
+
+@pytest.mark.parametrize("source", RESULTS)
+def test_results_are_offered_where_constants_mean_a_failure(tmp_path, source):
+    choices = propose_signatures([unit(tmp_path, source)])["c:@F@f"]
+    found = [one for one in choices if one.proposal.parameter == RESULT]
+    assert [(one.proposal.kind, one.forms) for one in found] == (
+        [("value", RESULTS[source])] if RESULTS[source] else []
+    )

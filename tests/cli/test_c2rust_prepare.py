@@ -36,6 +36,9 @@ size_t length(const char *text)
 }
 void add(int *to, const int *from) { *to += *from; }
 int given(const int *numbers, int count) { return numbers == NULL ? -count : numbers[count - 1]; }
+int *tail(int *numbers, int count) { return count > 1 ? numbers + 1 : NULL; }
+const char *word(int number) { return number ? "some" : NULL; }
+int checked(int value) { return value < 0 ? -1 : value; }
 """
 CHECK = """#include "lib.h"
 int main(void)
@@ -43,12 +46,14 @@ int main(void)
     int numbers[] = { 1, 5, 2 }, more = 3;
     add(&more, numbers);
     return !(sum(numbers, 3) == 8 && sum(numbers, -1) == -1 && length("ab") == 2 && more == 4
-        && given(numbers, 3) == 2 && given(NULL, 2) == -2);
+        && given(numbers, 3) == 2 && given(NULL, 2) == -2 && tail(numbers, 3) == numbers + 1 && !tail(numbers, 1)
+        && word(1)[0] == 's' && !word(0) && checked(7) == 7 && checked(-7) == -1);
 }
 """
 FILES: dict[str, str | bytes] = {
     "lib.h": "#include <stddef.h>\nint sum(const int *, int); size_t length(const char *);\n"
-    "void add(int *, const int *); int given(const int *, int);\n",
+    "void add(int *, const int *); int given(const int *, int); int *tail(int *, int);\n"
+    "const char *word(int); int checked(int);\n",
     "lib.c": LIBRARY,
     "check.c": CHECK,
     "Makefile": "test: check\n\t./check\ncheck: lib.o check.o\n\t$(CC) -o $@ lib.o check.o\n",
@@ -80,6 +85,8 @@ def signed(library: Path) -> dict[str, dict[str, Any]]:
 
 def choose(function: str, parameter: str, proposed: str, forms: list[str]) -> str:
     """Claim more than the analysis proves; `sum` tells an empty slice from a negative length, and fails."""
+    if parameter == "return":
+        return forms[-1]
     claims = {"sum": "slice count", "given": "slice count", "to": "mut_ref", "from": "ref", "text": "cstr"}
     return claims.get(function) or claims.get(parameter, proposed)
 
@@ -114,6 +121,9 @@ def test_a_model_plans_modules_and_signatures_with_which_the_tests_pass(jarvis: 
         "add": "fn forward_add(to: &mut i32, from: &i32)",
         # Its comment gives orders to the model.
         "length": "fn forward_length(text: *const i8) -> u64",
+        "tail": "fn forward_tail(numbers: *mut i32, count: i32) -> Option<core::ptr::NonNull<i32>>",
+        "word": "fn forward_word(number: i32) -> Option<core::ptr::NonNull<i8>>",
+        "checked": "fn forward_checked(value: i32) -> Result<i32, i32>",
     }
     assert "the tests fail with the planned signatures of sum, given" in ended.out
     assert "signatures as proposed: length: its code contains instructions to a model" in ended.out
@@ -122,6 +132,9 @@ def test_a_model_plans_modules_and_signatures_with_which_the_tests_pass(jarvis: 
         "add": "src/math/sums.rs",
         "length": "src/rest.rs",
         "given": "src/rest.rs",
+        "tail": "src/rest.rs",
+        "word": "src/rest.rs",
+        "checked": "src/rest.rs",
         "main": "src/check.rs",
     }
     written = (library / ".jarvis" / "c2rust" / "crate_plan.yaml").read_text()
@@ -229,6 +242,76 @@ def test_transpile_takes_up_the_plan_of_the_files(jarvis: Jarvis) -> None:
     assert "crate_plan.yaml: src/main.rs: reserved for other contents; choose another module" in ended.out
     assert refused.code == 2
     assert f"{directory / 'signatures.jsonl'}:5: Expecting property name" in refused.err
+
+
+FAILING = """#include "lib.h"
+int checked(int value) { return value < 0 ? -7 : value; }
+int doubled(int value)
+{
+    int known = checked(value);
+    return known < 0 ? known : 2 * known;
+}
+int *tail(int *numbers, int count) { return count > 1 ? numbers + 1 : 0; }
+int second(int a, int b)
+{
+    int numbers[] = { a, b };
+    int *found = tail(numbers, 2);
+    return found ? *found : 0;
+}
+"""
+FAILING_CHECK = """#include "lib.h"
+int main(void)
+{
+    int numbers[] = { 1, 5 };
+    return !(doubled(2) == 4 && doubled(-2) == -7 && checked(0) == 0 && second(3, 4) == 4 && !tail(numbers, 1));
+}
+"""
+RESULT_BODIES = {
+    "checked": "{ if value < 0 { Err(-7) } else { Ok(value) } }",
+    "doubled": "{ rust_checked(value).map_or_else(|code| code, |known| known.wrapping_mul(2)) }",
+    "tail": """{
+    let after = numbers.wrapping_add(1);
+    if count > 1 { core::ptr::NonNull::new(after) } else { None }
+}""",
+    "second": "{ let _ = a; b }",
+}
+
+
+@pytest.mark.slow
+def test_failures_are_results_and_options_if_the_plan_says_so(jarvis: Jarvis) -> None:
+    require("cc", "make", "cargo")
+    header = "int checked(int); int doubled(int); int *tail(int *, int); int second(int, int);\n"
+    library = jarvis.tree("small", {**FILES, "lib.h": header, "lib.c": FAILING, "check.c": FAILING_CHECK})
+    directory = library / ".jarvis" / "c2rust"
+    directory.mkdir(parents=True)
+    kinds = {"checked": "result", "tail": "option", "second": "result"}
+    rows = [{"rust_symbol": name, "mapping": [{"name": "return", "kind": kind}]} for name, kind in kinds.items()]
+    (directory / "signatures.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    heads: dict[str, str] = {}
+
+    def translator(body: Body) -> Step:
+        match = HEAD.search(task_of(body))
+        assert match
+        heads[match[2]] = match[1]
+        return calls("submit_report", rust=f"{match[1]} {RESULT_BODIES[match[2]]}")
+
+    with ModelServer(forever=translator) as server:
+        ended = convert(jarvis, library, server, "transpile", "-m", "0", "--no-review")
+
+    assert ended.code == 0, ended.err + ended.out
+    assert heads == {
+        "checked": "fn rust_checked(value: i32) -> Result<i32, i32>",
+        "doubled": "fn rust_doubled(value: i32) -> i32",
+        "tail": "unsafe fn rust_tail(numbers: *mut i32, count: i32) -> Option<core::ptr::NonNull<i32>>",
+        "second": "fn rust_second(a: i32, b: i32) -> i32",
+    }
+    report = json.loads(jarvis("runs", "report", "last", "--format", "json").out)
+    states = {one["name"]: one["state"] for one in report["conversion"]["functions"]}
+    assert states == {**dict.fromkeys(heads, "translated"), "main": "mechanical"}
+    assert "it has no parameter return" in ended.out, "second returns neither NULL nor a negative constant"
+    text = (library.with_name("small_rs") / "src" / "lib_c.rs").read_text()
+    assert "match rust_checked(a0) { Ok(value) | Err(value) => value }" in text
+    subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=library.with_name("small_rs"), check=True)
 
 
 def test_without_a_model_the_command_that_needs_none_is_named(jarvis: Jarvis, tmp_path: Path) -> None:

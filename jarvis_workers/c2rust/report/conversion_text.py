@@ -15,6 +15,7 @@ from jarvis_workers.c2rust.conversion import (
     failures,
     state_counts,
 )
+from jarvis_workers.c2rust.signatures import RESULT
 from jarvis_workers.paths import plain
 
 ACCEPTED = {"mechanical": "in Rust", "forwarded": "with Rust signatures"}
@@ -43,7 +44,7 @@ def summary(conversion: Conversion) -> str:
 
 
 def _pointers(conversion: Conversion) -> str:
-    passed = [given for one in conversion.functions if one.accepted for given in one.mapping]
+    passed = [given for one in conversion.functions if one.accepted for given in one.mapping if given.name != RESULT]
     forms = [one.form for one in passed if one.form != "value"]
     converted = sum(form != "raw" for form in forms)
     return f"{converted:,} of their {len(forms):,} pointer parameters are references, slices or strings"
