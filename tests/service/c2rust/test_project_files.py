@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.graph import link_units
+from jarvis_workers.c2rust.library_plan import LibraryPlan
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.c2rust.fast_run import libraries_of
 from jarvis_workers.service.c2rust.project_files import delayed_entries, directory_of, read_project, write_project
 from jarvis_workers.service.jarvis_directory import make_directory
 from tests.c2rust.projects import calls, symbol, unit
@@ -138,3 +140,13 @@ def test_a_link_in_place_of_the_directory_is_not_followed(tmp_path: Path) -> Non
 
     with pytest.raises(UsageError, match="symbolic links"):
         write_project(tmp_path, GRAPH, STEPS)
+
+
+def test_functions_that_a_person_removes_are_not_for_the_model(root: Path) -> None:
+    path = directory_of(root) / "symbols.jsonl"
+    assert libraries_of(root) == b""
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if json.loads(line)["name"] != "helper"))
+
+    plan = LibraryPlan.model_validate_json(libraries_of(root))
+    assert plan == LibraryPlan(aside=frozenset([HELPER.key]))
