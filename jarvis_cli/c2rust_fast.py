@@ -129,6 +129,7 @@ def model_choice(conversion: ModelConversion) -> ModelChoice:
         conversion.review,
         conversion.escalate,
         _risky(conversion),
+        conversion.drivers,
     )
 
 

@@ -200,6 +200,14 @@ class ModelConversion(FastConversion):
             rich_help_panel=AGENTS,
         ),
     ] = None
+    drivers: Annotated[
+        bool,
+        typer.Option(
+            "--drivers/--no-drivers",
+            help="Ask for C programs that call the functions which no test reaches: 1 to 3 more answers each.",
+            rich_help_panel=AGENTS,
+        ),
+    ] = True
 
 
 @dataclass(frozen=True, kw_only=True)

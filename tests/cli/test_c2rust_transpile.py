@@ -80,7 +80,7 @@ def transpile(jarvis: Jarvis, library: Path, server: ModelServer, *more: object)
         name: {"model": name, "base_url": server.url, "profile": "deepseek", "api_key": "k"} for name in ("m", "large")
     }
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups}))
-    return jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, "-g", "m", *more)
+    return jarvis.spawn("c2rust", "transpile", "-p", library, *COMMANDS, "-g", "m", "--no-drivers", *more)
 
 
 def functions(jarvis: Jarvis) -> dict[str, dict[str, Any]]:

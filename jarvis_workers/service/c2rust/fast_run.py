@@ -81,6 +81,7 @@ class ModelChoice:
     review: bool = True
     escalate: str | None = None
     risky: "Mapping[str, Sequence[int]]" = field(default_factory=dict)
+    drivers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +221,7 @@ def _model_options(settings: "Settings", choice: ModelChoice, *, forward: bool =
         "max_retries": choice.max_retries,
         "notes": choice.notes,
         "review": choice.review,
+        "drivers": choice.drivers,
         "escalate": model_name(settings, choice.escalate) if choice.escalate else None,
         "risky": dict(choice.risky),
     }

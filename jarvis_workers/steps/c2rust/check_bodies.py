@@ -1,9 +1,10 @@
 """Run the gates on a batch of functions, using a bench."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from jarvis_workers.c2rust.conversion import GateOutcome
@@ -13,6 +14,8 @@ from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.c2rust.drivers import STEP as DRIVERS
+from jarvis_workers.steps.c2rust.drivers import driven_suites, driver_blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions, read_options
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 STEP = "check"
 # The name of the blob with the outcomes of a batch.
 CHECKED = "checked"
+BY_DRIVER = "a driver of the model calls it"
 # Each job builds the crate on its bench first, if another has not done so: many functions share this.
 BATCH_FUNCTIONS = 32
 # Half of the default of `c2rust.hard_limit_seconds`.
@@ -36,10 +40,11 @@ BATCH_SECONDS = 7200
 
 @dataclass(frozen=True)
 class CheckPayload(JsonRecord):
-    """The slots of a job's functions, and the blob of the skeleton."""
+    """The slots of a job's functions, and the blobs of the skeleton and of the drivers of some of the functions."""
 
     slots: Sequence[str]
     skeleton: str
+    drivers: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +53,7 @@ class CheckWork(JsonRecord):
 
     slots: Sequence[str]
     skeleton: str
+    drivers: Sequence[str]
     options: FastOptions = field(metadata={"read": read_options})
 
 
@@ -64,9 +70,10 @@ def plan_on(_: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
     skeleton = decode_skeleton(blobs.read(name))
     slots, size = sorted(skeleton.bodies), batch_size(sum(suite.wall_seconds for suite in skeleton.suites))
+    drivers = driver_blobs(blobs, earlier.outcomes(DRIVERS))
     for start in range(0, len(slots), size):
         some = slots[start : start + size]
-        payload = CheckPayload(some, name).to_json()
+        payload = CheckPayload(some, name, [drivers[slot] for slot in some if slot in drivers]).to_json()
         label = f"{some[0]} … ({len(some)} functions)"
         yield NewJob(STEP, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
 
@@ -90,7 +97,8 @@ def skeleton_of(blobs: Blobs, outcomes: Sequence[StageJob]) -> str:
 def load(_: "Session", run: "Run", job: Claimed) -> CheckWork:
     """Return the functions of a job."""
     payload = CheckPayload.from_json(job.payload)
-    return CheckWork(slots=payload.slots, skeleton=payload.skeleton, options=FastOptions.of(run))
+    drivers = payload.drivers
+    return CheckWork(slots=payload.slots, skeleton=payload.skeleton, drivers=drivers, options=FastOptions.of(run))
 
 
 def decide(work: CheckWork, resources: Resources) -> Commit:
@@ -102,18 +110,24 @@ def decide(work: CheckWork, resources: Resources) -> Commit:
         if not passed:
             raise StepFailed(f"the crate does not build: {messages[-1].text if messages else 'no message'}")
         suites = BenchSuites(bench, work.options.tests, skeleton.suite_limits, checked)
-        content = encode_checked(run_gates(suites, skeleton, work.slots))
+        driven = driven_suites(bench, checked, resources.blobs, work.drivers)
+        content = encode_checked(run_gates(suites, skeleton, work.slots, driven))
     return cache_result(
         resources, _key(work), Commit(blobs=((CHECKED, resources.blobs.put(content)),)), content.decode()
     )
 
 
 def _key(work: CheckWork) -> str:
-    return result_key(STEP, work.options, work.skeleton, work.slots)
+    return result_key(STEP, work.options, work.skeleton, work.slots, work.drivers)
 
 
-def run_gates(suites: BenchSuites, skeleton: Skeleton, slots: Sequence[str]) -> list[GateReport]:
-    """Run the gates on functions whose bodies are in the library.
+def run_gates(
+    suites: BenchSuites,
+    skeleton: Skeleton,
+    slots: Sequence[str],
+    driven: Mapping[str, BenchSuites] = MappingProxyType({}),
+) -> list[GateReport]:
+    """Run the gates on functions whose bodies are in the library; those that are `driven` have these tests.
 
     If the programs cannot load the library, no function is tested.
     """
@@ -121,16 +135,22 @@ def run_gates(suites: BenchSuites, skeleton: Skeleton, slots: Sequence[str]) -> 
         gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
         return [GateReport(slot, gates) for slot in slots]
     shadow = all(suite.deterministic for suite in skeleton.suites)
-    return [
+    reports = [
         check_function(
-            suites,
+            driven.get(slot, suites),
             slot,
-            called=slot in skeleton.called,
-            shadow=shadow,
+            called=slot in skeleton.called or slot in driven,
+            shadow=shadow or slot in driven,
             inputs=suites.call(slot, skeleton.inputs.get(slot)),
         )
         for slot in slots
     ]
+    return [_by_driver(one) if one.slot in driven else one for one in reports]
+
+
+def _by_driver(report: GateReport) -> GateReport:
+    reached = (one._replace(detail=BY_DRIVER) if one.gate == "reached" and one.passed else one for one in report.gates)
+    return report._replace(gates=tuple(reached))
 
 
 def encode_checked(checked: Sequence[GateReport]) -> bytes:

@@ -17,6 +17,7 @@ UNFINISHED = "function or test of the interface is not done", "functions and tes
 UNOPTIMIZED = "file is not optimized", "files are not optimized"
 UNPLANNED = "plan of the modules is missing", "plans of the modules are missing"
 UNSIGNED = "signature is not planned by the model", "signatures are not planned by the model"
+UNDRIVEN = "function has no driver", "functions have no driver"
 UNPROVEN = "function is unproven and stays in C", "functions are unproven and stay in C"
 
 READING = (
@@ -69,7 +70,13 @@ TRANSLATING = (
     Stage("resign", module=f"{STEPS}.change_signatures", queue="build", units="builds"),
     TRANSLATION._replace(name="retranslate", module=f"{STEPS}.translate_again"),
 )
-register_pipeline(TRANSPILE, (*CONVERSION, *TRANSLATING, *ENDING))
+# A function that nothing reaches gets a program that calls it before the gates run.
+DRIVEN = (
+    BUILDING[0],
+    Stage("driver", module=f"{STEPS}.write_drivers", queue="translate", units="functions", missing=UNDRIVEN),
+    *BUILDING[1:],
+)
+register_pipeline(TRANSPILE, (*READING, *DRIVEN, *TRANSLATING, *ENDING))
 register_pipeline(
     INTERFACE,
     (
@@ -88,6 +95,4 @@ register_pipeline(
     ),
 )
 OPTIONAL = tuple(stage._replace(optional=True) for stage in (*REPLACING, OPTIMIZATION))
-register_pipeline(
-    RUN, (*READING, *OPTIONAL[:-1], *PLANNING, *BUILDING, *TRANSLATING, ENDING[0], OPTIONAL[-1], ENDING[1])
-)
+register_pipeline(RUN, (*READING, *OPTIONAL[:-1], *PLANNING, *DRIVEN, *TRANSLATING, ENDING[0], OPTIONAL[-1], ENDING[1]))

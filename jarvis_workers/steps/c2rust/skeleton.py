@@ -14,6 +14,7 @@ from jarvis_workers.bench.line_coverage import measure_coverage
 from jarvis_workers.bench.project_bench import ProjectBench, ProjectBuild, open_bench
 from jarvis_workers.c2rust.conversion import FunctionResult, PassedParameter
 from jarvis_workers.c2rust.crate import CrateItem, Files, bench_crate
+from jarvis_workers.c2rust.gates import LEAST_INPUTS
 from jarvis_workers.c2rust.inputs import CallPlan
 from jarvis_workers.c2rust.translation import shim_signature
 from jarvis_workers.errors import StepFailed
@@ -82,6 +83,11 @@ class Skeleton:
     def declared(self) -> list[str]:
         """The declarations and wrappers."""
         return [*self.declarations.values(), *self.wrappers.values()]
+
+    def is_tested(self, slot: str) -> bool:
+        """Return whether tests call a function, or generated inputs exist for it."""
+        inputs = self.inputs.get(slot)
+        return slot in self.called or (inputs is not None and inputs.usable >= LEAST_INPUTS)
 
     @property
     def suite_limits(self) -> dict[str, CommandLimit]:

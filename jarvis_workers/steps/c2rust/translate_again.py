@@ -1,6 +1,7 @@
 """Translate functions again whose signature has changed, or whose bodies no longer compile after such a change."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 
 from jarvis_workers.pipeline.history import StageHistory, read_result
@@ -24,9 +25,11 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         return
     options, jobs = TranslateOptions.of(run), earlier.outcomes(TRANSLATE)
     skeleton, bodies = decode_skeleton(blobs.read(resigned.skeleton)), read_translated(blobs, jobs)
-    results = {TranslatePayload.from_json(one.payload).slot: read_result(blobs, one.result).blobs for one in jobs}
+    payloads = {(payload := TranslatePayload.from_json(one.payload)).slot: (payload, one.result) for one in jobs}
     for slot, failure in sorted({**resigned.changed, **resigned.broken}.items()):
         if options.answers_left(bodies[slot].attempts) > 0:
-            payload = TranslatePayload(slot, resigned.skeleton, results[slot][TRANSLATED], failure).to_json()
+            first, result = payloads[slot]
+            body = read_result(blobs, result).blobs[TRANSLATED]
+            again = replace(first, skeleton=resigned.skeleton, earlier=body, failure=failure)
             label = skeleton.targets[slot].item.name
-            yield NewJob(AGAIN, QUEUE, label, sha256(payload.encode()).hexdigest(), payload=payload)
+            yield NewJob(AGAIN, QUEUE, label, sha256(again.to_json().encode()).hexdigest(), payload=again.to_json())

@@ -26,7 +26,7 @@ from jarvis_workers.c2rust.body_translation import (
     translator,
 )
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
-from jarvis_workers.c2rust.gates import LEAST_INPUTS, GateReport, judge_differences
+from jarvis_workers.c2rust.gates import GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.translation_weights import translation_weights
@@ -40,6 +40,8 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
 from jarvis_workers.steps.c2rust.compile_errors import error_report, error_summary, own_errors
+from jarvis_workers.steps.c2rust.drivers import STEP as DRIVERS
+from jarvis_workers.steps.c2rust.drivers import driven_suites, driver_blobs
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
 from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries, unneeded_functions
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
@@ -108,13 +110,14 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job for each function with a Rust signature that its tests or inputs can prove as strongly as wanted."""
     name = skeleton_of(blobs, earlier.outcomes(SKELETON))
     skeleton, options = decode_skeleton(blobs.read(name)), TranslateOptions.of(run)
-    unneeded = unneeded_functions(options, earlier, blobs)
+    unneeded, drivers = unneeded_functions(options, earlier, blobs), driver_blobs(blobs, earlier.outcomes(DRIVERS))
     keys = _keys(blobs, _results(earlier.outcomes(SYMBOLS_STAGE)))
     with earlier.read() as session:
         weights = translation_weights(symbols.read(session, run.id), options.risky)
     for slot in sorted(skeleton.targets):
-        if keys[slot] not in unneeded and (options.proof == "built" or is_tested(skeleton, slot)):
-            payload = TranslatePayload(slot, name).to_json()
+        driver = drivers.get(slot, "")
+        if keys[slot] not in unneeded and (options.proof == "built" or driver or skeleton.is_tested(slot)):
+            payload = TranslatePayload(slot, name, driver=driver).to_json()
             yield NewJob(
                 STEP,
                 QUEUE,
@@ -129,12 +132,6 @@ def _results(jobs: Iterable[StageJob]) -> tuple[str, ...]:
     return tuple(one.result for one in jobs if one.result)
 
 
-def is_tested(skeleton: Skeleton, slot: str) -> bool:
-    """Return whether tests call a function, or generated inputs exist for it."""
-    inputs = skeleton.inputs.get(slot)
-    return slot in skeleton.called or (inputs is not None and inputs.usable >= LEAST_INPUTS)
-
-
 def load(session: "Session", run: Run, job: Claimed) -> TranslateWork:
     """Return the function of a job."""
     definitions, pruning = (_results(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, PRUNE))
@@ -147,7 +144,7 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
     found = await asyncio.to_thread(_translation, work, blobs)
     options = _options(work.options, found.earlier)
     resources = Resources(blobs, checkouts=runtime.setup.unpacked)
-    gates = gates_tool(partial(check_body, found, options, resources))
+    gates = gates_tool(partial(check_body, found, options, resources, work.payload.driver))
     with runtime.open(work.job, options.group, found.question.about, work.lines, options.escalate) as talk:
         team = _team(talk, options)
         earlier = RefusedBody(_function(found.earlier.text), work.payload.failure) if found.earlier else NO_BODY
@@ -253,8 +250,10 @@ def gates_tool(check: Callable[[str], GateReport]) -> Tool:
     return Tool(GATES_TOOL, "Run the gates on a body.", {}, lambda arguments: arguments, run)
 
 
-def check_body(found: Translation, options: TranslateOptions, resources: Resources, text: str) -> GateReport:
-    """Run the gates on a body. Raises StepFailed if they cannot run."""
+def check_body(
+    found: Translation, options: TranslateOptions, resources: Resources, driver: str, text: str
+) -> GateReport:
+    """Run the gates on a body; `driver` is the blob of its driver, or "". Raises StepFailed if they cannot run."""
     slot = found.question.slot
     item = found.question.item(found.skeleton.targets[slot].item, text)
     skeleton = replace(with_all_declared(found.skeleton), bodies={**found.skeleton.bodies, slot: item})
@@ -266,4 +265,5 @@ def check_body(found: Translation, options: TranslateOptions, resources: Resourc
             gate = GateOutcome("check", passed=False, detail=error_summary(errors, item))
             return GateReport(slot, (gate,), log=error_report(errors, item, first))
         suites = BenchSuites(bench, options.tests, skeleton.suite_limits, checked)
-        return judge_differences(run_gates(suites, skeleton, [slot])[0], found.types(slot))
+        driven = driven_suites(bench, checked, resources.blobs, [driver] if driver else [])
+        return judge_differences(run_gates(suites, skeleton, [slot], driven)[0], found.types(slot))

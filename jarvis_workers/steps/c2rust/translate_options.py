@@ -13,6 +13,7 @@ class TranslateOptions(FastOptions, ConversationOptions):
 
     With `review`, the model also reviews each accepted body.  If none is accepted, the model group `escalate` gives as
     many answers.  Functions of the `risky` files of a security report come first, see `translation_weights`.
+    With `drivers`, the model also writes C programs that call the functions which nothing reaches.
     """
 
     max_retries: int = 5
@@ -20,6 +21,7 @@ class TranslateOptions(FastOptions, ConversationOptions):
     review: bool = True
     escalate: str | None = None
     risky: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    drivers: bool = True
 
     @property
     def attempts(self) -> int:

@@ -27,12 +27,14 @@ class TranslatePayload(JsonRecord):
     """The slot of a job's function, and the blob of the skeleton.
 
     `earlier` is the blob of its result in an earlier stage, "" without one, which does not count because of `failure`.
+    `driver` is the blob of the program that calls the function, "" if tests or generated inputs do.
     """
 
     slot: str
     skeleton: str
     earlier: str = ""
     failure: str = ""
+    driver: str = ""
 
 
 def encode_translated(body: TranslatedBody) -> bytes:
