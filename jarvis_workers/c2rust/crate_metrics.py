@@ -6,9 +6,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import TESTS
-from jarvis_workers.c2rust.interface_result import unsafe_lines
 from jarvis_workers.source.rust.rust_items import masked
-from jarvis_workers.source.rust.unsafe_blocks import UNSAFE_FUNCTION, RustText
+from jarvis_workers.source.rust.unsafe_blocks import UNSAFE_FUNCTION, RustText, unsafe_lines
 
 RAW_POINTER = re.compile(r"\*\s*(?:const|mut)\b")
 CAST = re.compile(r"\bas\s+(?=[\w*])")
@@ -39,7 +38,7 @@ def crate_metrics(files: Mapping[str, bytes]) -> CrateMetrics:
         lines=sum(bool(line.strip()) for code in codes for line in code.split("\n")),
         unsafe_blocks=sum(len(RustText(text).blocks) for text in texts),
         unsafe_functions=count(UNSAFE_FUNCTION),
-        unsafe_lines=unsafe_lines(files, names),
+        unsafe_lines=sum(map(unsafe_lines, texts)),
         raw_pointers=count(RAW_POINTER),
         casts=count(CAST),
     )

@@ -1,14 +1,9 @@
 """The results of a run over a given interface: its functions, the tests of its crate, and lines of unsafe code."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
-
-from jarvis_workers.source.rust.rust_items import masked
-
-UNSAFE = re.compile(r"\bunsafe\b[^{};]*([{;]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +94,3 @@ def encode_outcome(outcome: CrateOutcome) -> str:
 def decode_outcome(text: str) -> CrateOutcome:
     """Return the outcome that `encode_outcome` encoded."""
     return _OUTCOME.validate_json(text)
-
-
-def unsafe_lines(files: Mapping[str, bytes], names: Iterable[str]) -> int:
-    """Return the number of lines with unsafe code in some files."""
-    return sum(len(_unsafe(masked(files[name].decode(errors="replace")))) for name in names)
-
-
-def _unsafe(code: str) -> set[int]:
-    """Return the lines of unsafe blocks, functions and implementations, counting from 0."""
-    lines = set[int]()
-    for match in UNSAFE.finditer(code):
-        end = match.end()
-        depth = int(match[1] == "{")
-        while depth and end < len(code):
-            depth += (code[end] == "{") - (code[end] == "}")
-            end += 1
-        lines |= set(range(code.count("\n", 0, match.start()), code.count("\n", 0, end) + 1))
-    return lines

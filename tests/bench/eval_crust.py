@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 from jarvis_workers.bench.crate_tests import crate_outcome
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.c2rust.interface_question import interface_files
-from jarvis_workers.c2rust.interface_result import unsafe_lines
 from jarvis_workers.source.rust.rust_items import masked, read_items
+from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
 
 LIMITS = BenchLimits(build_seconds=300, test_seconds=60)
 MANIFEST = '[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n\n[workspace]\n'
@@ -133,7 +133,7 @@ def evaluate(name: str, c: Path, given: Mapping[str, bytes], work: Path, options
         _counted(passed[one] for one in passed if one not in hidden),
         _counted(passed.get(one, False) for one in hidden),
         sum(bool(one["reason"]) for one in found["interface"]["functions"]),
-        unsafe_lines(written, written),
+        sum(unsafe_lines(content.decode(errors="replace")) for content in written.values()),
         found["interface"]["answers"],
         found["run"]["cost"],
     )

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.bench.crate_tests import crate_outcome, judge_tests
 from jarvis_workers.bench.limits import BenchLimits
-from jarvis_workers.c2rust.interface_result import CrateTest, unsafe_lines
+from jarvis_workers.c2rust.interface_result import CrateTest
 from jarvis_workers.sandbox.limits import CommandOutcome
 from tests.servers import require
 
@@ -102,18 +102,3 @@ def test_forged_lines_pass_no_test() -> None:
     ]
     for outcome in (ended(101, forged), ended(0, ""), ended(0, forged.replace("2 passed", "1 passed")), ended(3, real)):
         assert not any(one.passed for one in judge_tests("x.rs", names, outcome))
-
-
-def test_lines_of_unsafe_code_are_counted() -> None:
-    code = b"""fn f() {
-    // unsafe { }
-    let x = unsafe {
-        g()
-    };
-    "unsafe {"
-}
-unsafe fn g() {
-}
-unsafe impl Send for X {}
-"""
-    assert unsafe_lines({"a.rs": code, "b.rs": b"unsafe {}"}, ["a.rs"]) == 6

@@ -14,6 +14,8 @@ from jarvis_workers.source.rust.rust_items import masked
 KEYWORD = "unsafe"
 BLOCK = re.compile(r"\bunsafe\s*(?=\{)")
 UNSAFE_FUNCTION = re.compile(r'\bunsafe\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\b[^{;]*(?=\{)')
+# A block, or the head of a function, an implementation or a declaration.
+UNSAFE_CODE = re.compile(r"\bunsafe\b[^{};]*(?=[{;]|$)")
 BRACKET = re.compile(r"[][(){}]")
 SPACE = " \t\r\n"
 # What precedes and follows a block that is a whole value, and one that is the end of a body.
@@ -105,11 +107,13 @@ def apply_patches(text: str, patches: Iterable[Patch]) -> str:
     return "".join((*pieces, text[last:]))
 
 
-def unsafe_lines(text: str) -> int:
-    """Return the number of lines that unsafe blocks cover."""
-    source = RustText(text)
-    lines = (range(source.line_of(block.start), source.line_of(block.end - 1) + 1) for block in source.blocks)
-    return len({line for own in lines for line in own})
+def unsafe_lines(text: str, code: re.Pattern[str] = UNSAFE_CODE) -> int:
+    """Return the number of lines of unsafe blocks, functions and implementations; with BLOCK, of blocks alone."""
+    source, lines = RustText(text), set[int]()
+    for match in code.finditer(source.code):
+        end = source.pairs.get(match.end(), match.end())
+        lines.update(range(source.line_of(match.start()), source.line_of(end) + 1))
+    return len(lines)
 
 
 def blanked(source: RustText, blocks: Iterable[UnsafeBlock]) -> str:

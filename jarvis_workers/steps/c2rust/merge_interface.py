@@ -13,7 +13,6 @@ from jarvis_workers.c2rust.interface_result import (
     InterfaceFunction,
     InterfaceResult,
     encode_result,
-    unsafe_lines,
 )
 from jarvis_workers.c2rust.interface_translation import WrittenFiles, decode_written
 from jarvis_workers.pipeline.history import read_result
@@ -21,6 +20,7 @@ from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.single_job import single_job
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.source.rust.unsafe_blocks import unsafe_lines
 from jarvis_workers.steps.c2rust.interface_options import InterfaceOptions
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.write_conversion import CRATE
@@ -68,7 +68,7 @@ def decide(work: MergeInterfaceWork, resources: Resources) -> Commit:
     result = InterfaceResult(
         tuple(_functions(files, interface_files(crate), reasons)),
         outcome,
-        unsafe_lines(crate, files),
+        sum(unsafe_lines(crate[name].decode(errors="replace")) for name in files),
         sum(one.answers for one in groups),
     )
     gaps = tuple((b"", line) for line in result.failures())
