@@ -11,7 +11,14 @@ from jarvis_cli.progress import describe, rate_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.c2rust.collect import collect_names, compile_options, write_names
-from jarvis_workers.service.c2rust.fast_run import OPTIMIZING, REPLACING, FastChoice, LibraryPart, unfinished_run
+from jarvis_workers.service.c2rust.fast_run import (
+    IMPROVING,
+    OPTIMIZING,
+    REPLACING,
+    FastChoice,
+    LibraryPart,
+    unfinished_run,
+)
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.c2rust.replacement_run import listed
 from jarvis_workers.service.handles import Blobs, Store
@@ -32,11 +39,12 @@ def move_project(options: ProjectMove) -> int:
         raise UsageError("--files and --root-list-syms exclude each other")
     if not (options.files or options.root_list_syms) and options.replace:
         raise UsageError(ROOTS_NEEDED)
+    optimization = IMPROVING if not options.improve else ()
     part = LibraryPart(
         roots=listed(options.root_list_syms),
         declared=_declared(options) if options.files else (),
         disabled=listed(options.disabled_libs),
-        skipped_stages=(*(() if options.replace else REPLACING), *(() if options.optimize else OPTIMIZING)),
+        skipped_stages=(*(() if options.replace else REPLACING), *(optimization if options.optimize else OPTIMIZING)),
     )
     unfinished = partial(_unfinished, options) if options.resume and options.name is None else None
     return convert_project(options, part, unfinished, _summary)

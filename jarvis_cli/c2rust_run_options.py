@@ -71,6 +71,14 @@ class ProjectMove(ModelConversion):
         bool,
         typer.Option("--optimize/--no-optimize", help="Do not optimize the crate.", rich_help_panel=CONVERSION),
     ] = True
+    improve: Annotated[
+        bool,
+        typer.Option(
+            "--improve/--no-improve",
+            help="Let the model edit the optimized crate; only the crate's own tests check this.",
+            rich_help_panel=CONVERSION,
+        ),
+    ] = False
     resume: Annotated[
         bool,
         typer.Option(

@@ -14,7 +14,10 @@ from jarvis_workers.source.rust.function_comments import add_documentation, tag_
 
 
 class OptimizeReport(BaseModel):
-    """The content of optimize_report.json; `cargo_checks` are runs of the tests, `errors` are lines."""
+    """The content of optimize_report.json; `cargo_checks` are runs of the tests, `errors` are lines.
+
+    A model has changed `files_improved`.
+    """
 
     model_config = ConfigDict(frozen=True)
     files_scanned: int = 0
@@ -25,6 +28,7 @@ class OptimizeReport(BaseModel):
     docs_added: int = 0
     cargo_checks: int = 0
     errors: tuple[str, ...] = ()
+    files_improved: tuple[str, ...] = ()
 
     def __add__(self, other: "OptimizeReport") -> "OptimizeReport":
         return OptimizeReport(**{name: getattr(self, name) + getattr(other, name) for name in type(self).model_fields})

@@ -176,6 +176,24 @@ def test_one_run_scans_replaces_and_translates(jarvis: Jarvis, library: Path) ->
 
 
 @pytest.mark.slow
+def test_the_model_improves_the_optimized_crate_on_request(jarvis: Jarvis, library: Path) -> None:
+    def improving(body: Body) -> Step:
+        task = task_of(body)
+        if "The file src/" not in task:
+            return model(body)
+        edit = {"search": "core::cmp::min(a, b)", "replacement": "a.min(b)"}
+        return calls("submit_report", edits=[edit] if edit["search"] in task else [])
+
+    with ModelServer(forever=improving) as server:
+        ended = move(jarvis, library, server, "--root-list-syms", "least", "--improve")
+
+    assert ended.code == 0, ended.err
+    changed = [name for name, text in sources(library.with_name("small_rs")).items() if "a.min(b)" in text]
+    assert changed == ["src/numbers.rs"]
+    assert "warning: the model improved src/numbers.rs: the tests of the crate pass, the gates were not" in ended.out
+
+
+@pytest.mark.slow
 def test_edited_signatures_count_as_if_a_run_had_planned_them(jarvis: Jarvis, library: Path) -> None:
     """The model plans raw pointers in one run; a person writes them into signatures.jsonl before `transpile`."""
 

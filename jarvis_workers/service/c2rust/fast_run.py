@@ -57,8 +57,9 @@ RUST_CRATES = frozenset(("alloc", "core", "proc_macro", "std", "test"))
 
 
 MOST_RUNS = 200
-# The stages that replace functions, and the one that optimizes the crate.
-REPLACING, OPTIMIZING = ("replace", "prune"), ("optimize",)
+# The stages that replace functions, and those that optimize the crate, the latter with a model.
+REPLACING, IMPROVING = ("replace", "prune"), ("improve",)
+OPTIMIZING = ("optimize", *IMPROVING)
 NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
 SIGNATURES_WITHOUT_MODEL = "for signatures without a model: jarvis c2rust skeleton"

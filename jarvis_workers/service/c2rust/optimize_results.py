@@ -100,6 +100,7 @@ class OptimizeResult:
         )
         if not self._options.model_group:
             yield "no model was asked"
+        yield from (f"the model improved {file}" for file in found.files_improved)
         yield from (f"NOT CHECKED: {one}" for one in found.errors)
 
     def render(self, form: str) -> Iterator[str]:

@@ -4,13 +4,14 @@ Each file is a job, whose child is the next file. Without a model group there ar
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.bench.crate_archive import files_of, tar_of
+from jarvis_workers.c2rust.crate_metrics import is_module
 from jarvis_workers.c2rust.file_improvement import TESTS_TOOL, ImprovedFile, improve_file, improver
 from jarvis_workers.c2rust.optimization import OptimizeReport
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -45,30 +46,31 @@ TEXT_MAX = 60_000
 
 @dataclass(frozen=True)
 class ImproveWork:
-    """The file of a job, by its number in the options, and the transcript of the conversation so far."""
+    """The number of the file of a job, and the transcript of the conversation so far."""
 
     job: Claimed
     payload: PassPayload
     options: OptimizeOptions
     lines: list[bytes]
 
-    @property
-    def file(self) -> str:
-        """The path of the file in the crate."""
-        return self.options.files[self.payload.number]
-
 
 def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield the job of the first file, after the last pass."""
     options, done = OptimizeOptions.of(run), [one for one in earlier.outcomes(OPTIMIZE) if one.state == "done"]
-    if options.model_group and len(done) == len(options.passes) and options.files:
+    if options.model_group and done and len(done) == len(options.passes):
         crate = PassPayload.from_json(done[-1].payload).crate
         last = read_result(blobs, done[-1].result).blobs
-        yield _job(options, PassPayload(crate, 0, last[CHANGES], last[REPORT]))
+        payload = PassPayload(crate, 0, last[CHANGES], last[REPORT])
+        if files := _files(options, sources_of(payload, blobs)):
+            yield _job(files[0], payload)
 
 
-def _job(options: OptimizeOptions, payload: PassPayload) -> NewJob:
-    file = options.files[payload.number]
+def _files(options: OptimizeOptions, sources: Iterable[str]) -> list[str]:
+    """Return the files to improve: those of the options, or all modules of the crate."""
+    return list(options.files) or sorted(filter(is_module, sources))
+
+
+def _job(file: str, payload: PassPayload) -> NewJob:
     key = sha256(f"{STEP}:{file}".encode()).hexdigest()
     return NewJob(STEP, QUEUE, file, key, payload=payload.to_json())
 
@@ -83,28 +85,32 @@ async def converse(work: ImproveWork, blobs: Blobs, runtime: AgentRuntime) -> Co
     options, payload = work.options, work.payload
     sources = await asyncio.to_thread(sources_of, payload, blobs)
     report = OptimizeReport.model_validate_json(await asyncio.to_thread(blobs.read, payload.report))
-    text = sources[work.file].decode(errors="replace")
+    file = _files(options, sources)[payload.number]
+    text = sources[file].decode(errors="replace")
     left = options.max_checks - report.cargo_checks if options.max_checks else options.attempts
     if left <= 0:
         report += OptimizeReport(errors=(SPENT,))
     elif "unsafe" in text or "TODO:" in text:
         resources = Resources(blobs, checkouts=runtime.setup.unpacked)
-        tool = _tests_tool(partial(_test, work, sources, resources))
-        improved = await _ask(work, text, min(left, options.attempts), tool, runtime)
-        problems = (f"{work.file}: {improved.reason}",) if improved.reason else ()
+        tool = _tests_tool(partial(_test, work, sources, resources, file))
+        improved = await _ask(work, file, text, min(left, options.attempts), tool, runtime)
+        problems = (f"{file}: {improved.reason}",) if improved.reason else ()
         report += OptimizeReport(cargo_checks=improved.checks, errors=problems)
         if improved.text:
-            sources[work.file] = improved.text.encode()
+            sources[file] = improved.text.encode()
+            report += OptimizeReport(files_improved=(file,))
     return await asyncio.to_thread(_commit, work, sources, report, blobs)
 
 
-async def _ask(work: ImproveWork, text: str, attempts: int, tool: Tool, runtime: AgentRuntime) -> ImprovedFile:
+async def _ask(
+    work: ImproveWork, file: str, text: str, attempts: int, tool: Tool, runtime: AgentRuntime
+) -> ImprovedFile:
     if len(text) > TEXT_MAX:
         return ImprovedFile(reason=f"not shown to the model: longer than {TEXT_MAX:,} characters", checked=False)
-    about = sha256(f"{work.file}\0{text}".encode()).hexdigest()
+    about = sha256(f"{file}\0{text}".encode()).hexdigest()
     with runtime.open(work.job, work.options.group, about, work.lines) as talk:
         agent = improver(talk.platform.profile, talk.marks, work.options.agent_limits, attempts)
-        improved = await talk.lead(improve_file(agent, work.file, text, attempts), agent, {"about": about}, [tool])
+        improved = await talk.lead(improve_file(agent, file, text, attempts), agent, {"about": about}, [tool])
         if not improved.checked:
             await talk.forget()
     return improved
@@ -116,10 +122,10 @@ def _commit(work: ImproveWork, sources: Mapping[str, bytes], report: OptimizeRep
     changes = {name: content for name, content in sources.items() if before.get(name) != content}
     stored = blobs.put(tar_of(changes)), blobs.put(report.model_dump_json().encode())
     following = replace(payload, number=payload.number + 1, changes=stored[0], report=stored[1])
-    goes_on = following.number < len(options.files) and SPENT not in report.errors
+    files = _files(options, sources)[following.number :] if SPENT not in report.errors else []
     return Commit(
         files=1,
-        children=(_job(options, following),) if goes_on else (),
+        children=tuple(_job(file, following) for file in files[:1]),
         blobs=tuple(zip((CHANGES, REPORT), stored, strict=True)),
     )
 
@@ -136,8 +142,8 @@ def _tests_tool(test: "Any") -> Tool:
     return Tool(TESTS_TOOL, "Run the tests of the crate.", {}, lambda arguments: arguments, run)
 
 
-def _test(work: ImproveWork, sources: Mapping[str, bytes], resources: Resources, text: str) -> str:
+def _test(work: ImproveWork, sources: Mapping[str, bytes], resources: Resources, file: str, text: str) -> str:
     """Return how the tests fail with a text of the file, or an empty string."""
     with crate_bench(work.payload.crate, work.options, resources) as bench:
-        bench.write({**sources, work.file: text.encode()})
+        bench.write({**sources, file: text.encode()})
         return bench.test().failure

@@ -85,14 +85,16 @@ register_pipeline(
         Stage("report", module=f"{STEPS}.deliver_interface", queue=CONTROL_QUEUE),
     ),
 )
-OPTIMIZATION = Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes")
+OPTIMIZING = (
+    Stage("optimize", module=f"{STEPS}.optimize_crate", queue="build", units="passes"),
+    Stage("improve", module=f"{STEPS}.improve_files", queue="translate", units="files"),
+)
 register_pipeline(
     OPTIMIZE,
     (
-        OPTIMIZATION,
-        Stage("improve", module=f"{STEPS}.improve_files", queue="translate", units="files"),
+        *OPTIMIZING,
         Stage("report", module=f"{STEPS}.write_optimization", queue=CONTROL_QUEUE, missing=UNOPTIMIZED),
     ),
 )
-OPTIONAL = tuple(stage._replace(optional=True) for stage in (*REPLACING, OPTIMIZATION))
-register_pipeline(RUN, (*READING, *OPTIONAL[:-1], *PLANNING, *DRIVEN, *TRANSLATING, ENDING[0], OPTIONAL[-1], ENDING[1]))
+LIBRARIES, POLISH = (tuple(one._replace(optional=True) for one in stages) for stages in (REPLACING, OPTIMIZING))
+register_pipeline(RUN, (*READING, *LIBRARIES, *PLANNING, *DRIVEN, *TRANSLATING, ENDING[0], *POLISH, ENDING[1]))

@@ -34,6 +34,7 @@ from jarvis_workers.steps.c2rust.check_bodies import skeleton_of
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.final_bodies import STAGES as TRANSLATING
 from jarvis_workers.steps.c2rust.final_bodies import Translations, final_bodies
+from jarvis_workers.steps.c2rust.improve_files import STEP as IMPROVE
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import CRATE as CRATE_BLOB
 from jarvis_workers.steps.c2rust.merge_bodies import MERGED
@@ -50,7 +51,8 @@ from jarvis_workers.store.values import Claimed, Commit, StageJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, OPTIMIZE)
+STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, OPTIMIZE, IMPROVE)
+IMPROVED = "the model improved {}: the tests of the crate pass, the gates were not run again"
 # The names of the artifacts.
 CONVERSION, CRATE, PAGE, PLANNED = "conversion", "crate.tar", "report.html", "planned"
 STEP = "report"
@@ -65,6 +67,7 @@ class ConversionWork(NamedTuple):
     skeleton: tuple[StageJob, ...]
     merge: tuple[StageJob, ...]
     passes: tuple[StageJob, ...] = ()
+    improved: tuple[StageJob, ...] = ()
     translations: Translations = Translations()
 
 
@@ -74,9 +77,9 @@ plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
     """Return the data for the report."""
     stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in STAGES)
-    batches, skeleton, merge, passes = stages
+    batches, skeleton, merge, passes, improved = stages
     translations = Translations.of(*(jobs.outcomes(session, run.id, stage) for stage in TRANSLATING))
-    return ConversionWork(run, symbols.read(session, run.id), batches, skeleton, merge, passes, translations)
+    return ConversionWork(run, symbols.read(session, run.id), batches, skeleton, merge, passes, improved, translations)
 
 
 def decide(work: ConversionWork, resources: Resources) -> Commit:
@@ -89,9 +92,10 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
     optimized: tuple[tuple[str, bytes], ...] = ()
     if work.passes:
         files = files_of(crate)
-        result = read_passes(blobs, tuple(PASSES), sum(map(is_module, files)), work.passes)
+        result = read_passes(blobs, tuple(PASSES), sum(map(is_module, files)), work.passes, work.improved)
         files |= files_of(result.steps[-1][1]) if result.steps else {}
-        crate, conversion = tar_of(files), replace(conversion, metrics=crate_metrics(files))
+        warnings = (*conversion.warnings, *map(IMPROVED.format, result.report.files_improved))
+        crate, conversion = tar_of(files), replace(conversion, metrics=crate_metrics(files), warnings=warnings)
         optimized = ((REPORT_FILE, result.report.model_dump_json(indent=1).encode()),)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
