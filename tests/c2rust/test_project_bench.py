@@ -138,7 +138,7 @@ def test_a_varied_call_counts_only_if_c_does_the_same_with_its_variables_in_anot
 def test_a_function_that_loops_ends_its_tests_early(bench: ProjectBench) -> None:
     write(bench, checksum("loop {}"))
     assert bench.build_library()[0]
-    runs = BenchSuites(bench, ["make test"], {"make test": 1})
+    runs = BenchSuites(bench, ["make test"], {"make test": CommandLimit(1)})
 
     assert runs.run(["words_checksum"]).failure.removeprefix("make test: ") in TIMEOUTS
 
