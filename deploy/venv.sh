@@ -54,7 +54,8 @@ make_with_pip() { # python lock
         fi
     fi
     say "installing $(count "$2") packages with pip; uv is several times as fast, where it is installed"
-    run_pip install -q --require-hashes -r "$2"
+    # The lock is complete; resolving dependencies again would refuse an extra (coverage[toml]) once a newer release exists.
+    run_pip install -q --no-deps --require-hashes -r "$2"
     run_pip install -q --no-deps -e "$root"
 }
 

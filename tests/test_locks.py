@@ -29,3 +29,11 @@ def test_what_installs_from_a_lock_requires_the_hashes(script: str) -> None:
     installs = [line for line in commands if re.search(r"install .*-r ", line)]
     assert installs
     assert all("--require-hashes" in line for line in installs)
+
+
+def test_pip_installs_a_lock_without_resolving_its_dependencies_again() -> None:
+    """With them, a release newer than the lock is refused as soon as another package requires an extra of it."""
+    commands = (ROOT / "deploy/venv.sh").read_text().splitlines()
+    installs = [line for line in commands if "run_pip install" in line]
+    assert installs
+    assert all("--no-deps" in line for line in installs)
