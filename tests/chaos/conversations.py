@@ -36,10 +36,10 @@ def has_heard(server: ModelServer, many: int) -> Callable[[], bool]:
     return lambda: len(server.requests) >= many
 
 
-def set_model(directory: Path, server: ModelServer, name: str = "local", profile: str = "openai") -> None:
-    """Configure the server as the only model."""
+def set_model(directory: Path, server: ModelServer, name: str = "local", profile: str = "openai", **more: int) -> None:
+    """Configure the server as the only model; `more` are settings of its group."""
     directory.mkdir(parents=True, exist_ok=True)
-    group = {"model": "m", "base_url": server.url, "profile": profile, "api_key": "k"}
+    group = {"model": "m", "base_url": server.url, "profile": profile, "api_key": "k", **more}
     (directory / "jarvis.yaml").write_text(json.dumps({"models": {name: group}}))
 
 
