@@ -38,7 +38,7 @@ def optimize_crate(options: CrateOptimization) -> int:
     if options.reset_progress and not options.dry_run:
         reset_progress(crate)
     choice = _choice(options)
-    files = chosen_files(crate, choice)
+    files = chosen_files(crate, choice, lambda line: typer.echo(plain(line), err=True))
     if not files:
         if not options.dry_run:
             write_empty_report(crate)

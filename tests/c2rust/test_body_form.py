@@ -105,6 +105,14 @@ def test_each_hostile_answer_is_documented() -> None:
     assert [row for row in rows if row in HOSTILE] == list(HOSTILE)
 
 
+def test_each_documented_input_has_a_test() -> None:
+    page = (ROOT / "docs" / "c2rust-answers.md").read_text().partition("## Other bad input")[2]
+    rows = re.findall(r"^\| .* \| `(tests/[\w/]+\.py)::(\w+)` \|$", page, re.MULTILINE)
+    assert len(rows) == page.count("\n|") - 2 > 20
+    for file, test in rows:
+        assert f"def {test}(" in (ROOT / file).read_text(), test
+
+
 @pytest.mark.parametrize(
     ("body", "original"),
     [

@@ -252,6 +252,7 @@ def test_an_interrupted_run_continues_when_the_command_is_repeated(jarvis: Jarvi
         (["--files", "lib.h", "--root-list-syms", "order"], "--files and --root-list-syms exclude each other"),
         (["--files", "none.h"], "no header can be parsed"),
         (["--files", "Makefile"], "not a header"),
+        (["--no-replace"], "to convert a library without a model: jarvis c2rust fast"),
     ],
 )
 def test_what_to_move_must_be_said(jarvis: Jarvis, options: list[str], says_what: str) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -126,12 +126,15 @@ def rust_files(root: Path) -> list[str]:
     return sorted(found)
 
 
-def chosen_files(root: Path, choice: OptimizeChoice) -> list[str]:
-    """Return the files that a command changes: with `resume`, those that are not optimized yet."""
+def chosen_files(root: Path, choice: OptimizeChoice, say: Callable[[str], None]) -> list[str]:
+    """Return the files that a command changes: with `resume`, those that are not optimized yet.
+
+    Says if the progress of earlier commands cannot be read.
+    """
     files = [file for file in rust_files(root) if _is_chosen(file, choice)]
     if choice.resume:
         passes = {*choice.passes, *((MODEL,) if choice.group else ())}
-        files = list(_unprocessed(root, files, passes))
+        files = list(_unprocessed(root, files, passes, say))
     return files[: choice.max_files]
 
 
@@ -144,8 +147,10 @@ def _matches(file: str, patterns: Collection[str]) -> bool:
     return any(fnmatchcase(file, pattern) or file.startswith(f"{pattern.rstrip('/')}/") for pattern in patterns)
 
 
-def _unprocessed(root: Path, files: Sequence[str], passes: Collection[str]) -> Iterator[str]:
-    earlier = read_progress(root).files
+def _unprocessed(
+    root: Path, files: Sequence[str], passes: Collection[str], say: Callable[[str], None]
+) -> Iterator[str]:
+    earlier = read_progress(root, say).files
     for file in files:
         one = earlier.get(file)
         if one is None or not set(passes) <= set(one.passes) or one.hash != _hash(root / file):
@@ -159,13 +164,16 @@ def _hash(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def read_progress(root: Path) -> OptimizeProgress:
-    """Return the progress of earlier commands; none if there is no file, or if it cannot be read."""
+def read_progress(root: Path, say: Callable[[str], None] = lambda _: None) -> OptimizeProgress:
+    """Return the progress of earlier commands; none if there is no file, or, which is said, if it cannot be read."""
     path = directory_of(root) / PROGRESS
     try:
         content = path.read_bytes() if path.stat().st_size <= PROGRESS_BYTES else b""
         return OptimizeProgress.model_validate(json.loads(content))
+    except FileNotFoundError:
+        return OptimizeProgress()
     except (OSError, ValueError, ValidationError):
+        say(f"{path}: cannot be read as the progress of this version, and is not used")
         return OptimizeProgress()
 
 

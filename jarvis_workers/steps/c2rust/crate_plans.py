@@ -88,11 +88,13 @@ def read_files(blobs: Blobs, name: str, project: Project) -> CrateModules:
     if not name:
         return CrateModules()
     files = PlanFiles.model_validate_json(blobs.read(name))
-    if files.modules is None:
-        return CrateModules({}, files.functions)
     names = {plain_name(item): None for item in project.functions}
+    unknown = sorted(files.functions.keys() - names.keys())
+    warnings = [f"signatures.jsonl: there is no function {listing(unknown, NAMES_SHOWN)}"] if unknown else []
+    if files.modules is None:
+        return CrateModules({}, files.functions, tuple(warnings))
     placement = read_placement(files.modules, names, type_names(project))
-    warnings = (f"crate_plan.yaml: {one}" for one in placement.problems if not one.startswith(MISSING))
+    warnings += (f"crate_plan.yaml: {one}" for one in placement.problems if not one.startswith(MISSING))
     return CrateModules(placement.modules, files.functions, tuple(warnings))
 
 
