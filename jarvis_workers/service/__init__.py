@@ -32,6 +32,13 @@ if TYPE_CHECKING:
         run_security_analysis,
         run_security_analysis_fast,
     )
+    from jarvis_workers.service.api.conversion_run import (
+        PrunedProject,
+        TranslatedCrate,
+        apply_library_replacement,
+        optimize_project,
+        run_transpile,
+    )
     from jarvis_workers.service.api.coroutines import scan_async, scan_text_async
     from jarvis_workers.service.api.findings import Finding, Status, Suppression, TraceStep
     from jarvis_workers.service.api.options import ScanOptions
@@ -54,6 +61,7 @@ __all__ = [
     "Finding",
     "JarvisError",
     "Language",
+    "PrunedProject",
     "Report",
     "ReportDiff",
     "ReportFormat",
@@ -74,10 +82,12 @@ __all__ = [
     "Suppression",
     "SymbolScan",
     "TraceStep",
+    "TranslatedCrate",
     "UncheckedFile",
     "UncheckedFinding",
     "Unit",
     "UsageError",
+    "apply_library_replacement",
     "build_json_and_markdown",
     "collect_function_names",
     "compute_translation_order_jsonl",
@@ -89,9 +99,11 @@ __all__ = [
     "generate_dot_from_db",
     "iter_source_files",
     "load_compile_commands",
+    "optimize_project",
     "run_scan",
     "run_security_analysis",
     "run_security_analysis_fast",
+    "run_transpile",
     "scan",
     "scan_async",
     "scan_directory",
@@ -113,6 +125,7 @@ MODULES = (
     "jarvis_workers.service.api.comparison",
     "jarvis_workers.service.api.c_project",
     "jarvis_workers.service.api.project_run",
+    "jarvis_workers.service.api.conversion_run",
     "jarvis_workers.service.api.compat",
 )
 

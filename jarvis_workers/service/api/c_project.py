@@ -150,7 +150,8 @@ def _settings() -> Settings:
     return load_settings(directory=Path.cwd())
 
 
-def _symbols(db_path: StrPath) -> tuple[Path, SymbolFile]:
+def symbol_place(db_path: StrPath) -> tuple[Path, Path]:
+    """Return the file of the symbols, and the root of its project. Raises UsageError."""
     path = Path(db_path)
     if path.is_dir():
         file = symbol_file_in(path) or symbol_file_in(directory_of(path))
@@ -158,7 +159,11 @@ def _symbols(db_path: StrPath) -> tuple[Path, SymbolFile]:
             raise UsageError(f"no symbols in {path}; scan the project first")
         path = file
     is_ours = path.absolute().parent.parts[-2:] == directory_of(Path("/")).parts[-2:]
-    root = path.absolute().parents[2] if is_ours else path.parent
+    return path, path.absolute().parents[2] if is_ours else path.parent
+
+
+def _symbols(db_path: StrPath) -> tuple[Path, SymbolFile]:
+    path, root = symbol_place(db_path)
     return path, read_symbol_file(path, root)
 
 

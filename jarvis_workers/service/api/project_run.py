@@ -4,18 +4,16 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
+from jarvis_workers.service.api.silent_run import local_settings, run_silently
 from jarvis_workers.service.c2rust.compile_sources import CompileOptions
 from jarvis_workers.service.c2rust.project_files import SYMBOLS, directory_of
 from jarvis_workers.service.c2rust.scan_graphs import GraphRequest, default_dot, default_subgraphs, write_graphs
 from jarvis_workers.service.c2rust.scan_results import export_symbols, read_body
-from jarvis_workers.service.c2rust.symbol_scan import plan_of, scan_request
-from jarvis_workers.service.handles import Store
-from jarvis_workers.service.sources import open_source
-from jarvis_workers.service.submit import submit
-from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.store.values import Run
+from jarvis_workers.service.c2rust.symbol_scan import ParseInput, plan_of, scan_request
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.settings import Settings
 
 StrPath = str | os.PathLike[str]
 
@@ -47,7 +45,7 @@ def run_scan(
     Raises UsageError, including for a run without a result.
     """
     place = Path(root)
-    settings = load_settings({"where": "local"}, directory=Path.cwd())
+    settings = local_settings()
     options = CompileOptions.from_settings(
         settings,
         compile_commands=Path(compile_commands) if compile_commands is not None else None,
@@ -68,25 +66,12 @@ def run_scan(
 
 
 def _scan(settings: Settings, root: Path, options: CompileOptions, *, allow_errors: bool) -> SymbolScan:
+    def request(source: SourceTree, executor: str) -> RunRequest[ParseInput]:
+        plan = plan_of(settings, source.path, options)
+        return scan_request(settings, source, plan, executor, allow_errors=allow_errors)
+
     with wiring.store_of(settings) as store:
-        run = _carry_out(settings, store, root, options, allow_errors=allow_errors)
-        blobs = wiring.blobs_of(settings)
-        if run.state not in ("done", "incomplete"):
-            raise UsageError(f"run {run.id} is {run.state}: {run.reason or 'see jarvis runs show'}")
+        run, blobs = run_silently(settings, store, root, request), wiring.blobs_of(settings)
         export_symbols(store, blobs, run)
         gaps = read_body(store, blobs, run).not_checked
     return SymbolScan(directory_of(root) / SYMBOLS, run.id, tuple((gap.file, gap.reason) for gap in gaps))
-
-
-def _carry_out(settings: Settings, store: Store, root: Path, options: CompileOptions, *, allow_errors: bool) -> Run:
-    """Execute a run in this process and its children, without output."""
-    with wiring.executor_of(settings, store, tell=_nothing, show=_nothing) as local:
-        with open_source(str(root)) as source:
-            plan = plan_of(settings, source.path, options)
-            request = scan_request(settings, source, plan, local.executor, allow_errors=allow_errors)
-            run_id = submit(store, local.world.blobs, request)
-        return local.carry_out(run_id)
-
-
-def _nothing(*_: object) -> None:
-    """Print nothing, as a library does not write to the terminal."""

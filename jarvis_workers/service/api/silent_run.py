@@ -1,0 +1,36 @@
+"""Execute a run in this process and its children, without output: a library does not write to the terminal."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service import wiring
+from jarvis_workers.service.handles import Store
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.sources import SourceTree, open_source
+from jarvis_workers.service.submit import submit
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.values import Run
+
+
+def local_settings(**flags: object) -> Settings:
+    """Return the settings of the command line, for runs in this process."""
+    return load_settings({"where": "local", **flags}, directory=Path.cwd())
+
+
+def run_silently(
+    settings: Settings, store: Store, root: Path, request: Callable[[SourceTree, str], RunRequest[Any]]
+) -> Run:
+    """Execute the run that `request` returns for a tree and an executor. Raises UsageError if it has no result."""
+    with wiring.executor_of(settings, store, tell=say_nothing, show=say_nothing) as local:
+        with open_source(str(root)) as source:
+            run_id = submit(store, local.world.blobs, request(source, local.executor))
+        run = local.carry_out(run_id)
+    if run.state not in ("done", "incomplete"):
+        raise UsageError(f"run {run.id} is {run.state}: {run.reason or 'see jarvis runs show'}")
+    return run
+
+
+def say_nothing(*_: object) -> None:
+    """Ignore a message."""
