@@ -23,6 +23,28 @@ READING_C = (
     *("run_scan", "scan", "--dot", "--only-dot", "--subgraphs-dir", "--only-subgraphs", "--png", "--no-png"),
     *("--compile-commands", "--configure", "--build", "--allow-errors", "jarvis-c2rust", "jc2r"),
 )
+# What moving a C project to Rust takes over.
+MOVING_TO_RUST = (
+    *("lib-replace", "prepare", "transpile", "optimize", "run", "skeleton", "check", "fast", "cc", "roadmap"),
+    *("--root-list-file", "--root-list-syms", "--disabled-libs", "--library", "--max-funcs", "--resume", "--no-resume"),
+    *("--crate-dir", "--only", "--max-retries", "--unsafe", "--structure", "--visibility", "--doc", "--max-checks"),
+    *("--include", "--exclude", "--max-files", "--reset-progress", "--build-fix-retries", "--git-guard"),
+    *("--no-git-guard", "--files", "--test", "--proof", "--no-replace", "--no-optimize", "--notes", "--escalate"),
+    *("--interface", "--sec-before", "--sec-after", "symbol_map.jsonl", "progress.json", "library_replacements.jsonl"),
+    *("symbols_library_pruned.jsonl", "symbols_prune.jsonl", "translation_order_prune.jsonl"),
+    *("library_replacer_checkpoint.json", "optimize_progress.json", "optimize_report.json", "lib_replacement"),
+    *("replaceable", "libraries", "library", "apis", "api", "confidence", "notes", "mode", "updated_at"),
+    *("eval_counter", "processed_roots", "pruned_dynamic", "selected_roots", "timestamp", "key", "processed"),
+    *("db_path", "library_name", "llm_group", "candidates", "out_symbols_path", "out_mapping_path", "max_funcs"),
+    *("disabled_libraries", "resume", "checkpoint_interval", "clear_checkpoint_on_done"),
+    *("files_scanned", "unsafe_removed", "unsafe_annotated", "duplicates_tagged", "visibility_downgraded"),
+    *("docs_added", "cargo_checks", "errors", "c_name", "c_qname", "c_file", "module", "rust_symbol"),
+    *("rust_signature", "state", "proof", "current", "span", "signature_hint", "metrics", "build_attempts"),
+    *("impl_verified", "last_build_error", "converted", "missing_import", "type_mismatch", "visibility"),
+    *("borrow_checker", "dependency_missing", "module_not_found", "other", "todo", "unimplemented"),
+    *("apply_library_replacement", "run_transpile", "optimize_project", "execute_llm_plan", "plan_crate_yaml_text"),
+    *("apply_project_structure_from_yaml", "c2rust.plan_max_retries", "score_sum", "top_risk_files"),
+)
 
 
 def rows(table: str) -> list[list[str]]:
@@ -54,7 +76,8 @@ def test_every_event_of_an_agent_stands_in_the_tables() -> None:
     assert set(PAYLOADS) <= named
 
 
-def test_every_name_of_reading_c_stands_in_the_tables() -> None:
+@pytest.mark.parametrize("names", [READING_C, MOVING_TO_RUST])
+def test_every_name_of_c2rust_stands_in_the_tables(names: tuple[str, ...]) -> None:
     words = {word for cells in rows(HELD) + rows(LEFT_OUT) for word in re.findall(r"[-\w.]+", cells[0])}
 
-    assert [name for name in READING_C if name not in words] == []
+    assert [name for name in names if name not in words] == []

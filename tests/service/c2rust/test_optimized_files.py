@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.c2rust.optimize_run import OptimizeChoice, chosen_files
+from jarvis_workers.service.c2rust.optimize_run import OptimizeChoice, chosen_files, find_rust_crate
 
 CHOICE = OptimizeChoice(("unsafe", "doc"))
 
@@ -56,3 +56,18 @@ def test_patterns_are_relative_to_the_crate(crate: Path) -> None:
     choice = OptimizeChoice(("doc",), include=("src",), exclude=("*/b.rs",))
     assert chosen(crate, choice) == (["src/a.rs", "src/lib.rs"], [])
     assert chosen(crate, OptimizeChoice(("doc",), max_files=1))[0] == ["src/a.rs"]
+
+
+def test_the_crate_is_the_given_one_the_directory_that_beside_it_or_the_first_below(tmp_path: Path) -> None:
+    here, other = tmp_path / "lib", tmp_path / "other"
+    for place in (here / "b" / "crate", here / "a" / "target", other):
+        place.mkdir(parents=True)
+        (place / "Cargo.toml").touch()
+
+    assert find_rust_crate(other, here) == other
+    assert find_rust_crate(None, here).resolve() == here / "b" / "crate"
+    (tmp_path / "lib_rs").mkdir()
+    (tmp_path / "lib_rs" / "Cargo.toml").touch()
+    assert find_rust_crate(None, here).resolve() == tmp_path / "lib_rs"
+    (here / "Cargo.toml").touch()
+    assert find_rust_crate(None, here).resolve() == here

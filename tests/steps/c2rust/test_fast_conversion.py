@@ -1,5 +1,6 @@
 """What the stages of `jarvis c2rust fast` decide, and gates of edited functions; nothing is built, see FakeBench."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, decode_
 from jarvis_workers.c2rust.crate_edits import read_edits
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.pipeline.runner import recall
+from jarvis_workers.service.c2rust.conversion_results import export_conversion
 from jarvis_workers.steps.c2rust import check_edits, make_skeleton, merge_bodies
 from jarvis_workers.steps.c2rust.check_bodies import batch_size, skeleton_of
 from jarvis_workers.steps.c2rust.check_edits import EditedCrate, EditOutcome
@@ -82,6 +84,17 @@ def test_what_the_gates_do_not_accept_stays_in_c_for_a_reason(ended: ConversionR
 def test_the_crate_has_the_accepted_functions_only(ended: ConversionRun) -> None:
     module = files_of(ended.artifact("crate.tar"))["src/a.rs"].decode()
     assert "fn fine" in module and "WRONG" not in module and "BREAKS" not in module
+
+
+def test_the_map_and_the_progress_are_exported_with_the_crate(ended: ConversionRun, tmp_path: Path) -> None:
+    export_conversion(ended.store, ended.resources.blobs, run_now(ended.store, ended.run_id), tmp_path / "out")
+
+    rows = [json.loads(line) for line in (tmp_path / "out" / "symbol_map.jsonl").read_text().splitlines()]
+    fields = ["c_name", "c_qname", "c_file", "start_line", "end_line", "module", "rust_symbol", "rust_signature"]
+    assert [list(row)[:10] for row in rows] == [[*fields, "state", "proof"]] * len(functions(ended))
+    progress = json.loads((tmp_path / "out" / "progress.json").read_text())
+    assert progress == {"current": None, "converted": ["fine", "chosen"]}
+    assert (tmp_path / "out" / "crate" / "src" / "a.rs").is_file()
 
 
 def test_the_results_of_the_builds_are_cached(ended: ConversionRun) -> None:

@@ -74,10 +74,10 @@ def write(
     return asyncio.run(write_interface.converse(work, blobs, runtime)), runtime.requests  # type: ignore[arg-type]
 
 
-def merge(blobs: DirectoryBlobs, *jobs: tuple[list[str], str]) -> Commit:
+def merge(blobs: DirectoryBlobs, *jobs: tuple[list[str], str], crate: Mapping[str, bytes] = CRATE) -> Commit:
     """Merge the files of jobs, given by their paths and results."""
     written = [StageJob("done", None, "", 0, GroupPayload(paths).to_json(), result, 0) for paths, result in jobs]
-    return merge_interface.decide(MergeInterfaceWork(options(blobs), written), Resources(blobs))
+    return merge_interface.decide(MergeInterfaceWork(options(blobs, crate), written), Resources(blobs))
 
 
 def result_of(commit: Commit) -> str:
@@ -103,6 +103,24 @@ def test_bodies_with_which_the_tests_pass_are_delivered(
     artifacts = dict(deliver_interface.decide(job, Resources(blobs)).artifacts)
     assert files_of(artifacts["crate.tar"])["src/two.rs"] == DONE["src/two.rs"].encode()
     assert json.loads(artifacts["interface.json"])["answers"] == 1
+
+
+@pytest.mark.parametrize("placeholder", ['todo!("one")', 'if true { 2 } else { unimplemented!("one") }'])
+def test_a_placeholder_for_a_symbol_becomes_its_call_and_is_tested(
+    blobs: DirectoryBlobs, tmp_path: Path, placeholder: str
+) -> None:
+    crate = {**CRATE, "src/one.rs": DONE["src/one.rs"].encode()}
+    crate["src/two.rs"] = TWO.replace("todo!()", placeholder).encode()
+    call = {"src/two.rs": TWO.replace("todo!()", "crate::one::one() + 1")}
+
+    commit, requests = write(blobs, tmp_path, crate, call)
+    merged = merge(blobs, (["src/two.rs"], result_of(commit)), crate=crate)
+
+    assert len(requests) == 1 and placeholder in str(requests[0]["messages"])
+    contents = {name: blobs.read(blob) for name, blob in merged.blobs}
+    assert files_of(contents["crate.tar"])["src/two.rs"].decode() == call["src/two.rs"]
+    assert [one["passed"] for one in json.loads(contents["interface.json"])["outcome"]["tests"]] == [True]
+    assert merged.not_checked == ()
 
 
 def test_no_model_is_asked_about_a_crate_that_cargo_refuses(blobs: DirectoryBlobs, tmp_path: Path) -> None:
