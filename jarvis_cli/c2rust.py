@@ -22,6 +22,8 @@ from jarvis_cli.c2rust_fast_options import (
     SkeletonConversion,
 )
 from jarvis_cli.c2rust_files import GRAPH, ORDER, SYMBOLS, graph, order, symbols
+from jarvis_cli.c2rust_map import EXAMPLES as MAP
+from jarvis_cli.c2rust_map import show_map
 from jarvis_cli.c2rust_optimize_options import EXAMPLES as OPTIMIZE
 from jarvis_cli.c2rust_optimize_options import CrateOptimization
 from jarvis_cli.c2rust_options import EXAMPLES as SCAN
@@ -157,6 +159,7 @@ app.command("transpile", short_help="Translate functions with a model, proven ag
     taking_options(InterfaceConversion, transpile)
 )
 app.command("run", short_help="Do all of this in one run.", examples=RUN)(taking_options(ProjectMove, run))
+app.command("map", short_help="Show functions in C and Rust, with their gates.", examples=MAP)(show_map)
 app.command("optimize", short_help="Reduce unsafe code and visibility of a crate.", examples=OPTIMIZE)(
     taking_options(CrateOptimization, optimize)
 )

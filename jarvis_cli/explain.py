@@ -140,9 +140,9 @@ def _code(code: str, style: str) -> RenderableType:
     return Padding(Text("\n".join(lines), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
-def render(parts: Iterator[RenderableType]) -> str:
+def render(parts: Iterator[RenderableType], width_max: int = WIDTH_MAX) -> str:
     """Render to a string, so that `main`, not rich, handles a broken pipe."""
-    width, colour = min(WIDTH_MAX, shutil.get_terminal_size().columns), use_colour(sys.stdout)
+    width, colour = min(width_max, shutil.get_terminal_size().columns), use_colour(sys.stdout)
     console = Console(
         file=StringIO(),
         force_terminal=colour,

@@ -86,6 +86,11 @@ class FunctionResult:
         """Whether the crate has the function in Rust, translated or as a forwarder."""
         return not self.cause
 
+    @property
+    def status(self) -> str:
+        """The state of an accepted function, the cause of any other."""
+        return self.cause or self.state
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
@@ -159,4 +164,4 @@ def suffices(proof: Proof, required: Proof) -> bool:
 
 def state_counts(functions: Iterable[FunctionResult]) -> Counter[str]:
     """Return the number of accepted functions by state, and of the others by cause."""
-    return Counter(one.cause or one.state for one in functions)
+    return Counter(one.status for one in functions)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import jarvis_cli
-from jarvis_cli import explain
+from jarvis_cli import conversion_map_view, explain
 from jarvis_cli.language import language_of
 from jarvis_workers.sec import rule_docs
 from jarvis_workers.sec.finding import SEVERITIES
@@ -16,7 +16,7 @@ from tests.cli.commands import COPY, SYSTEM
 from tests.texts import said
 
 TABLE = json.loads((Path(jarvis_cli.__file__).parent / "zh.json").read_text("utf-8"))
-NAMED = {rule_docs.HEAD, *rule_docs.LANGUAGES.values(), *SEVERITIES}
+NAMED = {rule_docs.HEAD, *rule_docs.LANGUAGES.values(), *SEVERITIES, *conversion_map_view.HEAD}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 OWN = """\
 rules:
@@ -45,7 +45,7 @@ def test_the_language_is_that_of_the_locale_unless_one_is_asked_for(environ, lan
 
 
 def test_every_text_about_rules_has_a_translation_and_no_other():
-    texts = {text for module in (explain, rule_docs) for text in said(Path(module.__file__))}
+    texts = {text for module in (conversion_map_view, explain, rule_docs) for text in said(Path(module.__file__))}
 
     assert len(texts) > 15
     assert sorted((texts | NAMED) ^ TABLE["texts"].keys()) == []

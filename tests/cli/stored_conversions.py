@@ -1,0 +1,54 @@
+"""Conversions in the results store, as runs that have ended."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from jarvis_workers.bench.crate_archive import tar_of
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, encode_conversion
+from jarvis_workers.service import wiring
+from jarvis_workers.service.c2rust.fast_run import OPTIONS, FastInput
+from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.pipelines import TRANSPILE
+from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
+from jarvis_workers.store import artifacts, runs
+from tests.cli.commands import Jarvis
+
+NO_FILES: Mapping[str, str] = {}
+
+
+def function(name: str, line: int = 1, **fields: object) -> FunctionResult:
+    """Return a function of lib.c, in the module lib."""
+    return FunctionResult(name, "lib.c", line, line + 1, "lib", name, slot=name, **fields)  # type: ignore[arg-type]
+
+
+def store_conversion(
+    jarvis: Jarvis,
+    tree: Path,
+    conversion: Conversion,
+    crate: Mapping[str, str] = NO_FILES,
+    *,
+    kind: str = TRANSPILE,
+    page: bytes = b"",
+    **options: object,
+) -> str:
+    """Store a run of a kind over a tree with its results; return its id."""
+    settings = jarvis.settings
+    with wiring.store_of(settings) as store:
+        blobs = wiring.blobs_of(settings)
+        request = RunRequest(
+            run_id=os.urandom(4).hex(),
+            kind=kind,
+            path=tree,
+            selection=wiring.selection_of(settings),
+            executor="local:gone-1-0",
+            run_input=FastInput(OPTIONS.get(kind, FastOptions)(**options), b"[]"),  # type: ignore[arg-type]
+        )
+        run_id = submit(store, blobs, request)
+        found = {CONVERSION: encode_conversion(conversion), CRATE: tar_of({a: b.encode() for a, b in crate.items()})}
+        contents = {**found, PAGE: page}
+        with store.write() as session:
+            artifacts.save(session, run_id, [(name, blobs.put(one), len(one)) for name, one in contents.items()])
+            runs.finish(session, run_id, "done")
+    return run_id
