@@ -1,4 +1,4 @@
-"""`jarvis runs diff`: compare the findings of two scans, each given as a run or a report file."""
+"""`jarvis runs diff`: compare the findings of two scans, each given as a run or a report file, or two conversions."""
 
 import re
 from pathlib import Path
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.options import FormJson, Output, form_of
+from jarvis_cli.options import WORSE, FormJson, Output, form_of
 from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import write_line
+from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
     from jarvis_workers.sec.report.diff_formats import Sides
     from jarvis_workers.service.reports.diff import ReportSide
+    from jarvis_workers.store.values import Run
 
 EXAMPLES = """\
 \b
@@ -23,11 +25,13 @@ Examples:
   jarvis runs diff old.json new.sarif           two report files, JSON or SARIF
   jarvis runs diff main.sarif last -o diff.html a file and a run, as a page for a review
   jarvis runs diff 1f3a last --fail-on high     exit 1 on a new high finding
+  jarvis runs diff 71ea last --fail-on worse    two conversions: exit 1 if a function is worse
 
 \b
 Findings are matched by file, rule and code, not by line. A finding that was dismissed or suppressed in A but not in B
 counts as new for --fail-on. A finding in a file that B did not check is "not checked", never "fixed"; with --fail-on,
-the exit code is 3 if B was not checked in full.
+the exit code is 3 if B was not checked in full. Of two conversions (jarvis c2rust), functions are compared: a function
+is worse if its state or proof fell.
 """
 RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
@@ -39,7 +43,12 @@ Form = Annotated[
         "--format", metavar="FORMAT", help="text, json, markdown or html; default: by -o's suffix, else text."
     ),
 ]
-FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 on a new finding of this severity or above.")]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEVEL", help="Exit 1 on a new finding of this severity or above; worse: on a worse function."
+    ),
+]
 
 
 def diff(
@@ -56,9 +65,15 @@ def diff(
     from jarvis_workers.service.reports.diff import compare_reports  # noqa: PLC0415
 
     form = form_of(form, as_json)
-    report_target.check_choices(form, DIFFERENCE_FORMS, fail_on)
+    report_target.check_choices(form, DIFFERENCE_FORMS, None if fail_on == WORSE else fail_on)
     file = report_target.output_file(output)
     form = form or report_target.form_for(file, "text", DIFFERENCE_SUFFIXES)
+    if (runs := _conversions(before, after)) is not None:
+        from jarvis_cli.conversion_diff import diff_conversions  # noqa: PLC0415
+
+        return diff_conversions(*runs, form=form, file=file, fail_on=fail_on)
+    if fail_on == WORSE:
+        raise UsageError(f"--fail-on {WORSE} is for two conversions; for findings use high, medium or low")
     first, second = _report(before), _report(after)
     sides = compare_reports(first, second)
     report_target.write_report(DIFFERENCE_FORMS[form](sides), file)
@@ -76,6 +91,29 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     elif code:
         write_line(f"exit {code}: the later run is {plain(state)}: findings may be missing")
     return code
+
+
+def _conversions(before: str, after: str) -> "tuple[Run, Run] | None":
+    """Return both runs if they have converted C projects, None if neither has. Raises UsageError if only one has."""
+    if not any(map(RUN_NAME.fullmatch, (before, after))):
+        return None
+    from jarvis_workers.service import runs, wiring  # noqa: PLC0415
+    from jarvis_workers.service.c2rust.conversion_results import is_conversion  # noqa: PLC0415
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    with wiring.store_of(load_settings(directory=Path.cwd())) as store:
+        found = [runs.find_run(store, one) if RUN_NAME.fullmatch(one) else None for one in (before, after)]
+    converted = [one is not None and is_conversion(one) for one in found]
+    if not any(converted):
+        return None
+    first, second = found
+    if first is None or second is None or not all(converted):
+        names = [
+            f"{one.kind} run {one.id}" if one else f"report file {named}"
+            for one, named in zip(found, (before, after), strict=True)
+        ]
+        raise UsageError(f"{names[0]} and {names[1]} cannot be compared: a conversion has functions, a scan findings")
+    return first, second
 
 
 def _report(named: str) -> "ReportSide":

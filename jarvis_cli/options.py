@@ -14,6 +14,8 @@ from jarvis_workers.paths import plain
 # The help panels that group options.
 SCOPE, RULES, REPORT = "What is scanned", "Rules and verdicts", "Report"
 AGENTS, EXECUTION = "Agents", "Execution"
+# The value of --fail-on for two conversions.
+WORSE = "worse"
 
 Output = Annotated[
     str | None,

@@ -17,6 +17,7 @@ from jarvis_workers.c2rust.report.conversion_text import (
     symbol_map_lines,
 )
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report.i18n import ENGLISH, TRANSLATED, Words, translated
 from jarvis_workers.service.c2rust.crate_directory import write_files
 from jarvis_workers.service.c2rust.project_files import (
     CRATE_PLAN,
@@ -32,6 +33,7 @@ from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_
 from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
 from jarvis_workers.store.engine import Store
@@ -39,11 +41,19 @@ from jarvis_workers.store.runs import Run
 
 SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
 FORMATS = ("text", "markdown", "json", "html")
+# The package with the translations of reports.
+TEXTS = "jarvis_workers.c2rust.report"
 
 
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
     return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN)
+
+
+def words_of_run(run: Run) -> Words:
+    """Return the translator into the language with which a run was submitted."""
+    lang = FastOptions.of(run).lang
+    return translated(lang, TEXTS) if lang in TRANSLATED else ENGLISH
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:

@@ -16,7 +16,7 @@ class FastOptions(ParseOptions):
     functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  With `translate`,
     functions also get Rust signatures for the bodies of a model; `libraries` is the blob of the LibraryPlan for them,
     `plan` that of the PlanFiles, "" without one.  Limits apply to each command: seconds, megabytes of memory and of
-    files.
+    files.  `lang` is the language of reports.
     """
 
     definitions: bool = True
@@ -31,6 +31,7 @@ class FastOptions(ParseOptions):
     libraries: str = ""
     plan: str = ""
     crate: str = "library"
+    lang: Literal["en", "zh"] = "en"
     build_seconds: float = 1800
     test_seconds: float = 600
     memory_mb: float = 4096

@@ -1,0 +1,45 @@
+"""Compare two conversions of a C project for `jarvis runs diff`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_cli import exits
+from jarvis_cli.options import WORSE, not_one_of
+from jarvis_cli.report_target import write_report
+from jarvis_cli.run_outcome import counted
+from jarvis_cli.status_output import write_line
+from jarvis_workers.c2rust.report.difference_formats import CONVERSION_DIFFERENCE_FORMS, ConversionSides
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service import wiring
+from jarvis_workers.service.c2rust.conversion_diff import compare_runs
+from jarvis_workers.service.c2rust.conversion_results import words_of_run
+from jarvis_workers.settings import load_settings
+
+if TYPE_CHECKING:
+    from jarvis_workers.store.values import Run
+
+
+def diff_conversions(before: "Run", after: "Run", *, form: str, file: Path | None, fail_on: str | None) -> int:
+    """Write the difference; return the exit code. Raises UsageError."""
+    if form not in CONVERSION_DIFFERENCE_FORMS:
+        raise UsageError(not_one_of("--format", form, CONVERSION_DIFFERENCE_FORMS))
+    if fail_on not in (None, WORSE):
+        raise UsageError(f"--fail-on {fail_on} is for findings; for two conversions use --fail-on {WORSE}")
+    settings = load_settings(directory=Path.cwd())
+    with wiring.store_of(settings) as store:
+        sides = compare_runs(store, wiring.blobs_of(settings), before, after)
+    write_report(CONVERSION_DIFFERENCE_FORMS[form](sides, words_of_run(after)), file)
+    return exits.DONE if fail_on is None else _judged(sides, after.state)
+
+
+def _judged(sides: ConversionSides, state: str) -> int:
+    """Return the exit code, and print the reason if it is not 0."""
+    worse, failures = sides.difference.having("worse"), sides.difference.failures
+    code = exits.of_run(findings=bool(worse or failures), incomplete=state != "done")
+    if code == exits.FINDINGS:
+        first = plain(failures[0] if failures else f"{worse[0].after.file}:{worse[0].after.line} {worse[0].after.name}")
+        write_line(f"exit {code}: {counted(len(worse), 'function')} worse (--fail-on {WORSE}); first: {first}")
+    elif code:
+        write_line(f"exit {code}: the later run is {plain(state)}: functions may not be checked")
+    return code

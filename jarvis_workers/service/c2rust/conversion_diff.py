@@ -1,0 +1,33 @@
+"""Compare the results of two runs that convert a C project."""
+
+from collections.abc import Iterator
+
+from jarvis_workers.c2rust.conversion_difference import compare_conversions
+from jarvis_workers.c2rust.report.difference_formats import ConversionSides
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
+from jarvis_workers.service.reports.reports import run_part
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+
+def compare_runs(store: Store, blobs: Blobs, before: Run, after: Run) -> ConversionSides:
+    """Compare two runs. Raises UsageError if one of them has not converted a project, or has no result."""
+    for run in (before, after):
+        if not is_conversion(run):
+            raise UsageError(f"run {run.id} is of kind {run.kind}: it can only be compared with a run of its own kind")
+    old, new = (read_conversion(store, blobs, run) for run in (before, after))
+    parts = (run_part(store, before), run_part(store, after))
+    return ConversionSides(parts, (old, new), compare_conversions(old, new), tuple(_notes(before, after)))
+
+
+def _notes(before: Run, after: Run) -> Iterator[str]:
+    if before.root_raw != after.root_raw:
+        yield f"the runs are of different projects: {before.root}, {after.root}"
+    if before.kind != after.kind:
+        yield f"the runs are of different kinds: {before.kind}, {after.kind}"
+    proofs = [FastOptions.of(run).proof for run in (before, after)]
+    if proofs[0] != proofs[1]:
+        yield f"the runs accept different proofs: {proofs[0]}, {proofs[1]}"
