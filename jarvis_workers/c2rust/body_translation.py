@@ -51,9 +51,9 @@ class BodyAnswer(BaseModel):
 class TranslatedBody(NamedTuple):
     """The result for a function: the accepted text with its gates and signature, or "" with the reason.
 
-    `attempts` is the number of answers, `failed` has the gates that refused them. `checked` is false if the
-    conversation ended early.  `reviews` are those of the accepted text.  `change` are the parameters of another
-    signature that the model asks for.
+    `attempts` is the number of answers, `failed` has the gates that refused them, with the class of an error of rustc,
+    as in "check (type_mismatch)". `checked` is false if the conversation ended early.  `reviews` are those of the
+    accepted text.  `change` are the parameters of another signature that the model asks for.
     """
 
     slot: str
@@ -140,7 +140,7 @@ def translate_body(
         return answers.refused(str(error), checked=False)
     if stopped and not (answers.failed and stopped.startswith(Reason.ROUNDS)):
         return answers.refused(stopped, checked=False)
-    last = f"the last one failed the gate {answers.failed[-1]}: {answers.problem}"
+    last = f"the last one failed the gate {answers.last_gate}: {answers.problem}"
     return answers.refused(f"no body was accepted in {answers.count} attempts; {last}")
 
 
@@ -190,11 +190,16 @@ class _Answers:
             message = fill_from(PROMPTS, "translate_again", problem=problem, repeated=self._is_repeated)
         return None
 
+    @property
+    def last_gate(self) -> str:
+        """The gate that refused the last answer."""
+        return self.failed[-1].partition(" ")[0]
+
     def _failure(self) -> str:
         """Return the last failure for the model: errors of rustc with their places, else one line."""
         if not self.failed:
             return self._earlier.failure if self._earlier.text else ""
-        lines = f"{self.failed[-1]}: {self._errors or self.problem}".split("\n")
+        lines = f"{self.last_gate}: {self._errors or self.problem}".split("\n")
         return "\n".join(lines[:LINES_MAX])[:DETAIL_MAX]
 
     def ask(self, agent: Agent, message: str) -> Conversation[TranslatedBody | None]:
@@ -210,9 +215,9 @@ class _Answers:
         gate, problem, report = self._results[text]
         if report and not problem:
             return self._body(text, report)
-        self.failed.append(gate)
         self.problem, self._text = problem, text
         self._errors = report.log if report and gate == "check" else ""
+        self.failed.append(f"{gate} ({self._errors.partition(',')[0]})" if self._errors else gate)
         return None
 
     def _run_gates(self, text: str) -> Conversation[tuple[str, str, GateReport | None]]:

@@ -1,13 +1,14 @@
 """The result of a conversion: the state, proof and gates of each function."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
 from jarvis_workers.c2rust.crate_metrics import CrateMetrics
+from jarvis_workers.c2rust.rule_counts import CategoryCounts
 
 # A mechanical function is in Rust, one that a model translated, too, and a replaced one, which calls a library; a
 # forwarded one is in C, with a Rust signature if it has no `cause`; a pruned one is left out.
@@ -108,7 +109,8 @@ class Conversion:
     """The body of the report: functions in the order of files and lines.
 
     `wanted` is the weakest proof that is accepted, `accepted` the state of functions with it. `crate` has the checks of
-    the user's crate, `remainder` the C files that it still compiles.
+    the user's crate, `remainder` the C files that it still compiles.  `clippy` is the number of warnings of
+    cargo-clippy in the crate, None if it was not measured, `findings` are those of the rules of `jarvis sec`.
     """
 
     functions: tuple[FunctionResult, ...] = ()
@@ -120,6 +122,8 @@ class Conversion:
     not_checked: tuple[tuple[str, str], ...] = ()
     accepted: FunctionState = "mechanical"
     metrics: CrateMetrics | None = None
+    clippy: int | None = None
+    findings: tuple[CategoryCounts, ...] = ()
 
 
 _ADAPTER = TypeAdapter(Conversion)
@@ -140,11 +144,20 @@ def is_unproven(function: FunctionResult) -> bool:
     return function.cause in ("not_checked", "different")
 
 
-def failures(conversion: Conversion) -> list[str]:
-    """Return the most important failures, one line each: a crate that does not build, and failing tests."""
+def failures(conversion: Conversion, say: Callable[..., str] = str.format) -> list[str]:
+    """Return the most important failures, one line each: a crate that does not build, and failing tests.
+
+    `say` translates a text and fills in its placeholders.
+    """
     failed = [(gate.gate, gate.detail) for gate in conversion.crate if not gate.passed]
-    lines = [f"the crate DOES NOT BUILD: {text}" if gate == BUILD else f"{gate} FAILS: {text}" for gate, text in failed]
-    return lines + [f"{suite.command}: FAILS with Rust" for suite in conversion.suites if not suite.passed]
+    lines = [
+        say("the crate DOES NOT BUILD: {detail}", detail=text)
+        if gate == BUILD
+        else say("{gate} FAILS: {detail}", gate=gate, detail=text)
+        for gate, text in failed
+    ]
+    suites = (suite.command for suite in conversion.suites if not suite.passed)
+    return lines + [say("{command}: FAILS with Rust", command=command) for command in suites]
 
 
 def proof_of(gates: Sequence[GateOutcome]) -> Proof:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Float, cast, func, select
+from sqlalchemy import ColumnElement, Float, cast, func, select
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import chunked
@@ -15,17 +15,33 @@ BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
 def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
     """Return calls, tokens, dollars and seconds by stage."""
+    return _grouped(session, run_id, JOB.c.stage)
+
+
+def by_model(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
+    """Return calls, tokens, dollars and seconds by model."""
+    return _grouped(session, run_id, MODEL_CALL.c.model)
+
+
+def by_label(session: Session, run_id: str, stages: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return calls, tokens, dollars and seconds by the label of jobs of some stages."""
+    return _grouped(session, run_id, JOB.c.label, JOB.c.stage.in_(stages))
+
+
+def _grouped(
+    session: Session, run_id: str, column: ColumnElement[str], *conditions: ColumnElement[bool]
+) -> dict[str, dict[str, Any]]:
     tokens = [func.sum(MODEL_CALL.c[name]).label(name) for name in ("prompt", "cached", "completion")]
     sums = [cast(func.sum(MODEL_CALL.c[name]), Float(53)).label(name) for name in ("cost", "seconds")]
-    query = select(JOB.c.stage, func.count().label("calls"), *tokens, *sums)
-    joined = query.join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(MODEL_CALL.c.run_id == run_id)
+    query = select(column.label("name"), func.count().label("calls"), *tokens, *sums)
+    joined = query.join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(MODEL_CALL.c.run_id == run_id, *conditions)
     return {
-        row.stage: {
+        row.name: {
             **{name: int(getattr(row, name)) for name in ("calls", "prompt", "cached", "completion")},
             "cost": round(row.cost, 6),
             "seconds": round(row.seconds, 3),
         }
-        for row in session.execute(joined.group_by(JOB.c.stage).order_by(JOB.c.stage))
+        for row in session.execute(joined.group_by(column).order_by(column))
     }
 
 

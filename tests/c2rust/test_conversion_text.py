@@ -33,4 +33,4 @@ def test_lines_that_tests_run_are_counted() -> None:
     conversion = Conversion((FunctionResult("f", **facts, lines=9, lines_run=5), FunctionResult("g", **facts)))  # type: ignore[arg-type]
 
     assert "the tests run 5 of 9 lines of the functions in Rust" in "".join(conversion_text(conversion, {}))
-    assert "| 5 of 9 |" in "".join(conversion_markdown(conversion, {}))
+    assert "| 5 / 9 |" in "".join(conversion_markdown(conversion, {}))

@@ -27,6 +27,16 @@ def test_each_stage_says_what_it_took(store: Store) -> None:
         assert model_usage.by_stage(session, "nobody") == {}
 
 
+def test_usage_is_grouped_by_model_and_by_the_label_of_jobs(store: Store) -> None:
+    run = called(store, 1.5, 2.5)
+
+    with store.read() as session:
+        assert {name: found["calls"] for name, found in model_usage.by_model(session, run).items()} == {"m": 2}
+        (found,) = model_usage.by_label(session, run, ["scan"]).values()
+        assert (found["calls"], found["cost"]) == (2, 0.5)
+        assert model_usage.by_label(session, run, ["translate"]) == {}
+
+
 def test_answers_are_counted_by_their_time_between_the_quickest_and_the_slowest(store: Store) -> None:
     run = called(store, 1.5, 2.0, 2.001, 500.0)
 

@@ -17,6 +17,7 @@ def conversion_json(conversion: Conversion, run: dict[str, Any]) -> str:
             + sum(gate.pop() for gate in body["crate"]),
             3,
         ),
+        "clippy_warnings": body.pop("clippy"),
     }
     report = {"run": {**run, "measured": measured}, "conversion": {"failures": failures(conversion), **body}}
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

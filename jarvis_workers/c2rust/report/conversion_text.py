@@ -1,7 +1,6 @@
 """Render the report on a conversion to Rust as text and Markdown, and the files that it adds to the project."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,9 @@ from jarvis_workers.c2rust.conversion import (
     failures,
     state_counts,
 )
+from jarvis_workers.c2rust.report.measures import measure_lines
+from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.rule_counts import SeverityCounts
 from jarvis_workers.c2rust.signatures import RESULT
 from jarvis_workers.paths import plain
 
@@ -28,81 +30,84 @@ CAUSES = {
 }
 
 
-def summary(conversion: Conversion) -> str:
+def summary(conversion: Conversion, say: Say = english) -> str:
     """Return the last line of output: the number of functions in Rust, and the numbers of all others by reason."""
     counts, total = state_counts(conversion.functions), len(conversion.functions)
     accepted = counts[conversion.accepted] + sum(counts[state] for state in BY_MODEL)
-    parts = [f"{accepted:,} of {total:,} functions {ACCEPTED[conversion.accepted]}"]
+    parts = [say("{accepted} of {total} functions", accepted=f"{accepted:,}", total=f"{total:,}")]
+    parts[0] += " " + say(ACCEPTED[conversion.accepted])
     if any(one.attempts or one.not_translated for one in conversion.functions):
-        parts.append(f"{counts['translated']:,} of them translated by the model")
+        parts.append(say("{number} of them translated by the model", number=f"{counts['translated']:,}"))
     if counts["replaced"]:
-        parts.append(f"{counts['replaced']:,} of them replaced by libraries")
+        parts.append(say("{number} of them replaced by libraries", number=f"{counts['replaced']:,}"))
     if conversion.accepted == "forwarded":
-        parts.append(_pointers(conversion))
-    parts += [f"{counts[cause]:,} {text}" for cause, text in CAUSES.items() if counts[cause]]
+        parts.append(_pointers(conversion, say))
+    parts += [f"{counts[cause]:,} {say(text)}" for cause, text in CAUSES.items() if counts[cause]]
     return "; ".join(parts)
 
 
-def _pointers(conversion: Conversion) -> str:
+def _pointers(conversion: Conversion, say: Say) -> str:
     passed = [given for one in conversion.functions if one.accepted for given in one.mapping if given.name != RESULT]
     forms = [one.form for one in passed if one.form != "value"]
-    converted = sum(form != "raw" for form in forms)
-    return f"{converted:,} of their {len(forms):,} pointer parameters are references, slices or strings"
+    return say(
+        "{converted} of their {total} pointer parameters are references, slices or strings",
+        converted=f"{sum(form != 'raw' for form in forms):,}",
+        total=f"{len(forms):,}",
+    )
 
 
-def advice(conversion: Conversion) -> str:
+def advice(conversion: Conversion, say: Say = english) -> str:
     """Return advice on how to convert unproven functions, or "" if there are none."""
     if conversion.accepted != "mechanical" or not state_counts(conversion.functions)["not_checked"]:
         return ""
-    tests = "run more tests with additional --test options" if conversion.suites else "add the tests with --test"
-    return f"{tests}, or accept unproven functions with --proof built"
+    if conversion.suites:
+        return say("run more tests with additional --test options, or accept unproven functions with --proof built")
+    return say("add the tests with --test, or accept unproven functions with --proof built")
 
 
-def conversion_text(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
+def conversion_text(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
     """Yield the lines of the report for a terminal; `run` is the `run` part of other reports."""
-    for line in (*_lines(conversion), *measure_lines(conversion, run), summary(conversion)):
+    for line in (*_lines(conversion, say), *measure_lines(conversion, run, say), summary(conversion, say)):
         yield plain(line) + "\n"
 
 
-def _lines(conversion: Conversion) -> Iterator[str]:
+def _lines(conversion: Conversion, say: Say) -> Iterator[str]:
     if conversion.not_checked:
-        units = len(conversion.not_checked)
-        yield f"NOT CHECKED: {units:,} translation unit{'s' if units > 1 else ''} could not be read"
+        yield say("NOT CHECKED: translation units that could not be read: {number}", number=len(conversion.not_checked))
         yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
-    yield from (f"warning: {warning}" for warning in conversion.warnings)
-    yield from failures(replace(conversion, suites=()))
+    yield from (f"{say('warning')}: {warning}" for warning in conversion.warnings)
+    yield from failures(replace(conversion, suites=()), say)
     yield from (f"{gate.gate}: {gate.detail}" for gate in conversion.crate if gate.passed and gate.detail)
     for suite in conversion.suites:
-        yield f"{suite.command}: {suite_text(suite.passed)}"
+        yield f"{suite.command}: {suite_text(suite.passed, say)}"
     for cause, text in CAUSES.items():
         stopped = [one for one in conversion.functions if one.cause == cause]
         if stopped:
-            yield f"{text[0].upper()}{text[1:]} ({len(stopped):,}):"
+            title = say(text)
+            yield f"{title[0].upper()}{title[1:]} ({len(stopped):,}):"
             yield from (f"  {one.file}:{one.line}: {one.name}: {one.reason}" for one in stopped)
-    if down := [one for one in conversion.functions if one.not_translated]:
-        yield f"Not translated by the model ({len(down):,}):"
-        yield from (f"  {one.file}:{one.line}: {one.name}: {one.not_translated}" for one in down)
-    if issues := list(review_lines(conversion)):
-        yield f"Objections of the reviewer to accepted functions ({len(issues):,}):"
-        yield from (f"  {line}" for line in issues)
-    yield from _lines_run(conversion)
+    lists = (
+        ("Replaced by libraries", list(replacement_lines(conversion))),
+        ("Not translated by the model", list(_untranslated(conversion))),
+        ("Objections of the reviewer to accepted functions", list(review_lines(conversion))),
+    )
+    for title, entries in lists:
+        if entries:
+            yield f"{say(title)} ({len(entries):,}):"
+            yield from (f"  {line}" for line in entries)
+    yield from _lines_run(conversion, say)
 
 
-def measure_lines(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines about unsafe code in the crate, refused answers, and the cost of the model."""
-    if found := conversion.metrics:
-        yield (
-            f"unsafe code: {found.unsafe_lines:,} of {found.lines:,} lines, {found.unsafe_blocks:,} blocks, "
-            f"{found.unsafe_functions:,} functions; {found.raw_pointers:,} raw pointer types, {found.casts:,} casts"
-        )
-    if refused := Counter(gate for one in conversion.functions for gate in one.refused):
-        gates = ", ".join(f"{gate} {number:,}" for gate, number in sorted(refused.items()))
-        yield f"answers of the model refused by gates: {gates}"
-    if model := run.get("model"):
-        lines = sum(one.end_line - one.line + 1 for one in conversion.functions if one.attempts)
-        rate = f", {1000 * run['cost'] / lines:,.2f} dollars per 1,000 lines of C" if lines and run["cost"] else ""
-        tokens = model["prompt"] + model["completion"]
-        yield f"model {model['group']}: {model['calls']:,} answers, {tokens:,} tokens, {run['cost']:.4f} dollars{rate}"
+def replacement_lines(conversion: Conversion) -> Iterator[str]:
+    """Yield a line per function that calls libraries instead."""
+    for one in conversion.functions:
+        if one.state == "replaced":
+            yield f"{one.file}:{one.line}: {one.name}: {', '.join(one.libraries)}"
+
+
+def _untranslated(conversion: Conversion) -> Iterator[str]:
+    down = (one for one in conversion.functions if one.not_translated)
+    return (f"{one.file}:{one.line}: {one.name}: {one.not_translated}" for one in down)
 
 
 def review_lines(conversion: Conversion) -> Iterator[str]:
@@ -112,50 +117,70 @@ def review_lines(conversion: Conversion) -> Iterator[str]:
             yield from (f"{one.file}:{one.line}: {one.name}: {review.topic}, {issue}" for issue in review.issues)
 
 
-def _lines_run(conversion: Conversion) -> Iterator[str]:
+def _lines_run(conversion: Conversion, say: Say) -> Iterator[str]:
     """Yield the line coverage of the tests in C, if it was measured."""
     rust = [one for one in conversion.functions if one.state in IN_RUST]
     if lines := sum(one.lines for one in rust):
         run = sum(one.lines_run for one in rust)
-        yield f"the tests run {run:,} of {lines:,} lines of the functions in Rust"
+        text = "the tests run {run} of {lines} lines of the functions in Rust"
+        yield say(text, run=f"{run:,}", lines=f"{lines:,}")
 
 
-def suite_text(passed: bool) -> str:
-    return "passes with Rust" if passed else "FAILS with Rust"
+def suite_text(passed: bool, say: Say = english) -> str:
+    return say("passes with Rust") if passed else say("FAILS with Rust")
 
 
-def conversion_markdown(conversion: Conversion, run: Mapping[str, Any]) -> Iterator[str]:
+def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
     """Yield the pieces of the report in Markdown; `run` is the `run` part of other reports."""
-    yield f"# From C to Rust: {_cell(str(run.get('root', '')))}\n\n{summary(conversion)}.\n"
-    for line in failures(conversion):
+    yield f"# {say('From C to Rust')}: {_cell(str(run.get('scanned_root', '')))}\n\n{summary(conversion, say)}.\n"
+    for line in failures(conversion, say):
         yield f"\n**{_cell(line)}**\n"
     for file, reason in conversion.not_checked:
-        yield f"\n**NOT CHECKED: {_cell(file)}: {_cell(reason)}**\n"
+        yield f"\n**{say('NOT CHECKED')}: {_cell(file)}: {_cell(reason)}**\n"
     if conversion.suites:
-        yield "\n## Tests\n\n| command | result |\n|---|---|\n"
+        yield f"\n## {say('Tests')}\n\n| {say('command')} | {say('result')} |\n|---|---|\n"
         for suite in conversion.suites:
-            yield f"| `{_cell(suite.command)}` | {suite_text(suite.passed)} |\n"
+            yield f"| `{_cell(suite.command)}` | {suite_text(suite.passed, say)} |\n"
     for gate in conversion.crate:
         if gate.passed and gate.detail:
             yield f"\n{_cell(gate.gate)}: {_cell(gate.detail)}\n"
-    kind = "state" if conversion.accepted == "mechanical" else "signature"
-    yield f"\n## Functions\n\n| function | location | {kind} | proof | lines run | reason |\n"
-    yield "|---|---|---|---|---:|---|\n"
-    for one in conversion.functions:
-        place = f"{_cell(one.file)}:{one.line}"
-        lines = f"{one.lines_run} of {one.lines}" if one.lines else ""
-        state = f"`{_cell(one.rust_signature)}`" if one.mapping and one.accepted else one.state
-        reason = _cell(one.reason or one.not_translated)
-        yield f"| `{_cell(one.name)}` | {place} | {state} | {one.proof} | {lines} | {reason} |\n"
-    objections = tuple(review_lines(conversion))
+    yield from _function_table(conversion, say)
+    yield from _finding_table(conversion, say)
     lists = (
-        ("Measurements", tuple(measure_lines(conversion, run))),
-        ("Objections of the reviewer", objections),
+        ("Measurements", tuple(measure_lines(replace(conversion, findings=()), run, say))),
+        ("Replaced by libraries", tuple(replacement_lines(conversion))),
+        ("Objections of the reviewer", tuple(review_lines(conversion))),
         ("Warnings", conversion.warnings),
     )
     for title, entries in (*lists, ("Remaining C files", conversion.remainder)):
         if entries:
-            yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry)}\n" for entry in entries)
+            yield f"\n## {say(title)}\n\n" + "".join(f"- {_cell(entry.strip())}\n" for entry in entries)
+
+
+def _function_table(conversion: Conversion, say: Say) -> Iterator[str]:
+    kind = say("state") if conversion.accepted == "mechanical" else say("signature")
+    titles = (say("function"), say("location"), kind, say("proof"), say("lines run"), say("answers"), say("reason"))
+    yield f"\n## {say('Functions')}\n\n| {' | '.join(titles)} |\n|---|---|---|---|---:|---:|---|\n"
+    for one in conversion.functions:
+        place = f"{_cell(one.file)}:{one.line}"
+        lines = f"{one.lines_run} / {one.lines}" if one.lines else ""
+        state = f"`{_cell(one.rust_signature)}`" if one.mapping and one.accepted else one.state
+        cells = (place, state, one.proof, lines, one.attempts or "", _cell(one.reason or one.not_translated))
+        yield f"| `{_cell(one.name)}` | {' | '.join(map(str, cells))} |\n"
+
+
+def _finding_table(conversion: Conversion, say: Say) -> Iterator[str]:
+    """Yield the findings by category; each cell has those of high, medium and low severity."""
+    if conversion.findings:
+        titles = (say("category"), say("C sources"), say("Rust"), say("C in the crate"))
+        yield f"\n## {say('Findings of jarvis sec (high, medium, low)')}\n\n"
+        yield f"| {' | '.join(titles)} |\n|---|---|---|---|\n"
+    for category, *sides in conversion.findings:
+        yield f"| {category} | {' | '.join(map(_severities, sides))} |\n"
+
+
+def _severities(counts: SeverityCounts) -> str:
+    return ", ".join(f"{number:,}" for number in counts)
 
 
 def _cell(text: str) -> str:

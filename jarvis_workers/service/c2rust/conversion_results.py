@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from jarvis_workers.bench.crate_archive import files_of
 from jarvis_workers.c2rust.conversion import Conversion, decode_conversion, failures
@@ -35,12 +36,17 @@ from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
+from jarvis_workers.steps.c2rust.translated_bodies import AGAIN
+from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
+from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
 FORMATS = ("text", "markdown", "json", "html")
+# The stages with a job per function, whose label is its name.
+BY_FUNCTION = (TRANSLATE, AGAIN)
 # The package with the translations of reports.
 TEXTS = "jarvis_workers.c2rust.report"
 
@@ -66,14 +72,18 @@ def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:
 
 def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
     """Yield the lines of the result for a terminal."""
-    pieces = conversion_text(read_conversion(store, blobs, run), run_part(store, run))
+    pieces = conversion_text(read_conversion(store, blobs, run), _part(store, run), words_of_run(run))
     yield from (line.rstrip("\n") for line in pieces)
 
 
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:
     """Return the outcome of a run in one line, with the next step for the user."""
-    conversion = read_conversion(store, blobs, run)
-    parts = [f"run {run.id} is {run.state}: {summary(conversion)}", *failures(conversion), advice(conversion)]
+    conversion, say = read_conversion(store, blobs, run), words_of_run(run)
+    parts = [
+        f"run {run.id} is {run.state}: {summary(conversion, say)}",
+        *failures(conversion, say),
+        advice(conversion, say),
+    ]
     return "; ".join(part for part in parts if part)
 
 
@@ -81,13 +91,28 @@ def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterat
     """Yield the pieces of a report. Raises UsageError for a format that is not available."""
     if form not in FORMATS:
         raise UsageError(f'--format: "{form}" is not a format for conversions; use one of {", ".join(FORMATS)}')
-    conversion, part = read_conversion(store, blobs, run), run_part(store, run)
+    conversion, part = read_conversion(store, blobs, run), _part(store, run)
     if form == "html":
         yield (read_artifact(store, blobs, run, PAGE) or b"").decode()
     elif form == "json":
         yield conversion_json(conversion, part)
     else:
-        yield from (conversion_markdown if form == "markdown" else conversion_text)(conversion, part)
+        render = conversion_markdown if form == "markdown" else conversion_text
+        yield from render(conversion, part, words_of_run(run))
+
+
+def _part(store: Store, run: Run) -> dict[str, Any]:
+    """Return the `run` part of a report, with the cost by stage, model and function if a model was asked."""
+    part = run_part(store, run)
+    if not part["model"]:
+        return part
+    with store.read() as session:
+        usage = {
+            "by_stage": model_usage.by_stage(session, run.id),
+            "by_model": model_usage.by_model(session, run.id),
+            "by_function": model_usage.by_label(session, run.id, BY_FUNCTION),
+        }
+    return part | {"model": part["model"] | usage}
 
 
 def export_conversion(

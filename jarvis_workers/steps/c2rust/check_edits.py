@@ -22,12 +22,11 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import run_gates
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, first_error
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, MergeWork, function_types
-from jarvis_workers.steps.c2rust.rustc_checks import check_bodies
+from jarvis_workers.steps.c2rust.rustc_checks import CLIPPY, check_bodies, clippy_warnings
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, checked_bench, project_bench, with_all_declared
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
-from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
+from jarvis_workers.toolchain.cargo import CargoMessage
 
-CLIPPY = "cargo-clippy"
 Files = Mapping[str, bytes]
 
 
@@ -113,12 +112,12 @@ def _cargo_gates(bench: ProjectBench, crate: EditedCrate) -> Iterator[GateOutcom
     bench.write_crate(crate.now)
     passed, messages, seconds = bench.cargo("build")
     yield GateOutcome("cargo build", passed, "" if passed else first_error(messages), seconds)
-    if not (find_rust().root / "bin" / CLIPPY).is_file():
+    new = clippy_warnings(bench) if passed else []
+    if new is None:
         yield GateOutcome("clippy", passed=True, detail=f"not run: {CLIPPY} is not installed")
     elif passed:
-        new = _clippy(bench)
         bench.write_crate(crate.before)
-        old = Counter((one.file, one.code) for one in _clippy(bench))
+        old = Counter((one.file, one.code) for one in clippy_warnings(bench) or ())
         found = []
         for one in new:
             old[one.file, one.code] -= 1
@@ -126,7 +125,3 @@ def _cargo_gates(bench: ProjectBench, crate: EditedCrate) -> Iterator[GateOutcom
                 found.append(one)
         detail = f"{len(found)} new warnings, such as {found[0].file}:{found[0].line}: {found[0].text}" if found else ""
         yield GateOutcome("clippy", not found, detail)
-
-
-def _clippy(bench: ProjectBench) -> list[CargoMessage]:
-    return [one for one in bench.cargo("clippy")[1] if one.code.startswith("clippy::")]

@@ -38,6 +38,7 @@ from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
 from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
+from jarvis_workers.steps.c2rust.rustc_checks import clippy_warnings
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translated_bodies import (
@@ -156,6 +157,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
             final = _settle(settled, libraries, united.skeleton, sources, bench, options)
             if final.gates[0].passed or not any(one.text for one in bodies.values()):
                 break
+        clippy = None if options.forward else _clippy(bench, final)
     conversion = Conversion(
         functions=tuple(final.functions),
         wanted=options.proof,
@@ -165,11 +167,21 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
         warnings=(*options.warnings, *skeleton.warnings, *remarks, *final.warnings),
         accepted=state,
         metrics=crate_metrics(final.delivery.files),
+        clippy=clippy,
     )
     merged, crate = blobs.put(encode_conversion(conversion)), blobs.put(tar_of(final.delivery.files))
     gaps = tuple((b"", line) for line in failures(conversion))
     commit = Commit(not_checked=gaps, blobs=((MERGED, merged), (CRATE, crate)))
     return cache_result(resources, _key(work, blobs), commit, *(gate.detail for gate in final.gates))
+
+
+def _clippy(bench: ProjectBench, final: FinalCrate) -> int | None:
+    """Return the number of warnings of clippy about the crate, None if it is not installed or the crate fails."""
+    if not final.gates[0].passed:
+        return None
+    bench.write_crate(final.delivery.files)
+    warnings = clippy_warnings(bench)
+    return None if warnings is None else len(warnings)
 
 
 def _settle(

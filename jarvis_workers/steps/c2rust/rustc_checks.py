@@ -8,10 +8,11 @@ from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
 from jarvis_workers.c2rust.translation import TranslatedProject
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.toolchain.cargo import CargoMessage
+from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
 
 # A broken body can hide the errors of others: rustc stops after a phase with errors.
 MOST_CHECKS = 12
+CLIPPY = "cargo-clippy"
 
 
 class Checks(NamedTuple):
@@ -48,3 +49,10 @@ def check_bodies(bench: ProjectBench, types: str, declarations: Sequence[str], b
             left.pop(slot, None)
             errors.setdefault(slot, some[0])
     raise StepFailed(f"the crate does not compile after {MOST_CHECKS} attempts")
+
+
+def clippy_warnings(bench: ProjectBench) -> list[CargoMessage] | None:
+    """Return the warnings of clippy about the crate of a bench; None if it is not installed."""
+    if not (find_rust().root / "bin" / CLIPPY).is_file():
+        return None
+    return [one for one in bench.cargo("clippy")[1] if one.code.startswith("clippy::")]

@@ -18,6 +18,7 @@ from jarvis_workers.c2rust.optimization import PASSES
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.report.body import UncheckedUnit
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
+from jarvis_workers.c2rust.report.measures import page_lines
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
@@ -41,6 +42,7 @@ from jarvis_workers.steps.c2rust.merge_bodies import MERGED
 from jarvis_workers.steps.c2rust.merge_bodies import STEP as MERGE
 from jarvis_workers.steps.c2rust.optimize_crate import STEP as OPTIMIZE
 from jarvis_workers.steps.c2rust.options import decode_commands
+from jarvis_workers.steps.c2rust.rule_findings import rule_findings
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton
 from jarvis_workers.steps.c2rust.unit_gaps import unit_gaps
 from jarvis_workers.steps.c2rust.write_optimization import REPORT_FILE, read_passes
@@ -95,8 +97,13 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
         result = read_passes(blobs, tuple(PASSES), sum(map(is_module, files)), work.passes, work.improved)
         files |= files_of(result.steps[-1][1]) if result.steps else {}
         warnings = (*conversion.warnings, *map(IMPROVED.format, result.report.files_improved))
-        crate, conversion = tar_of(files), replace(conversion, metrics=crate_metrics(files), warnings=warnings)
+        crate = tar_of(files)
+        conversion = replace(conversion, metrics=crate_metrics(files), clippy=None, warnings=warnings)
         optimized = ((REPORT_FILE, result.report.model_dump_json(indent=1).encode()),)
+    sources = {one.file for one in conversion.functions}
+    found = rule_findings(blobs, work.run.snapshot_id, sources, files_of(crate))
+    warnings = (*conversion.warnings, *found.problems)
+    conversion = replace(conversion, findings=found.counts, warnings=warnings)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
     planned = ((PLANNED, encode_conversion(_planned(conversion, skeleton))),) if skeleton.targets else ()
@@ -135,6 +142,7 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
     data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
     facts = PageFacts(
         name,
+        details=tuple(page_lines(conversion)),
         units=len(decode_commands(blobs.read(FastOptions.of(work.run).commands))),
         not_checked=[UncheckedUnit(*one) for one in conversion.not_checked],
         warnings=conversion.warnings,

@@ -1,0 +1,114 @@
+"""The measurements of a conversion, as lines of a report.
+
+`crate_lines` and `page_lines` depend on the sources and the answers alone; `measure_lines` also have the cost, and what
+clippy says.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jarvis_workers.c2rust.conversion import BY_MODEL, Conversion
+from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.rule_counts import CategoryCounts, SeverityCounts
+
+COSTLIEST = 5
+
+
+def page_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
+    """Yield the lines of `crate_lines` with the sum of the findings of all categories."""
+    yield from _unsafe(conversion, say)
+    if conversion.findings:
+        sides = zip(*(one[1:] for one in conversion.findings), strict=True)
+        sums = (SeverityCounts(*map(sum, zip(*side, strict=True))) for side in sides)
+        yield _finding_line(CategoryCounts(say("all categories"), *sums), say)
+
+
+def crate_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
+    """Yield lines about unsafe code in the crate, and findings of the rules of `jarvis sec` in C and in the crate."""
+    yield from _unsafe(conversion, say)
+    yield from (_finding_line(one, say) for one in conversion.findings)
+
+
+def _unsafe(conversion: Conversion, say: Say) -> Iterator[str]:
+    if found := conversion.metrics:
+        numbers = {name: f"{number:,}" for name, number in found._asdict().items()}
+        yield say(
+            "unsafe code: {unsafe_lines} of {lines} lines, {unsafe_blocks} blocks, {unsafe_functions} functions; "
+            "{raw_pointers} raw pointer types, {dereferences} dereferences, {unsafe_calls} unsafe calls, {casts} casts",
+            **numbers,
+        )
+
+
+def _finding_line(counts: CategoryCounts, say: Say) -> str:
+    return say(
+        "findings of jarvis sec, {category}: C sources {c}, Rust {rust}, C in the crate {rest}",
+        category=counts.category,
+        c=_severities(counts.c, say),
+        rust=_severities(counts.rust, say),
+        rest=_severities(counts.remainder, say),
+    )
+
+
+def _severities(counts: SeverityCounts, say: Say) -> str:
+    total = f"{sum(counts):,}"
+    parts = (f"{say(name)} {number:,}" for name, number in counts._asdict().items() if number)
+    return f"{total} ({', '.join(parts)})" if sum(counts) else total
+
+
+def measure_lines(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
+    """Yield all measurements; `run` is the `run` part of reports."""
+    yield from crate_lines(conversion, say)
+    yield _clippy(conversion, say)
+    if refused := Counter(gate for one in conversion.functions for gate in one.refused):
+        gates = ", ".join(f"{gate} {number:,}" for gate, number in sorted(refused.items()))
+        yield say("answers of the model refused by gates: {gates}", gates=gates)
+    yield from _attempts(conversion, say)
+    yield from _costs(conversion, run, say)
+
+
+def _clippy(conversion: Conversion, say: Say) -> str:
+    if conversion.clippy is None or conversion.metrics is None:
+        return say("warnings of clippy: not measured")
+    rate = f"{1000 * conversion.clippy / max(1, conversion.metrics.lines):,.1f}"
+    return say("warnings of clippy: {number}, {rate} per 1,000 lines", number=f"{conversion.clippy:,}", rate=rate)
+
+
+def _attempts(conversion: Conversion, say: Say) -> Iterator[str]:
+    if not (candidates := [one for one in conversion.functions if one.attempts]):
+        return
+    accepted = Counter(one.attempts == 1 for one in candidates if one.state in BY_MODEL)
+    yield say(
+        "answers of the translator: {answers} for {functions} functions; accepted at the first answer: {first}, "
+        "at a later one: {later}",
+        answers=f"{sum(one.attempts for one in candidates):,}",
+        functions=f"{len(candidates):,}",
+        first=f"{accepted[True]:,}",
+        later=f"{accepted[False]:,}",
+    )
+
+
+def _costs(conversion: Conversion, run: Mapping[str, Any], say: Say) -> Iterator[str]:
+    if not (model := run.get("model")):
+        return
+    text = say(
+        "model {group}: {calls} answers, {tokens} tokens, {cost} dollars",
+        group=model["group"],
+        calls=f"{model['calls']:,}",
+        tokens=f"{model['prompt'] + model['completion']:,}",
+        cost=f"{run['cost']:.4f}",
+    )
+    candidates = [one for one in conversion.functions if one.attempts]
+    if candidates and run["cost"]:
+        lines = sum(one.end_line - one.line + 1 for one in candidates)
+        each, rate = f"{run['cost'] / len(candidates):,.4f}", f"{1000 * run['cost'] / lines:,.2f}"
+        text += say("; {each} dollars per function, {rate} dollars per 1,000 lines of C", each=each, rate=rate)
+    yield text
+    models = model.get("by_model", {})
+    if len(models) > 1:
+        for name, usage in models.items():
+            costs = {"calls": f"{usage['calls']:,}", "cost": f"{usage['cost']:.4f}"}
+            yield "  " + say("{name}: {calls} answers, {cost} dollars", name=name, **costs)
+    functions = sorted(model.get("by_function", {}).items(), key=lambda item: (-item[1]["cost"], item[0]))
+    if costly := [f"{name} {usage['cost']:.4f}" for name, usage in functions[:COSTLIEST] if usage["cost"]]:
+        yield "  " + say("functions with the highest cost: {functions}", functions=", ".join(costly))
