@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jarvis_cli.c2rust_fast_options import FastConversion, ModelConversion, PrepareConversion, SkeletonConversion
 from jarvis_cli.conversion_output import deliver_crate
+from jarvis_cli.language import language_of
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
@@ -111,6 +112,7 @@ def _choice(conversion: SkeletonConversion, libraries: LibraryPart | None) -> Fa
         cache=conversion.cache,
         model=_model(conversion),
         libraries=libraries,
+        lang=language_of(conversion.lang),
     )
 
 
@@ -200,5 +202,5 @@ def _run_name(conversion: SkeletonConversion, choice: FastChoice, settings: Sett
     if conversion.name is None:
         return None
     root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
-    facts = {"where": settings.place, "kind": choice.kind, "source": root, "choice": asdict(choice)}
+    facts = {"where": settings.place, "kind": choice.kind, "source": root, "choice": asdict(replace(choice, lang="en"))}
     return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

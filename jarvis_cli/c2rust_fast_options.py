@@ -9,7 +9,8 @@ import typer
 
 from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
 from jarvis_cli.completion import groups
-from jarvis_cli.options import AGENTS, EXECUTION, Budget, Detach, Group, Label, Name, Quiet, Where
+from jarvis_cli.language import LanguageCode
+from jarvis_cli.options import AGENTS, EXECUTION, REPORT, Budget, Detach, Group, Label, Name, Quiet, Where
 
 EXAMPLES = """
 jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'
@@ -105,6 +106,17 @@ Branch = Annotated[
 ]
 
 
+ReportLanguage = Annotated[
+    LanguageCode | None,
+    typer.Option(
+        "--lang",
+        metavar="LANG",
+        help="en or zh: language of the report; default: system locale.",
+        rich_help_panel=REPORT,
+    ),
+]
+
+
 Cache = Annotated[
     bool,
     typer.Option(
@@ -129,6 +141,7 @@ class SkeletonConversion:
     crate_dir: Crate = None
     processes: Processes = None
     cache: Cache = True
+    lang: ReportLanguage = None
     label: Label = None
     name: Name = None
     where: Where = None

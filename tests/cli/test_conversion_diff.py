@@ -102,3 +102,15 @@ def test_what_cannot_be_compared_is_one_line(jarvis: Jarvis, runs: tuple[str, st
 
 def test_a_run_without_a_result_is_named(jarvis: Jarvis, runs: tuple[str, str], tmp_path: Path) -> None:
     assert jarvis("runs", "diff", runs[0], "ffff").line.startswith('jarvis: no run "ffff"')
+
+
+def test_the_language_of_a_report_is_that_of_its_run(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = jarvis.tree("lib", {"lib.c": COPY})
+    first, last = store_conversion(jarvis, tree, BEFORE), store_conversion(jarvis, tree, AFTER, lang="zh")
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+
+    assert "2 个由模型翻译" not in jarvis("runs", "report", first).out
+    assert "4 个函数中有" in jarvis("runs", "report", last).out
+    assert jarvis("runs", "report", last, "--format", "markdown").out.startswith("# 从 C 到 Rust: ")
+    assert "变差: 1; 变好: 1" in jarvis("runs", "diff", first, last).out
+    assert "Worse: 1; Better: 1" in jarvis("runs", "diff", last, first).out

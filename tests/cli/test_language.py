@@ -112,7 +112,8 @@ def test_a_report_without_a_model_is_in_the_language_of_its_submit(jarvis, monke
 
 
 def test_another_language_is_refused(jarvis):
-    for command in (["fast", "-p", "."], ["agent", "-p", "."], ["rules"], ["explain", "unsafe"]):
-        ended = jarvis("sec", *command, "--lang", "fr")
+    sec = (["fast", "-p", "."], ["agent", "-p", "."], ["rules"], ["explain", "unsafe"])
+    for command in (*(["sec", *words] for words in sec), ["c2rust", "fast"], ["c2rust", "run"], ["c2rust", "map"]):
+        ended = jarvis(*command, "--lang", "fr")
         assert ended.code == 2
         assert '--lang: "fr" is not one of en, zh' in ended.line

@@ -42,7 +42,8 @@ def summary(conversion: Conversion, say: Say = english) -> str:
         parts.append(say("{number} of them replaced by libraries", number=f"{counts['replaced']:,}"))
     if conversion.accepted == "forwarded":
         parts.append(_pointers(conversion, say))
-    parts += [f"{counts[cause]:,} {say(text)}" for cause, text in CAUSES.items() if counts[cause]]
+    causes = ((counts[cause], say(text)) for cause, text in CAUSES.items())
+    parts += [say("{number} {cause}", number=f"{number:,}", cause=cause) for number, cause in causes if number]
     return "; ".join(parts)
 
 
@@ -56,13 +57,12 @@ def _pointers(conversion: Conversion, say: Say) -> str:
     )
 
 
-def advice(conversion: Conversion, say: Say = english) -> str:
+def advice(conversion: Conversion) -> str:
     """Return advice on how to convert unproven functions, or "" if there are none."""
     if conversion.accepted != "mechanical" or not state_counts(conversion.functions)["not_checked"]:
         return ""
-    if conversion.suites:
-        return say("run more tests with additional --test options, or accept unproven functions with --proof built")
-    return say("add the tests with --test, or accept unproven functions with --proof built")
+    tests = "run more tests with additional --test options" if conversion.suites else "add the tests with --test"
+    return f"{tests}, or accept unproven functions with --proof built"
 
 
 def conversion_text(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
@@ -87,13 +87,13 @@ def _lines(conversion: Conversion, say: Say) -> Iterator[str]:
             yield f"{title[0].upper()}{title[1:]} ({len(stopped):,}):"
             yield from (f"  {one.file}:{one.line}: {one.name}: {one.reason}" for one in stopped)
     lists = (
-        ("Replaced by libraries", list(replacement_lines(conversion))),
-        ("Not translated by the model", list(_untranslated(conversion))),
-        ("Objections of the reviewer to accepted functions", list(review_lines(conversion))),
+        (say("Replaced by libraries"), list(replacement_lines(conversion))),
+        (say("Not translated by the model"), list(_untranslated(conversion))),
+        (say("Objections of the reviewer to accepted functions"), list(review_lines(conversion))),
     )
     for title, entries in lists:
         if entries:
-            yield f"{say(title)} ({len(entries):,}):"
+            yield f"{title} ({len(entries):,}):"
             yield from (f"  {line}" for line in entries)
     yield from _lines_run(conversion, say)
 
@@ -147,14 +147,14 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say
     yield from _function_table(conversion, say)
     yield from _finding_table(conversion, say)
     lists = (
-        ("Measurements", tuple(measure_lines(replace(conversion, findings=()), run, say))),
-        ("Replaced by libraries", tuple(replacement_lines(conversion))),
-        ("Objections of the reviewer", tuple(review_lines(conversion))),
-        ("Warnings", conversion.warnings),
+        (say("Measurements"), tuple(measure_lines(replace(conversion, findings=()), run, say))),
+        (say("Replaced by libraries"), tuple(replacement_lines(conversion))),
+        (say("Objections of the reviewer"), tuple(review_lines(conversion))),
+        (say("Warnings"), conversion.warnings),
     )
-    for title, entries in (*lists, ("Remaining C files", conversion.remainder)):
+    for title, entries in (*lists, (say("Remaining C files"), conversion.remainder)):
         if entries:
-            yield f"\n## {say(title)}\n\n" + "".join(f"- {_cell(entry.strip())}\n" for entry in entries)
+            yield f"\n## {title}\n\n" + "".join(f"- {_cell(entry.strip())}\n" for entry in entries)
 
 
 def _function_table(conversion: Conversion, say: Say) -> Iterator[str]:

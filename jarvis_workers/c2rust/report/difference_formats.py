@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_counts
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failures, state_counts
 from jarvis_workers.c2rust.conversion_difference import ConversionDifference, FunctionChange, Verdict
 from jarvis_workers.c2rust.report.wording import Say, english
 from jarvis_workers.escape import code, prose
@@ -76,7 +76,8 @@ def _totals(sides: ConversionSides, say: Say) -> Iterator[str]:
     yield say("unsafe lines: {before} -> {after}", before=before, after=after)
     before, after = (f"{run['cost']:.4f}" for run in sides.runs)
     yield say("cost of the model: {before} -> {after} dollars", before=before, after=after)
-    yield from found.failures
+    old, new = (failures(one, say) for one in sides.conversions)
+    yield from (line for line in new if line not in old)
 
 
 def _sections(found: ConversionDifference, say: Say) -> Iterator[tuple[str, list[tuple[FunctionResult, str]]]]:

@@ -1,7 +1,6 @@
 """The measurements of a conversion, as lines of a report.
 
-`crate_lines` and `page_lines` depend on the sources and the answers alone; `measure_lines` also have the cost, and what
-clippy says.
+`crate_lines` and `page_lines` depend on the sources and the answers alone, `measure_lines` also on costs and clippy.
 """
 
 from collections import Counter

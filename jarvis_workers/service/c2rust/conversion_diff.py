@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
+from jarvis_workers.c2rust.report.wording import Say
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
+from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion, words_of_run
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
@@ -20,14 +21,16 @@ def compare_runs(store: Store, blobs: Blobs, before: Run, after: Run) -> Convers
             raise UsageError(f"run {run.id} is of kind {run.kind}: it can only be compared with a run of its own kind")
     old, new = (read_conversion(store, blobs, run) for run in (before, after))
     parts = (run_part(store, before), run_part(store, after))
-    return ConversionSides(parts, (old, new), compare_conversions(old, new), tuple(_notes(before, after)))
+    return ConversionSides(
+        parts, (old, new), compare_conversions(old, new), tuple(_notes(before, after, words_of_run(after)))
+    )
 
 
-def _notes(before: Run, after: Run) -> Iterator[str]:
+def _notes(before: Run, after: Run, say: Say) -> Iterator[str]:
     if before.root_raw != after.root_raw:
-        yield f"the runs are of different projects: {before.root}, {after.root}"
+        yield say("the runs are of different projects: {before}, {after}", before=before.root, after=after.root)
     if before.kind != after.kind:
-        yield f"the runs are of different kinds: {before.kind}, {after.kind}"
-    proofs = [FastOptions.of(run).proof for run in (before, after)]
-    if proofs[0] != proofs[1]:
-        yield f"the runs accept different proofs: {proofs[0]}, {proofs[1]}"
+        yield say("the runs are of different kinds: {before}, {after}", before=before.kind, after=after.kind)
+    old, new = (FastOptions.of(run).proof for run in (before, after))
+    if old != new:
+        yield say("the runs accept different proofs: {before}, {after}", before=old, after=new)

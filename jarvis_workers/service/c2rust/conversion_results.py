@@ -78,12 +78,8 @@ def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
 
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:
     """Return the outcome of a run in one line, with the next step for the user."""
-    conversion, say = read_conversion(store, blobs, run), words_of_run(run)
-    parts = [
-        f"run {run.id} is {run.state}: {summary(conversion, say)}",
-        *failures(conversion, say),
-        advice(conversion, say),
-    ]
+    conversion = read_conversion(store, blobs, run)
+    parts = [f"run {run.id} is {run.state}: {summary(conversion)}", *failures(conversion), advice(conversion)]
     return "; ".join(part for part in parts if part)
 
 

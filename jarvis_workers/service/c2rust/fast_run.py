@@ -100,7 +100,8 @@ class FastChoice:
     """The options of a command; see `FastOptions`.
 
     With a `model`, functions are translated by it; with `forward`, too, it plans their modules and signatures. With
-    `libraries`, the run has the stages that replace functions; without, its files state which are replaced.
+    `libraries`, the run has the stages that replace functions; without, its files state which are replaced. `lang` is
+    the language of the report.
     """
 
     configure: str | None = None
@@ -113,6 +114,7 @@ class FastChoice:
     cache: bool = True
     model: ModelChoice | None = None
     libraries: LibraryPart | None = None
+    lang: Literal["en", "zh"] = "en"
 
     @property
     def kind(self) -> str:
@@ -198,6 +200,7 @@ def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> Fas
         only=list(choice.only),
         forward=choice.forward,
         crate=choice.crate,
+        lang=choice.lang,
         build_seconds=c2rust.build_seconds,
         test_seconds=c2rust.test_seconds,
         memory_mb=c2rust.build_memory_mb,
