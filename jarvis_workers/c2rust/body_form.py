@@ -30,7 +30,8 @@ PROCESS = re.compile(
     r"|fork|vfork|exec[lv]\w*|fexecve|system|popen|posix_spawnp?|[Ee]xit|quick_exit|at_?exit|abort|raise|kill|pthread_exit"
     r"|longjmp|siglongjmp)\b(?!\s*+:)"
 )
-STATIC = re.compile(r"\bstatic\s++(mut\b)?+")
+# Not the lifetime.
+STATIC = re.compile(r"(?<!')\bstatic\s++(mut\b)?+")
 CHANGING = re.compile(r"\b(?:Atomic\w++|\w*Cell|\w*Lock|Mutex|Once|Condvar)\b|\bthread_local\b")
 # Symbols of slots, and the variables of their runtime.
 OWN_NAMES = re.compile(r"\bjv[a-z]_\w|JARVIS_")
@@ -41,7 +42,7 @@ FORBIDDEN = (
     (
         re.compile(
             r"\b(?:include(?:_str|_bytes)?|env|option_env|asm|global_asm|naked_asm|concat|concat_bytes|concat_idents"
-            r"|e?print(?:ln)?|dbg|cfg|module_path|file|line|column)\s*!"
+            r"|e?print(?:ln)?|dbg|cfg|module_path|file|line|column)\s*!(?!=)"
         ),
         "such macros are not plain code",
     ),

@@ -32,6 +32,8 @@ HEAD = "fn rust_sum(p: &[i32], n: i32) -> i32"
         f"{HEAD} {{ let c = '\\''; let d: &'static str = \"'\"; (c as i32) + d.len() as i32 }}",
         f'#[inline]\n{HEAD} {{ extern "C" fn compare(a: i32) -> i32 {{ a }} compare(n) }}',
         f"{HEAD} {{ const STEP: i32 = 2; fn inner(a: i32) -> i32 {{ a * STEP }} inner(n) }}",
+        f"{HEAD} {{ let (line, file) = (1, 2); if line != n && file!=n {{ n }} else {{ 0 }} }}",
+        f"{HEAD} {{ fn first(p: &'static [i32]) -> core::cell::Cell<i32> {{ p[0].into() }} first(&[1]).get() + n }}",
         f"{HEAD} {{\n    // SAFETY: p is not empty.\n    unsafe {{ *p.as_ptr() }}\n}}",
     ],
 )
