@@ -13,9 +13,12 @@ from jarvis_workers.source.rust.rust_items import masked
 
 KEYWORD = "unsafe"
 BLOCK = re.compile(r"\bunsafe\s*(?=\{)")
-UNSAFE_FUNCTION = re.compile(r'\bunsafe\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\b[^{;]*(?=\{)')
+# A head may have types of arrays, with a semicolon. The bounds keep the time linear for any text.
+PLAIN, ARRAY = r"[^][{};]{0,2000}+", r"\[(?:[^][]|\[[^][]{0,99}+\]){0,200}+\]"
+HEAD = rf"{PLAIN}(?:{ARRAY}{PLAIN}){{0,50}}+"
+UNSAFE_FUNCTION = re.compile(rf'\bunsafe\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\b{HEAD}(?=\{{)')
 # A block, or the head of a function, an implementation or a declaration.
-UNSAFE_CODE = re.compile(r"\bunsafe\b[^{};]*(?=[{;]|$)")
+UNSAFE_CODE = re.compile(rf"\bunsafe\b{HEAD}(?=[{{;]|$)")
 BRACKET = re.compile(r"[][(){}]")
 SPACE = " \t\r\n"
 # What precedes and follows a block that is a whole value, and one that is the end of a body.

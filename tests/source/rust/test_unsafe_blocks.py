@@ -1,6 +1,6 @@
 """The lines of unsafe code in a Rust file."""
 
-from jarvis_workers.source.rust.unsafe_blocks import BLOCK, unsafe_lines
+from jarvis_workers.source.rust.unsafe_blocks import BLOCK, UNSAFE_FUNCTION, RustText, unsafe_lines
 
 CODE = """fn f() {
     // unsafe { }
@@ -18,3 +18,12 @@ unsafe impl Send for X {}
 def test_lines_of_unsafe_code_are_counted_once() -> None:
     assert unsafe_lines(CODE) == 6
     assert unsafe_lines(CODE, BLOCK) == 3
+
+
+def test_the_types_of_a_head_may_have_semicolons() -> None:
+    text = "unsafe fn f(a: &[[u8; 2]; 3], b: [u8; 4]) -> u8 {\n    let c = unsafe { a[0][0] };\n    b[0]\n}\n"
+
+    assert unsafe_lines(text) == 4
+    assert UNSAFE_FUNCTION.findall(text) == [text.partition("{")[0]]
+    source = RustText(text)
+    assert source.in_unsafe_function(source.blocks[0])
