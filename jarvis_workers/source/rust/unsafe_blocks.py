@@ -17,8 +17,8 @@ BLOCK = re.compile(r"\bunsafe\s*(?=\{)")
 PLAIN, ARRAY = r"[^][{};]{0,2000}+", r"\[(?:[^][]|\[[^][]{0,99}+\]){0,200}+\]"
 HEAD = rf"{PLAIN}(?:{ARRAY}{PLAIN}){{0,50}}+"
 UNSAFE_FUNCTION = re.compile(rf'\bunsafe\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\b{HEAD}(?=\{{)')
-# A block, or the head of a function, an implementation or a declaration.
-UNSAFE_CODE = re.compile(rf"\bunsafe\b{HEAD}(?=[{{;]|$)")
+# A block, or the head of a function, an implementation or a declaration; not the type of a function.
+UNSAFE_CODE = re.compile(rf'\bunsafe\b(?!\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\s*\(){HEAD}(?=[{{;]|$)')
 BRACKET = re.compile(r"[][(){}]")
 SPACE = " \t\r\n"
 # What precedes and follows a block that is a whole value, and one that is the end of a body.

@@ -27,3 +27,10 @@ def test_the_types_of_a_head_may_have_semicolons() -> None:
     assert UNSAFE_FUNCTION.findall(text) == [text.partition("{")[0]]
     source = RustText(text)
     assert source.in_unsafe_function(source.blocks[0])
+
+
+def test_types_of_functions_are_not_unsafe_code() -> None:
+    text = 'type F = unsafe fn(u8);\nfn f(g: Option<unsafe extern "C" fn(u8) -> u8>) -> bool {\n    g.is_some()\n}\n'
+
+    assert unsafe_lines(text) == 0
+    assert unsafe_lines(text.replace("\nfn f(", "\nunsafe fn f(")) == 3
