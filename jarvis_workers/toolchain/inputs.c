@@ -24,7 +24,8 @@
  * many features of the function and of its callees no earlier input of it had (coverage.c); `operands` with the number,
  * and those of unequal comparisons, as BYTES:ONE:OTHER; `called` with it before a call in Rust and `returned` after it,
  * `ended` with it and how the process ended; for a few inputs with small objects, `recorded` with it, the general and the
- * vector register of the result, and the objects after the call.  The program ends with exit code 0.
+ * vector register of the result, and the objects after the call, if it also returns when objects begin after such a page.
+ * The program ends with exit code 0.
  */
 #define MOST_OBJECTS 256
 #define MOST_LINKS 1024
@@ -53,7 +54,7 @@ struct arguments {
     struct link link[MOST_LINKS];
 };
 
-static int has_inputs, has_library;
+static int has_inputs, has_library, is_guarded_before;
 
 /* A result in a general register, and one in a vector register: where x86-64 returns this structure. */
 struct returned {
@@ -92,8 +93,8 @@ static char *guarded(size_t size)
 {
     size_t whole = (size + PAGE - 1) / PAGE * PAGE;
     char *start = pages(whole + PAGE);
-    mprotect(start + whole, PAGE, PROT_NONE);
-    return start + whole - size;
+    mprotect(is_guarded_before ? start : start + whole, PAGE, PROT_NONE);
+    return is_guarded_before ? start + PAGE : start + whole - size;
 }
 
 static char *new_object(size_t size, int in_heap)
@@ -269,7 +270,7 @@ static void record(const struct slot *slot, long number, const struct arguments 
     size_t bytes = 0;
     for (int at = 0; at < all->objects; at++)
         bytes += all->size[at];
-    if (number >= MOST_RECORDED || bytes > MOST_RECORDED_BYTES)
+    if (bytes > MOST_RECORDED_BYTES)
         return;
     memcpy(&vector, &result.vector, sizeof vector);
     end += sprintf(end, "\t%lx\t%lx\t", (unsigned long)result.general, (unsigned long)vector);
@@ -299,6 +300,27 @@ static void log_usable(const struct slot *slot, long number)
     log_input("operands", slot, number, facts);
 }
 
+static void limit_input(int in_rust)
+{
+    alarm(in_rust ? MOST_SECONDS_RUST : MOST_SECONDS); /* a machine may be busy */
+    if (!in_rust)
+        limit_time(MICROSECONDS_INPUT);
+}
+
+/* Returns whether a call in C also returns when nothing before its objects can be accessed. */
+static int stays_behind_start(const struct slot *slot, const char *text, struct arguments *all)
+{
+    pid_t process = fork();
+    if (process)
+        return process > 0 && !reap(process);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit_input(0);
+    is_guarded_before = 1;
+    read_input(all, text, 0);
+    call_function(slot, all);
+    _exit(0);
+}
+
 __attribute__((noreturn)) static void run_input(struct slot *slot, const char *text, long number)
 {
     static struct arguments all;
@@ -307,9 +329,8 @@ __attribute__((noreturn)) static void run_input(struct slot *slot, const char *t
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0), dup2(null, 1), dup2(null, 2);
     setrlimit(RLIMIT_CPU, &seconds), setrlimit(RLIMIT_CORE, &none);
-    alarm(in_rust ? MOST_SECONDS_RUST : MOST_SECONDS); /* a machine may be busy */
-    if (!in_rust)
-        limit_time(MICROSECONDS_INPUT);
+    limit_input(in_rust);
+    int recordable = !in_rust && number < MOST_RECORDED && stays_behind_start(slot, text, &all);
     read_input(&all, text, in_rust);
     if (in_rust) {
         log_input("called", slot, number, "");
@@ -323,7 +344,8 @@ __attribute__((noreturn)) static void run_input(struct slot *slot, const char *t
         end_shadow();
         log_input("returned", slot, number, "");
     } else {
-        record(slot, number, &all, result);
+        if (recordable)
+            record(slot, number, &all, result);
         log_usable(slot, number);
     }
     _exit(0);

@@ -176,7 +176,11 @@ int sum(const int *numbers, int count)
         sum += numbers[at];
     return sum;
 }
-int main(void) { return sum(&total, 1) + add(1, 2) + twin(0, 0) + length("") - 3 + box_free(box_new(0)); }
+int before(const int *numbers, int at) { return numbers[1 - at]; }
+int main(void)
+{
+    return before(&total, 1) + sum(&total, 1) + add(1, 2) + twin(0, 0) + length("") - 3 + box_free(box_new(0));
+}
 """
 LIBRARY_C = "int twice(int a) { return (int)(2u * a); }\n"
 BUILD = "cc -O2 -shared -fPIC -o libtwice.so twice.c && cc -O2 -o program a.c -L. -Wl,--no-as-needed -ltwice"
@@ -194,6 +198,7 @@ RUST = {
         1
     }""",
     "length": "(text: *const i8) -> i32 { let mut n = 0; while *text.offset(n) != 0 { n += 1 } n as i32 }",
+    "before": "(p: *const i32, at: i32) -> i32 { *p.offset(1 - at as isize) }",
     "sum": "(p: *const i32, n: i32) -> i32 { if n == 3 { loop {} } (0..n).fold(0, |s, i| s + *p.offset(i as isize)) }",
 }
 
@@ -227,6 +232,7 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         "choose": (),
         "length": (pointer(CHAR, const=True),),
         "sum": (pointer(INT, const=True), INT),
+        "before": (pointer(INT, const=True), INT),
     }
     plans = [
         plan_calls(item(types), mappings.get(name, ()), "x86_64", sources)._replace(slot=name)
@@ -265,5 +271,13 @@ def test_wrong_functions_that_no_test_would_find_are_refused(tmp_path: Path) -> 
         "least": True,
         "length": True,
         "sum": False,
+        "before": True,
     }
+    called, recorded = (
+        {int(at, 16) for at in re.findall(r"^g (\w+)$", lines, re.MULTILINE)}
+        for lines in (usable["before"].plan, "".join(one.lines for one in usable["before"].recorded))
+    )
+    assert called & recorded & {0, 1}
+    assert called & set(range(2, 10)), "what is before an object can be read"
+    assert not recorded & set(range(2, 10)), "but it is not recorded"
     assert gates["sum"][0].detail == "a call with generated arguments does not return (signal 24)"
