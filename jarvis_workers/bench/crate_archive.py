@@ -3,6 +3,12 @@
 import io
 import tarfile
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from jarvis_workers.c2rust.vendored_crates import CONFIG, LOCK_FILE, MANIFEST, VENDOR, VendoredCrates, read_vendored
+
+RUNS = 2
 
 
 def tar_of(files: Mapping[str, bytes]) -> bytes:
@@ -21,3 +27,20 @@ def files_of(content: bytes) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         files = {entry.name: archive.extractfile(entry) for entry in archive if entry.isreg()}
         return {name: file.read() for name, file in files.items() if file}
+
+
+@lru_cache(RUNS)
+def crates_of(content: bytes) -> VendoredCrates:
+    """Return the vendored crates in an archive, none for b""; benches of the last runs share them."""
+    return read_vendored(files_of(content)) if content else VendoredCrates()
+
+
+def dependencies_in(crate: Path) -> dict[str, bytes]:
+    """Return the files that the dependencies of a crate need: manifest, lock file, configuration and vendored crates.
+
+    Returns no files if the crate has none.
+    """
+    if not (crate / CONFIG).is_file():
+        return {}
+    paths = [crate / MANIFEST, crate / CONFIG, crate / LOCK_FILE, *(crate / VENDOR).rglob("*")]
+    return {path.relative_to(crate).as_posix(): path.read_bytes() for path in paths if path.is_file()}

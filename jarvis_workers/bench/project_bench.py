@@ -4,7 +4,6 @@ Everything that runs here is untrusted: builds, tests, and the functions in Rust
 by `state`, a hash of all that its programs were built from; a bench with another state is emptied and rebuilt.
 """
 
-import os
 import re
 import shlex
 import shutil
@@ -15,18 +14,21 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.bench.bench_files import read_untrusted, write_if_changed
 from jarvis_workers.bench.compiler_wrappers import FLAGS, PACKAGE, WRAPPERS, BuildKind, write_wrappers
+from jarvis_workers.bench.crate_archive import crates_of
 from jarvis_workers.bench.lease import leased_directory
 from jarvis_workers.bench.limits import UNLIMITED, BenchLimits, CommandLimit
 from jarvis_workers.bench.tree_state import COPY, COPY_ALL, TreeState, read_tree, restore_script
 from jarvis_workers.c2rust.crate import FALLBACK, SHAPES
+from jarvis_workers.c2rust.vendored_crates import LOCK_FILE, VendoredCrates
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sandbox.confine import HOME, WORK
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import FREE_DISK, FREE_MEMORY, CommandOutcome, Tier
 from jarvis_workers.sandbox.sandbox import PATH, Sandbox, open_sandbox
 from jarvis_workers.toolchain import scratch
-from jarvis_workers.toolchain.cargo import CargoMessage, find_rust, read_messages
+from jarvis_workers.toolchain.cargo import CargoMessage, error_line, find_rust, read_messages
 
 PROJECT, PRISTINE, TARGET, CRATE = "project", "pristine", "target", "crate"
 ARCHIVE, STATE = "archive", "state"
@@ -37,7 +39,9 @@ RUST_FLAGS = (
     "-C relro-level=partial -C link-arg=-Wl,-z,lazy -C link-arg=-Wl,--no-as-needed -C link-arg=-Wl,-rpath,$ORIGIN"
 )
 FALLBACK_LIBRARY = "libfallback.so"
-LOG_BYTES = 64_000_000
+# Cargo writes the lock file, but the directory of the crate is not writable in the sandbox.
+LOCK_SCRIPT = """rm -rf lock && mkdir -p lock/src lock/.cargo && touch lock/src/lib.rs &&
+ln -s "$1/vendor" lock && cp "$1/Cargo.toml" lock && cp "$1/.cargo/config.toml" lock/.cargo"""
 TAIL = 300
 LIMIT = "stopped at its limit"
 # A variable of the environment has at most 128 KiB (MAX_ARG_STRLEN of Linux).
@@ -52,7 +56,8 @@ REBUILD = f'\nconst _: Option<&str> = option_env!("{CONTENT}");\n'
 class ProjectBuild(NamedTuple):
     """How the programs of a project are built: its archive, and the commands; one that it does not need is None.
 
-    `tests` run once after the build, since many test commands first build their programs.
+    `tests` run once after the build, since many test commands first build their programs.  `crates` is the archive of
+    the crates on which the crate of the bench may depend, b"" for none.
     """
 
     archive: bytes
@@ -61,10 +66,14 @@ class ProjectBuild(NamedTuple):
     tool_chains: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     kind: BuildKind = "slots"
+    crates: bytes = b""
 
     @property
     def state(self) -> str:
-        """Return the hash of everything that the programs depend on."""
+        """Return the hash of everything that the programs depend on, and of the crates.
+
+        Cargo does not notice changes of vendored crates.
+        """
         words = [
             sha256(self.archive).hexdigest(),
             str(self.configure),
@@ -73,6 +82,7 @@ class ProjectBuild(NamedTuple):
             *self.tests,
             FLAGS[self.kind],
             "" if self.kind == "coverage" else _own_code(),
+            *([sha256(self.crates).hexdigest()] if self.crates else []),
         ]
         return sha256("\0".join(words).encode()).hexdigest()
 
@@ -114,7 +124,7 @@ def open_bench(
         crate.mkdir(mode=0o755, exist_ok=True)
         readable = [wrappers, crate, PACKAGE, rust.root, *map(Path, build.tool_chains)]
         with open_sandbox(place / WORK, tier=tier, starter=starter, workspace=place, readable=readable) as box:
-            bench = ProjectBench(place, box, limits, f"{rust.root}/bin:{path}")
+            bench = ProjectBench(place, box, limits, f"{rust.root}/bin:{path}", crates_of(build.crates))
             if fresh:
                 bench.build(build)
                 bench.preserve(build.tests)
@@ -125,9 +135,9 @@ def open_bench(
 class ProjectBench:
     """A leased bench; see `open_bench`."""
 
-    def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str) -> None:
-        self.place, self._box, self.limits, self._path = place, box, limits, path
-        self._content = ""
+    def __init__(self, place: Path, box: Sandbox, limits: BenchLimits, path: str, crates: VendoredCrates) -> None:
+        self.place, self._box, self.limits, self._path, self._crates = place, box, limits, path, crates
+        self._content, self._is_locked = "", True
         self._tree: TreeState | None = None
 
     @property
@@ -150,7 +160,7 @@ class ProjectBench:
     def write_file(self, name: str, content: bytes) -> Path:
         """Write a file that programs can only read; return its path."""
         path = self.place / WRAPPERS / name
-        _write_if_changed(path, content)
+        write_if_changed(path, content)
         return path
 
     def build(self, build: ProjectBuild) -> None:
@@ -215,15 +225,19 @@ class ProjectBench:
         return self._run(self.place / WORK / PROJECT, variables, words, CommandLimit(seconds, cpu_seconds), log)
 
     def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
-        """Replace the files of the crate, which are read-only in the sandbox; unchanged files keep their times."""
-        crate = self.place / CRATE
+        """Replace the files of the crate, which are read-only in the sandbox; unchanged files keep their times.
+
+        The vendored crates that it uses are added.
+        """
+        crate, completed = self.place / CRATE, self._crates.complete(contents)
+        self._is_locked, contents = completed is None, completed or contents
         digest = sha256()
         for path in crate.rglob("*"):
             if not path.is_dir() and str(path.relative_to(crate)) not in contents:
                 path.unlink()
         for name, content in contents.items():
             written = content.encode() if isinstance(content, str) else content
-            _write_if_changed(crate / name, written + (REBUILD.encode() if name == ROOT_MODULE else b""))
+            write_if_changed(crate / name, written + (REBUILD.encode() if name == ROOT_MODULE else b""))
             digest.update(f"{name}\0{len(written)}\0".encode() + written)
         self._content = digest.hexdigest()
 
@@ -235,25 +249,25 @@ class ProjectBench:
         done = self._run(self.place / CRATE, {"PATH": self._path}, command, CommandLimit(self.limits.build_seconds))
         if done.failure:
             return False, (CargoMessage("error", "", f"{FALLBACK}: {done.failure}: {done.output[-TAIL:]!r}"),)
-        return self.cargo("build", flags=f"{RUST_FLAGS} -C link-arg={fallback}")[:2]
+        # Only for this crate: build scripts and macros of others run without the fallback library.
+        return self.cargo("rustc", "--lib", rustc=(*RUST_FLAGS.split(), "-C", f"link-arg={fallback}"))[:2]
 
-    def cargo(self, *words: str, flags: str = "") -> tuple[bool, tuple[CargoMessage, ...], float]:
-        """Run a command of cargo; return whether it succeeded, its messages, and the CPU seconds."""
-        variables = {
-            "PATH": self._path,
-            "CARGO_HOME": f"{self.place}/{HOME}/cargo",
-            "CARGO_TARGET_DIR": f"{self.place}/{WORK}/{TARGET}",
-            "RUSTFLAGS": flags,
-            "CARGO_TERM_COLOR": "never",
-            CONTENT: self._content,
-            "CC": "cc",
-        }
-        cargo = ["cargo", *words, "--offline", "--message-format=json"]
+    def cargo(
+        self, *words: str, flags: str = "", rustc: Sequence[str] = ()
+    ) -> tuple[bool, tuple[CargoMessage, ...], float]:
+        """Run a command of cargo; return whether it succeeded, its messages, and the CPU seconds.
+
+        `flags` apply to all crates, those for `rustc` to the crate of the bench.
+        """
+        if not self._is_locked and (done := _lock(self)).failure:
+            return False, (_cargo_failure(done),), done.seconds
+        self._is_locked = True
+        cargo = ["cargo", *words, "--offline", "--message-format=json", *(["--", *rustc] if rustc else [])]
         command = ["sh", "-c", 'rm -f "$0" && exec "$@"', str(self.library), *cargo]
-        done = self._run(self.place / CRATE, variables, command, CommandLimit(self.limits.build_seconds))
+        done = _cargo(self, self.place / CRATE, command, flags)
         messages = tuple(read_messages(done.output))
         if done.failure and not any(message.level == "error" for message in messages):
-            messages = (*messages, CargoMessage("error", "", f"cargo: {done.failure}: {done.output[-TAIL:]!r}"))
+            messages = (*messages, _cargo_failure(done))
         return not done.failure, messages, done.seconds
 
     def _run(
@@ -271,7 +285,9 @@ class ProjectBench:
         if outcome.reason in (FREE_DISK, FREE_MEMORY):
             raise StepFailed(f"not enough free {outcome.reason.replace('free ', '')} on this machine to build and test")
         output = outcome.stdout + outcome.stderr
-        return CommandResult(outcome.code, _failure(outcome), outcome.cpu_seconds, output, _read_log(log))
+        return CommandResult(
+            outcome.code, _failure(outcome), outcome.cpu_seconds, output, read_untrusted(log) if log else b""
+        )
 
 
 def _failure(outcome: CommandOutcome) -> str:
@@ -282,29 +298,31 @@ def _failure(outcome: CommandOutcome) -> str:
     return f"exit code {outcome.code}" if outcome.code else ""
 
 
-def _read_log(log: Path | None) -> bytes:
-    """Return the log of the runtime, which a test may have overwritten with arbitrary data."""
-    if log is None:
-        return b""
-    try:
-        descriptor = os.open(log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(LOG_BYTES)
+def _lock(bench: ProjectBench) -> CommandResult:
+    """Write the lock file of a crate with dependencies; cargo computes it in a directory that it can write to."""
+    crate, place = bench.place / CRATE, bench.place / WORK
+    bench.in_work(LOCK_SCRIPT, [str(crate)])
+    done = _cargo(bench, place / "lock", ["cargo", "fetch", "--offline"])
+    if not done.failure:
+        write_if_changed(crate / LOCK_FILE, read_untrusted(place / "lock" / LOCK_FILE))
+    return done
 
 
-def _write_if_changed(path: Path, content: bytes) -> None:
-    """Write a file of the crate only if its content changes, since cargo compares modification times."""
-    try:
-        if path.read_bytes() == content and not path.is_symlink():
-            return
-    except OSError:
-        pass
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with path.open("xb") as file:
-        file.write(content)
+def _cargo(bench: ProjectBench, directory: Path, command: Sequence[str], flags: str = "") -> CommandResult:
+    variables = {
+        "PATH": bench._path,
+        "CARGO_HOME": f"{bench.place}/{HOME}/cargo",
+        "CARGO_TARGET_DIR": f"{bench.place}/{WORK}/{TARGET}",
+        "RUSTFLAGS": flags,
+        "CARGO_TERM_COLOR": "never",
+        CONTENT: bench._content,
+        "CC": "cc",
+    }
+    return bench._run(directory, variables, command, CommandLimit(bench.limits.build_seconds))
+
+
+def _cargo_failure(done: CommandResult) -> CargoMessage:
+    return CargoMessage("error", "", f"cargo: {done.failure}: {error_line(done.output) or repr(done.output[-TAIL:])}")
 
 
 def _unpack(place: Path, archive: bytes, starter: Starter, limits: BenchLimits, tier: Tier | None) -> None:

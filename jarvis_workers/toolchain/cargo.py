@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ MOST_MESSAGES = 10_000
 MESSAGE_LENGTH = 2_000
 MOST_ADVICE = 8
 SECONDS = 60
+PROGRAM = re.compile(r"`/[^`]*/([^`/]+)`")
 # What GNU ld and lld say.
 LINKER = re.compile(
     r"undefined reference to \S+|multiple definition of \S+|cannot find -l\S+"
@@ -98,6 +100,17 @@ def read_messages(output: bytes) -> Iterator[CargoMessage]:
             file, row, column = places[0] if places else ("", 0, 0)
             label = labels[0] if labels else ""
             yield CargoMessage(level, code, text[:MESSAGE_LENGTH], file, row, column, label, advice)
+
+
+def error_line(output: bytes) -> str:
+    """Return the first error in cargo's own words with its innermost cause, on one line; "" if there is none.
+
+    Of programs, only the name is shown.
+    """
+    lines = [line for line in output.decode(errors="backslashreplace").splitlines() if not line.startswith("{")]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    causes = [line.strip() for before, line in pairwise(lines) if before.startswith("Caused by:")]
+    return PROGRAM.sub(r"`\1`", ": ".join([*errors[:1], *causes[-1:]]))[:MESSAGE_LENGTH]
 
 
 def _advice(child: Any) -> str:
