@@ -4,10 +4,11 @@ It reads text, not meaning: what passes runs in the sandbox only, and is compare
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 
 from jarvis_workers.c2rust.crate_edits import form_problem, same_signature
+from jarvis_workers.c2rust.vendored_crates import path_roots
 from jarvis_workers.source.rust.rust_items import masked, read_items
 
 BODY_MAX, USE_MAX = 100_000, 300
@@ -56,15 +57,17 @@ FORBIDDEN = (
 )
 
 
-def body_problem(text: str, planned: str, name: str, original: str = "") -> str:
+def body_problem(text: str, planned: str, name: str, original: str = "", foreign: Collection[str] = ()) -> str:
     """Return why a text is not the function `name` with the signature of `planned`, or "" if it is.
 
-    `original` is the code of the C function and of its mechanical translation, without comments.
+    `original` is the code of the C function and of its mechanical translation, without comments; `foreign` are the
+    names of crates that do not replace the function.
     """
     if len(text) > BODY_MAX:
         return f"it is longer than {BODY_MAX:,} characters"
     code = RAW_NAME.sub("  ", masked(text))
-    problems = chain(_problems(text, code, planned, name), _process(code, original))
+    used = (f"it uses the crate {one}, which does not replace it" for one in path_roots(code) if one in foreign)
+    problems = chain(_problems(text, code, planned, name), _process(code, original), used)
     return next(problems, "")
 
 

@@ -26,7 +26,8 @@ class BodyQuestion(NamedTuple):
 
     `shim` is the function that C calls, which calls the translated one. `mechanical` is the mechanical translation, ""
     if there is none. `libraries` says which items of crates replace the function with what it uses. `safe` are the
-    signatures of safe functions that call functions of the library.
+    signatures of safe functions that call functions of the library. `foreign` are the names of crates that do not
+    replace the function, and are not part of the question.
     """
 
     slot: str
@@ -40,11 +41,12 @@ class BodyQuestion(NamedTuple):
     notes: str = ""
     libraries: str = ""
     safe: str = ""
+    foreign: frozenset[str] = frozenset()
 
     @property
     def about(self) -> str:
         """Hash that identifies the question."""
-        return sha256(repr(tuple(self)).encode("utf-8", "backslashreplace")).hexdigest()
+        return sha256(repr(tuple(self[:-1])).encode("utf-8", "backslashreplace")).hexdigest()
 
     @property
     def original(self) -> str:

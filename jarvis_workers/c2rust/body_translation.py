@@ -223,7 +223,7 @@ class _Answers:
     def _run_gates(self, text: str) -> Conversation[tuple[str, str, GateReport | None]]:
         """Return the gate that refuses a body, "" if none does, with its detail, and the report of the gates."""
         question = self.question
-        if problem := body_problem(text, question.head, question.name, question.original):
+        if problem := body_problem(text, question.head, question.name, question.original, question.foreign):
             return "form", problem, None
         outcome: ToolOutcome = yield RunTool(GATES_TOOL, {"text": text}, untimed=True)
         if not outcome.success:

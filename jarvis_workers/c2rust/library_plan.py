@@ -32,6 +32,12 @@ class LibraryPlan(BaseModel):
     pruned: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     aside: frozenset[str] = frozenset()
 
+    def without(self, keys: Collection[str]) -> "LibraryPlan":
+        """Return the plan in which some functions are not replaced; what they need is not pruned."""
+        replaced = {key: one for key, one in self.replaced.items() if key not in keys}
+        pruned = {key: roots for key, roots in self.pruned.items() if not set(roots).intersection(keys)}
+        return self.model_copy(update={"replaced": replaced, "pruned": pruned})
+
 
 def library_plan(
     graph: SymbolGraph, uses: UseGraph, choices: Mapping[int, LibraryChoice], pruned: Iterable[int]

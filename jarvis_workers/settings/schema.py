@@ -184,8 +184,9 @@ class C2RustSettings(FrozenSettings):
     commands, all sources are read with `args`.  Builds and tests may read the directories in `tool_chains`, each with a
     `bin`.  A command is killed when it exceeds its limits, a job of the queue "build" after `hard_limit_seconds`.
     Parsing a translation unit is limited to `unit_seconds` of CPU time and `unit_memory_mb` of memory.  Crates other
-    than those of the compiler may replace functions only if they are in `allowed_crates`.  The modules of a crate are
-    requested again at most `plan_max_retries` times.
+    than those of the compiler may replace functions only if they are in `allowed_crates`; they come from the directory
+    `vendor`, as `cargo vendor` writes it.  Those that a run uses are limited to `vendor_mb`.  The modules of a crate
+    are requested again at most `plan_max_retries` times.
 
     The gates of the roadmap: the minimum decrease of `score_sum` in percent, the maximum number of remaining high
     findings, the minimum percentage of functions that libraries replace, the maximum number of attempts per function,
@@ -203,6 +204,8 @@ class C2RustSettings(FrozenSettings):
     unit_seconds: Seconds = 60
     unit_memory_mb: Megabytes = 2000
     allowed_crates: Names = ()
+    vendor: str | None = None
+    vendor_mb: Megabytes = 128
     plan_max_retries: Annotated[int, Field(ge=0, le=50)] = 3
     gate_score_fall_percent: Percent = 15
     gate_high_findings: Annotated[int, Field(ge=0, le=1_000_000)] = 0

@@ -131,9 +131,20 @@ def test_what_the_c_function_does_the_body_may_do(body: str, original: str) -> N
 
 
 @pytest.mark.parametrize(
+    "body",
+    ["{ other_crate::sum(p) }", "{ ::other_crate :: sum(p) }", "{ use other_crate; 0 }", "{ use other_crate::sum; 0 }"],
+)
+def test_a_body_uses_no_crate_that_does_not_replace_the_function(body: str) -> None:
+    problem = "it uses the crate other_crate, which does not replace it"
+    assert body_problem(f"{HEAD} {body}", HEAD, "rust_sum", "", {"other_crate"}) == problem
+    assert body_problem(f"{HEAD} {body}", HEAD, "rust_sum", "", {"crate_of_another"}) == ""
+
+
+@pytest.mark.parametrize(
     "text",
     [
         HEAD + " {" + "use " * 24_000 + "}",
+        HEAD + " {" + ":: a " * 18_000 + "}",
         HEAD + " {#" + " " * 99_000 + "}",
         "static " + " " * 50_000 + "A = " + "{}" * 24_000,
         HEAD + " {" + "unsafe " * 14_000 + "}",

@@ -56,6 +56,12 @@ def test_the_files_of_a_project_state_the_plan_of_its_run() -> None:
     assert of_files.replaced["sort"].libraries == ("box",)
 
 
+def test_what_a_function_needs_is_not_pruned_if_it_is_not_replaced() -> None:
+    plan = plan_for({**USES, "main": ""}, "sort pack", "swap less table main").without(["pack"])
+    assert (set(plan.replaced), dict(plan.pruned)) == ({"sort"}, {"swap": ("sort",)})
+    assert plan.aside == {"main"}
+
+
 def function(name: str, **more: object) -> FunctionResult:
     one = FunctionResult(name, "a.c", 1, 9, "a_c", name, state="mechanical", slot=name, proof="compared")
     return replace(one, **more)  # type: ignore[arg-type]

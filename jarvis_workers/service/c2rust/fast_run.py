@@ -28,6 +28,7 @@ from jarvis_workers.service.c2rust.project_files import (
     read_symbol_file,
 )
 from jarvis_workers.service.c2rust.symbol_scan import ParseInput, parse_options_of, project_request
+from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, pack_crates
 from jarvis_workers.service.models import model_name, models_are_set
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.runs import is_abandoned, newest_runs
@@ -46,7 +47,7 @@ from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.toolchain.cargo import find_rust
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from jarvis_workers.settings import Settings
     from jarvis_workers.snapshots.selection import Selection
@@ -130,18 +131,19 @@ class FastChoice:
 class FastInput(ParseInput):
     """The input of a run: options, compile commands, and the archive of the project before its build.
 
-    A LibraryPlan and PlanFiles are b"" without one.
+    A LibraryPlan, PlanFiles and vendored crates are b"" without one.
     """
 
     options: FastOptions
     archive: bytes = b""
     libraries: bytes = b""
     plan: bytes = b""
+    crates: bytes = b""
 
     @property
     def contents(self) -> tuple[bytes, ...]:
-        """Return the compile commands, the archive, and the plans if there are any."""
-        return self.commands, self.archive, *(one for one in (self.libraries, self.plan) if one)
+        """Return the compile commands, the archive, and the plans and crates if there are any."""
+        return self.commands, self.archive, *(one for one in (self.libraries, self.plan, self.crates) if one)
 
     def complete(self, selection: "Selection", store: "Store | None") -> FastOptions:
         """Return the options with the names of the blobs."""
@@ -149,9 +151,14 @@ class FastInput(ParseInput):
             self.options,
             commands=sha256(self.commands).hexdigest(),
             project=sha256(self.archive).hexdigest(),
-            libraries=sha256(self.libraries).hexdigest() if self.libraries else "",
-            plan=sha256(self.plan).hexdigest() if self.plan else "",
+            libraries=_blob_name(self.libraries),
+            plan=_blob_name(self.plan),
+            crates=_blob_name(self.crates),
         )
+
+
+def _blob_name(content: bytes) -> str:
+    return sha256(content).hexdigest() if content else ""
 
 
 def require_tools(settings: "Settings") -> None:
@@ -174,8 +181,9 @@ def fast_request(
     options = _options(settings, plan, choice)
     archive = pack_project(source.path, settings.c2rust.build_disk_mb)
     libraries = libraries_of(source.path) if choice.kind in (PREPARE, TRANSPILE) else b""
-    stated = (libraries, plan_of(source.path) if choice.kind == TRANSPILE else b"")
-    given = FastInput(options, encode_commands(plan.commands), archive, *stated)
+    planned = plan_of(source.path) if choice.kind == TRANSPILE else b""
+    crates = pack_crates(settings, usable_crates(settings, choice, libraries))
+    given = FastInput(options, encode_commands(plan.commands), archive, libraries, planned, crates)
     request = project_request(settings, source, plan, choice.kind, executor, given, labels)
     if choice.libraries:
         request = replace(request, skipped_stages=choice.libraries.skipped_stages)
@@ -184,6 +192,16 @@ def fast_request(
     elif isinstance(options, PrepareOptions):
         request = replace(request, budget=budget_of(settings, options.model_group))
     return request
+
+
+def usable_crates(settings: "Settings", choice: FastChoice, libraries: bytes) -> "Collection[str]":
+    """Return the crates that bodies may use: those of the plan, or those that the stages of the run may choose."""
+    if choice.libraries:
+        is_replacing = not set(REPLACING).intersection(choice.libraries.skipped_stages)
+        return allowed_crates(settings, choice.libraries.disabled) if is_replacing else ()
+    if choice.kind != TRANSPILE or not libraries:
+        return ()
+    return {name for one in LibraryPlan.model_validate_json(libraries).replaced.values() for name in one.libraries}
 
 
 def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> FastOptions:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from jarvis_workers.c2rust.crate import BODY_LINE, CrateItem, function_of
+from jarvis_workers.c2rust.vendored_crates import VendoredCrates
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.toolchain.cargo import CargoMessage
 
@@ -42,6 +43,16 @@ def own_errors(messages: Sequence[CargoMessage], item: CrateItem) -> list[CargoM
     if not errors or errors[-1].text.startswith("cargo: "):
         raise StepFailed(f"the crate does not build: {errors[-1].text if errors else 'no message'}")
     return [one for one in errors if function_of(one.file) == item.name.removeprefix("r#")] or errors
+
+
+def crate_failure(messages: Sequence[CargoMessage], item: CrateItem, crates: VendoredCrates) -> str:
+    """Return why the vendored crates that a function uses do not build, "" if it uses none or has errors itself."""
+    used = [f"{one.name} {one.version}" for one in crates.used_in([item.text])]
+    errors = [one for one in messages if one.level == "error"]
+    if not used or any(function_of(one.file) == item.name.removeprefix("r#") for one in errors):
+        return ""
+    first = f"{errors[0].code} {errors[0].text}".strip() if errors else "no message"
+    return f"dependency_missing: {', '.join(used)} cannot be used: {first.removeprefix('cargo: ')}"
 
 
 def error_summary(errors: Sequence[CargoMessage], item: CrateItem) -> str:

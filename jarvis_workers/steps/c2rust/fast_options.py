@@ -15,8 +15,8 @@ class FastOptions(ParseOptions):
     `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
     functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  With `translate`,
     functions also get Rust signatures for the bodies of a model; `libraries` is the blob of the LibraryPlan for them,
-    `plan` that of the PlanFiles, "" without one.  Limits apply to each command: seconds, megabytes of memory and of
-    files.  `lang` is the language of reports.
+    `plan` that of the PlanFiles, and `crates` that of the vendored crates that bodies may use, "" without one.  Limits
+    apply to each command: seconds, megabytes of memory and of files.  `lang` is the language of reports.
     """
 
     definitions: bool = True
@@ -30,6 +30,7 @@ class FastOptions(ParseOptions):
     translate: bool = False
     libraries: str = ""
     plan: str = ""
+    crates: str = ""
     crate: str = "library"
     lang: Literal["en", "zh"] = "en"
     build_seconds: float = 1800

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, Self
 
+from jarvis_workers.bench.crate_archive import dependencies_in
 from jarvis_workers.bench.crate_programs import exported_symbols, is_program, run_with_programs
-from jarvis_workers.bench.project_bench import ProjectBench
+from jarvis_workers.bench.project_bench import CRATE, ProjectBench
 from jarvis_workers.c2rust.conversion import BUILD, FunctionResult, GateOutcome
 from jarvis_workers.c2rust.delivery import CrateText, Delivery, c_interface, deliver, included_files, units_of
 from jarvis_workers.c2rust.gates import take_back
@@ -109,6 +110,7 @@ def settle(
     if missing:
         delivery = delivered(missing)
         gate = _build(bench, delivery)
+    delivery = delivery._replace(files=delivery.files | dependencies_in(bench.place / CRATE))
     gates = [gate]
     if gate.passed:
         gates += [_interface(bench, sources, before, pruned), *_tested(bench, delivery, options.tests, mains)]

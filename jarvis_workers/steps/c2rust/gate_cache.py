@@ -34,7 +34,7 @@ PROGRAMS = "cc", "gcc", "clang", "as", "ld", "make", "cmake", "gcov"
 
 def result_key(step: str, options: FastOptions, *parts: object) -> str:
     """Return the key of a job's result; `parts` are the blobs that the job reads, and options specific to its step."""
-    given = [getattr(options, name) for name in (*BUILD_OPTIONS, *LIMIT_OPTIONS)]
+    given = [getattr(options, name) for name in ("crates", *BUILD_OPTIONS, *LIMIT_OPTIONS)]
     words = [step, given, parts, code_fingerprint(), platform.machine(), _programs()]
     return sha256(json.dumps(words, default=list).encode()).hexdigest()
 

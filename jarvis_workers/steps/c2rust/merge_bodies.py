@@ -1,7 +1,7 @@
 """Run the tests with all accepted functions in Rust at once; move functions that then fail back to C."""
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +35,7 @@ from jarvis_workers.steps.c2rust.final_bodies import STAGES, FinalBodies, Transl
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, FinalCrate, settle
 from jarvis_workers.steps.c2rust.gate_cache import cache_result, cached_result, result_key
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
-from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries
+from jarvis_workers.steps.c2rust.library_plans import RunLibraries, libraries_in
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
 from jarvis_workers.steps.c2rust.rustc_checks import clippy_warnings
@@ -62,6 +62,7 @@ MERGED, CRATE = "merged", "crate"
 MOST_UNIONS = 4
 UNBUILT = "the crate does not build with the bodies of the model"
 UNPRUNED = "functions that libraries replace stay, because the crate fails without them"
+NOT_VENDORED = "is not vendored; set c2rust.vendor"
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
 
 
@@ -148,23 +149,26 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}
     state: FunctionState = "forwarded" if options.forward else "mechanical"
     functions = [verdict(one, checked.get(one.slot), options.proof, state) for one in skeleton.functions]
-    libraries = read_libraries(blobs, libraries_in(options, work.pruning, blobs))
+    libraries = libraries_in(options, work.pruning, blobs)
+    crate_users = libraries.users(bodies)
     with project_bench(resources, options) as bench:
-        for chosen in (bodies, without_texts(bodies, UNBUILT)):
-            united = _unite(skeleton, functions, chosen, bench, options)
+        for dropped in dict.fromkeys((frozenset[str](), crate_users, frozenset(bodies))):
+            chosen = without_texts(bodies, UNBUILT, dropped)
+            united = _unite(skeleton, functions, chosen, bench, options, crate_users)
             suites = _run_suites(united, bench)
             settled = [take_back(one, united.culprits, "different", BESIDE) for one in united.functions]
-            final = _settle(settled, libraries, united.skeleton, sources, bench, options)
+            final = _settle(settled, libraries.plan, united.skeleton, sources, bench, options)
             if final.gates[0].passed or not any(one.text for one in bodies.values()):
                 break
         clippy = None if options.forward else _clippy(bench, final)
+    missing = _missing_crates(libraries, sources.project)
     conversion = Conversion(
         functions=tuple(final.functions),
         wanted=options.proof,
         suites=tuple(suites),
         crate=final.gates,
         remainder=final.delivery.remainder,
-        warnings=(*options.warnings, *skeleton.warnings, *remarks, *final.warnings),
+        warnings=(*options.warnings, *skeleton.warnings, *remarks, *missing, *final.warnings),
         accepted=state,
         metrics=crate_metrics(final.delivery.files),
         clippy=clippy,
@@ -182,6 +186,13 @@ def _clippy(bench: ProjectBench, final: FinalCrate) -> int | None:
     bench.write_crate(final.delivery.files)
     warnings = clippy_warnings(bench)
     return None if warnings is None else len(warnings)
+
+
+def _missing_crates(libraries: RunLibraries, project: Project) -> Iterator[str]:
+    """Yield a line per function that crates would replace if they were vendored."""
+    for item in project.functions:
+        if names := libraries.missing.get(item.definition.key):
+            yield f"{item.definition.name} is not replaced: {', '.join(names)} {NOT_VENDORED}"
 
 
 def _settle(
@@ -218,10 +229,12 @@ def _unite(
     bodies: Mapping[str, TranslatedBody],
     bench: ProjectBench,
     options: FastOptions,
+    crate_users: Collection[str] = (),
 ) -> Union:
     """Build all bodies and run the tests with them.
 
-    If bodies of a model fail beside the others, the mechanical ones take their places; at last all of them.
+    If bodies of a model fail beside the others, the mechanical ones take their places; at last all of them. Bodies
+    that use crates, whose slots are given, are the first to go if rustc names none.
     """
     for left in reversed(range(MOST_UNIONS)):
         skeleton = with_bodies(mechanical, bodies)
@@ -240,7 +253,8 @@ def _unite(
             return Union(skeleton, united, culprits)
         if not texts:
             break
-        bodies = without_texts(bodies, BESIDE, (culprits & texts if left > 1 else texts) or texts)
+        first = culprits & texts or texts.intersection(crate_users)
+        bodies = without_texts(bodies, BESIDE, (first if left > 1 else texts) or texts)
     raise StepFailed("the crate does not build")
 
 

@@ -167,8 +167,10 @@ def usable_inputs(resources: Resources, options: FastOptions, plans: Sequence[Ca
 
 
 def _build(resources: Resources, options: FastOptions) -> tuple[ProjectBuild, BenchLimits]:
-    archive, tests = resources.blobs.read(options.project), tuple(options.tests)
-    build = ProjectBuild(archive, options.configure, options.build, tuple(options.tool_chains), tests)
+    blobs, tests = resources.blobs, tuple(options.tests)
+    archive, crates = blobs.read(options.project), blobs.read(options.crates) if options.crates else b""
+    chains = tuple(options.tool_chains)
+    build = ProjectBuild(archive, options.configure, options.build, chains, tests, crates=crates)
     return build, BenchLimits(options.build_seconds, options.test_seconds, options.memory_mb, options.disk_mb)
 
 

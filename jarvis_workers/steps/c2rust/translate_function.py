@@ -30,6 +30,7 @@ from jarvis_workers.c2rust.gates import GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
 from jarvis_workers.c2rust.translation_weights import translation_weights
+from jarvis_workers.c2rust.vendored_crates import VendoredCrates
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import SandboxError, StepFailed, UsageError
@@ -39,11 +40,11 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.c_sources import c_texts
 from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
-from jarvis_workers.steps.c2rust.compile_errors import error_report, error_summary, own_errors
+from jarvis_workers.steps.c2rust.compile_errors import crate_failure, error_report, error_summary, own_errors
 from jarvis_workers.steps.c2rust.drivers import STEP as DRIVERS
 from jarvis_workers.steps.c2rust.drivers import driven_suites, driver_blobs
 from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
-from jarvis_workers.steps.c2rust.library_plans import libraries_in, read_libraries, unneeded_functions
+from jarvis_workers.steps.c2rust.library_plans import RunLibraries, libraries_in, unneeded_functions
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import function_types
 from jarvis_workers.steps.c2rust.run_values import of_run
@@ -97,13 +98,17 @@ class TranslateWork:
 
 
 class Translation(NamedTuple):
-    """The function, the skeleton of the run, the types that name differences, and its body of an earlier stage."""
+    """The function, the skeleton of the run, the types that name differences, and its body of an earlier stage.
+
+    `crates` are those that bodies may use.
+    """
 
     function: FunctionResult
     skeleton: Skeleton
     question: BodyQuestion
     types: Callable[[str], FunctionTypes]
     earlier: TranslatedBody | None = None
+    crates: VendoredCrates = VendoredCrates()
 
 
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
@@ -187,11 +192,21 @@ def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
     function = next(one for one in skeleton.functions if one.slot == payload.slot)
     c = _c_texts(blobs, work.snapshot_id, payload.skeleton).get(payload.slot, "")
     question = question_of(skeleton, payload.slot, c, _declarations(blobs, payload.skeleton), work.options.notes)
-    libraries = read_libraries(blobs, libraries_in(work.options, work.pruning, blobs))
-    if libraries.replaced and (choice := libraries.replaced.get(_keys(blobs, work.definitions)[payload.slot])):
-        question = question._replace(libraries=choice.line)
+    libraries = libraries_in(work.options, work.pruning, blobs)
+    question = _with_libraries(question, libraries, work, blobs)
     earlier = decode_translated(blobs.read(payload.earlier)) if payload.earlier else None
-    return Translation(function, skeleton, question, _types(blobs, work.definitions), earlier)
+    return Translation(function, skeleton, question, _types(blobs, work.definitions), earlier, libraries.crates)
+
+
+def _with_libraries(question: BodyQuestion, libraries: RunLibraries, work: TranslateWork, blobs: Blobs) -> BodyQuestion:
+    """Return the question with the crates that replace its function, and those that its body must not use."""
+    replaced, crates = libraries.plan.replaced, libraries.crates
+    choice = replaced.get(_keys(blobs, work.definitions)[question.slot]) if replaced else None
+    if choice is None:
+        return question._replace(foreign=crates.foreign(()))
+    versions = [f"{one.name} {one.version}" for name in choice.libraries if (one := crates.find(name))]
+    line = f"{choice.line}; versions: {', '.join(versions)}" if versions else choice.line
+    return question._replace(libraries=line, foreign=crates.foreign(choice.libraries))
 
 
 def question_of(
@@ -260,6 +275,8 @@ def check_body(
     with GATES, project_bench(resources, options) as bench, checked_bench(resources, options) as checked:
         bench.write_crate(skeleton.crate)
         passed, messages = bench.build_library()
+        if not passed and (why := crate_failure(messages, item, found.crates)):
+            return GateReport(slot, (GateOutcome("check", passed=False, detail=why),), log=why)
         if not passed:
             errors, first = own_errors(messages, item), found.question.first_line
             gate = GateOutcome("check", passed=False, detail=error_summary(errors, item))

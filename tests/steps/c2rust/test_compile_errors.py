@@ -3,8 +3,16 @@
 import pytest
 
 from jarvis_workers.c2rust.crate import BODY_LINE, CrateItem
-from jarvis_workers.steps.c2rust.compile_errors import ERRORS_SHOWN, error_class, error_report, error_summary
-from jarvis_workers.toolchain.cargo import CargoMessage
+from jarvis_workers.c2rust.vendored_crates import read_vendored
+from jarvis_workers.steps.c2rust.compile_errors import (
+    ERRORS_SHOWN,
+    crate_failure,
+    error_class,
+    error_report,
+    error_summary,
+)
+from jarvis_workers.toolchain.cargo import CargoMessage, error_line
+from tests.c2rust.vendors import crate_files
 
 ITEM = CrateItem(
     "sum", "sum", "lib", "fn shim() {\n}\n\nfn rust_sum(n: i32) -> i32 {\n    let x: i32 = 1u8;\n    x\n}\n"
@@ -67,3 +75,35 @@ def test_an_error_outside_of_the_body_has_no_line_of_it() -> None:
 def test_a_report_is_short() -> None:
     many = [error("E0308", "mismatched types", BODY_LINE + FIRST, help=("help: x",) * 50)] * 50
     assert error_report(many, ITEM, FIRST).count("\n") < 6 * ERRORS_SHOWN <= 60
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([CargoMessage("error", "E0308", "mismatched types", "/vendor/mix/src/f_sum.rs", 1)], "E0308 mismatched types"),
+        ([CargoMessage("error", "", "cargo: exit code 101: no crate `a`")], "exit code 101: no crate `a`"),
+        ([], "no message"),
+    ],
+)
+def test_a_crate_that_does_not_build_is_named(messages: list[CargoMessage], reason: str) -> None:
+    crates = read_vendored(crate_files("mix") | crate_files("other"))
+    body = ITEM._replace(text="fn rust_sum() { mix::sum() }")
+
+    assert crate_failure(messages, body, crates) == f"dependency_missing: mix 1.2.0 cannot be used: {reason}"
+    assert crate_failure([*messages, error("E0425")], body, crates) == "", "the error is in the function"
+    assert crate_failure(messages, ITEM, crates) == "", "it uses no crate"
+
+
+def test_the_error_of_cargo_is_one_line_without_paths() -> None:
+    output = b"""{"reason":"compiler-artifact"}
+   Compiling mix v1.2.0
+error: failed to run custom build command for `mix v1.2.0`
+
+Caused by:
+  process didn't exit successfully: `/data/benches/1/target/build-script-build` (exit status: 3)
+"""
+    assert error_line(output) == (
+        "failed to run custom build command for `mix v1.2.0`: "
+        "process didn't exit successfully: `build-script-build` (exit status: 3)"
+    )
+    assert error_line(b"Compiling mix v1.2.0") == ""

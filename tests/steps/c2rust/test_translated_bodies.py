@@ -67,6 +67,15 @@ def test_bodies_that_do_not_build_together_give_way(broken: str, left: str) -> N
     assert found.culprits == frozenset()
 
 
+def test_bodies_that_use_crates_give_way_first() -> None:
+    """Cargo names no body if the crates of two bodies exclude each other."""
+    bodies = {"alpha": translated("alpha", "right"), "beta": translated("beta", "BREAKS")}
+    start = skeleton()
+    found = _unite(start, list(start.functions), bodies, FakeBench(""), FastOptions(), {"beta"})  # type: ignore[arg-type]
+
+    assert [one.state for one in found.functions] == ["translated", "forwarded", "forwarded"]
+
+
 def test_a_mechanical_crate_that_does_not_build_is_a_failure() -> None:
     start = skeleton()
     start.bodies["gamma"] = item("gamma", "BREAKS")  # type: ignore[index]

@@ -1,0 +1,101 @@
+"""The crates that replaced functions may call: pack them for a run."""
+
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_workers.bench.crate_archive import tar_of
+from jarvis_workers.c2rust.library_replacement import STANDARD, canonical
+from jarvis_workers.c2rust.vendored_crates import CHECKSUM, MANIFEST, read_vendored
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+if TYPE_CHECKING:
+    from jarvis_workers.settings import Settings
+
+SETTING = "c2rust.vendor"
+COMPRESSION, MEGABYTE = 1, 1_000_000
+MANIFEST_BYTES, MOST_CRATES, MOST_FILES = 1_000_000, 5_000, 50_000
+ADVICE = "cargo vendor writes one directory per crate"
+
+
+def allowed_crates(settings: "Settings", disabled: Iterable[str] = (), library: str | None = None) -> tuple[str, ...]:
+    """Return the crates that may replace functions, in addition to those of the compiler."""
+    without = {*STANDARD, *map(canonical, disabled)}
+    names = (*([library] if library else ()), *settings.c2rust.allowed_crates)
+    return tuple(dict.fromkeys(name for name in names if canonical(name) not in without))
+
+
+def pack_crates(settings: "Settings", names: Iterable[str]) -> bytes:
+    """Return the archive of the crates with these names, as far as they are vendored, with what they depend on.
+
+    Returns b"" for none. Raises UsageError for a directory that `cargo vendor` cannot have written.
+    """
+    chosen = [name for name in names if canonical(name) not in STANDARD]
+    if not chosen or not settings.c2rust.vendor:
+        return b""
+    place = Path(settings.c2rust.vendor).expanduser()
+    try:
+        directories = _directories(place)
+        manifests = read_vendored({f"{name}/{MANIFEST}": _manifest(place / name) for name in directories})
+        needed = manifests.with_needs(one for name in chosen if (one := manifests.find(name)))
+        files = _contents(place, [one.directory for one in needed], settings.c2rust.vendor_mb)
+    except ValueError as error:
+        raise UsageError(f"{SETTING}: {place}/{plain(str(error))}") from error
+    except OSError as error:
+        raise UsageError(f"{SETTING}: {plain(str(error.filename))}: {error.strerror}") from error
+    return gzip.compress(tar_of(files), COMPRESSION, mtime=0) if files else b""
+
+
+def _directories(place: Path) -> list[str]:
+    """Return the directories of crates; files beside them are ignored, as cargo does."""
+    if not place.is_dir():
+        raise UsageError(f"{SETTING}: {place}: not a directory; {ADVICE}")
+    names = sorted(path.name for path in place.iterdir() if not path.name.startswith(".") and not path.is_file())
+    if len(names) > MOST_CRATES:
+        raise UsageError(f"{SETTING}: {place}: more than {MOST_CRATES:,} crates")
+    return names
+
+
+def _manifest(crate: Path) -> bytes:
+    """Return the manifest of a crate. Raises UsageError for a directory that is not a vendored crate."""
+    if crate.is_symlink():
+        raise UsageError(f"{SETTING}: {plain(str(crate))}: a symbolic link; {ADVICE}")
+    for name in (MANIFEST, CHECKSUM):
+        if (crate / name).is_symlink() or not (crate / name).is_file():
+            raise UsageError(f"{SETTING}: {plain(str(crate))}: it has no {name}; {ADVICE}")
+    with (crate / MANIFEST).open("rb") as file:
+        content = file.read(MANIFEST_BYTES + 1)
+    if len(content) > MANIFEST_BYTES:
+        raise UsageError(f"{SETTING}: {plain(str(crate))}: {MANIFEST} is larger than {MANIFEST_BYTES:,} bytes")
+    return content
+
+
+def _contents(place: Path, directories: Iterable[str], most_megabytes: float) -> dict[str, bytes]:
+    files, size = dict[str, bytes](), 0
+    for path in (path for name in directories for path in _files(place / name)):
+        size += path.stat().st_size
+        if size > most_megabytes * MEGABYTE or len(files) >= MOST_FILES:
+            raise UsageError(
+                f"{SETTING}: {place}: the crates to use have more than {most_megabytes:g} MB or {MOST_FILES:,} files; "
+                "raise c2rust.vendor_mb"
+            )
+        files[path.relative_to(place).as_posix()] = path.read_bytes()
+    return files
+
+
+def _files(crate: Path) -> Iterator[Path]:
+    """Yield the files of a crate. Raises UsageError for anything but regular files and directories."""
+    for directory, names, files in os.walk(crate, onerror=_raise):
+        names.sort()
+        for path in (Path(directory, name) for name in (*names, *sorted(files))):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise UsageError(f"{SETTING}: {plain(str(path))}: neither a file nor a directory; {ADVICE}")
+            if path.is_file():
+                yield path
+
+
+def _raise(error: OSError) -> None:
+    raise error
