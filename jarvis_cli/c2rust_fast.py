@@ -28,6 +28,7 @@ from jarvis_workers.service.c2rust.fast_run import (
 from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.risk_report import read_risky_files
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
+from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.named_runs import RunName, check_name, request_hash
@@ -74,10 +75,15 @@ def convert_project(
         deliver=partial(_deliver, conversion, summary),
         name=partial(_run_name, conversion, choice),
         unfinished=partial(unfinished, choice, settings) if unfinished else None,
+        fetch=partial(_fetch, settings, libraries) if _is_fetching(conversion) else None,
         detach=conversion.detach,
         quiet=conversion.quiet,
     )
     return execute_project(settings, project)
+
+
+def _is_fetching(conversion: SkeletonConversion) -> bool:
+    return isinstance(conversion, ModelConversion) and conversion.fetch_crates
 
 
 def _check_place(conversion: SkeletonConversion) -> None:
@@ -180,6 +186,10 @@ def _request(
     labels = parse_labels(conversion.label or ())
     request = fast_request(settings, source, plan, executor, choice, labels)
     return replace(request, name=_run_name(conversion, choice, settings))
+
+
+def _fetch(settings: Settings, libraries: LibraryPart | None, source: SourceTree) -> str:
+    return fetch_allowed(settings, source.path, allowed_crates(settings, libraries.disabled if libraries else ()))
 
 
 def _deliver(

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
+from jarvis_cli.c2rust_replace_options import FetchCrates
 from jarvis_cli.completion import groups
 from jarvis_cli.language import LanguageCode
 from jarvis_cli.options import AGENTS, EXECUTION, REPORT, Budget, Detach, Group, Label, Name, Quiet, Where
@@ -170,6 +171,7 @@ class FastConversion(SkeletonConversion):
 class ModelConversion(FastConversion):
     """The options of commands that translate with a model."""
 
+    fetch_crates: FetchCrates = False
     group: Group = None
     budget: Budget = None
     max_retries: Annotated[

@@ -31,7 +31,17 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 # Options that say how C is compiled and compared with Rust, which an interface with its own tests does not need.
-OF_CONVERSIONS = ("compile_commands", "configure", "build", "test", "only", "branch", "escalate", "sec_before")
+OF_CONVERSIONS = (
+    "compile_commands",
+    "configure",
+    "build",
+    "test",
+    "only",
+    "branch",
+    "escalate",
+    "sec_before",
+    "fetch_crates",
+)
 
 
 def write_interface(conversion: ModelConversion, interface: Path) -> int:

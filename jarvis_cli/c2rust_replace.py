@@ -14,6 +14,7 @@ from jarvis_workers.service.c2rust.replacement_run import (
     names_in,
     replace_request,
 )
+from jarvis_workers.service.c2rust.vendored_sources import allowed_crates, fetch_allowed
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
 from jarvis_workers.service.sources import SourceTree
@@ -57,6 +58,9 @@ def _request(
     executor: str,
     screen: Display,
 ) -> RunRequest[ReplaceInput]:
+    if options.fetch_crates:
+        crates = allowed_crates(settings, choice.disabled, choice.library)
+        screen.tell(fetch_allowed(settings, source.path, crates))
     labels = parse_labels(options.label or ())
     return replace_request(settings, source, executor, choice, labels, screen.tell)
 

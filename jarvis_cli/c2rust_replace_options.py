@@ -13,10 +13,19 @@ jarvis c2rust lib-replace -p zopfli         after: jarvis c2rust scan -p zopfli
 jarvis c2rust lib-replace --root-list-file .jarvis/c2rust/roots.txt
 jarvis c2rust lib-replace --root-list-syms inflate,deflate --library flate2
 jarvis c2rust lib-replace --disabled-libs openssl --max-funcs 10
+jarvis c2rust lib-replace --library crc32fast --fetch-crates
 jarvis c2rust lib-replace -g local --budget 1usd
 """
 FUNCTIONS, LIBRARIES = "Functions", "Libraries"
 HERE = Path()
+FetchCrates = Annotated[
+    bool,
+    typer.Option(
+        "--fetch-crates",
+        help="Fetch the allowed crates from the registry; they are built in the sandbox only.",
+        rich_help_panel=LIBRARIES,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +59,7 @@ class LibraryReplace:
         list[str] | None,
         typer.Option(metavar="NAMES", help="Crates not to use; repeatable, or with commas.", rich_help_panel=LIBRARIES),
     ] = None
+    fetch_crates: FetchCrates = False
     group: Group = None
     budget: Budget = None
     resume: Annotated[

@@ -29,7 +29,8 @@ NO_MORE: Mapping[str, object] = {}
 class ProjectCommand:
     """A command on a project: its location and compilation, the request for the run, and the delivery of results.
 
-    `request` creates the request for an executor; `deliver` writes the results and returns the exit code.
+    `request` creates the request for an executor; `deliver` writes the results and returns the exit code. `fetch` gets
+    what the run needs from the network first, and returns a line about it.
     """
 
     path: str
@@ -42,6 +43,7 @@ class ProjectCommand:
     detach: bool
     quiet: bool
     unfinished: Callable[[Store], Run | None] | None = None
+    fetch: Callable[[SourceTree], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ def _planned_request(
     settings: Settings, command: ProjectCommand, source: SourceTree, executor: str, screen: Display
 ) -> RunRequest[RunInput]:
     """Determine how the project is compiled, and return the request."""
+    if command.fetch:
+        screen.tell(command.fetch(source))
     choice = CompileOptions.from_settings(
         settings, compile_commands=command.compile_commands, configure=command.configure, build=command.build
     )

@@ -185,8 +185,8 @@ class C2RustSettings(FrozenSettings):
     `bin`.  A command is killed when it exceeds its limits, a job of the queue "build" after `hard_limit_seconds`.
     Parsing a translation unit is limited to `unit_seconds` of CPU time and `unit_memory_mb` of memory.  Crates other
     than those of the compiler may replace functions only if they are in `allowed_crates`; they come from the directory
-    `vendor`, as `cargo vendor` writes it.  Those that a run uses are limited to `vendor_mb`.  The modules of a crate
-    are requested again at most `plan_max_retries` times.
+    `vendor`, as `cargo vendor` writes it, or from `--fetch-crates`, in at most `fetch_seconds`.  Those that a run uses
+    are limited to `vendor_mb`.  The modules of a crate are requested again at most `plan_max_retries` times.
 
     The gates of the roadmap: the minimum decrease of `score_sum` in percent, the maximum number of remaining high
     findings, the minimum percentage of functions that libraries replace, the maximum number of attempts per function,
@@ -206,6 +206,7 @@ class C2RustSettings(FrozenSettings):
     allowed_crates: Names = ()
     vendor: str | None = None
     vendor_mb: Megabytes = 128
+    fetch_seconds: Seconds = 300
     plan_max_retries: Annotated[int, Field(ge=0, le=50)] = 3
     gate_score_fall_percent: Percent = 15
     gate_high_findings: Annotated[int, Field(ge=0, le=1_000_000)] = 0

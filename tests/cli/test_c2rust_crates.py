@@ -126,7 +126,9 @@ def test_a_replaced_function_calls_its_vendored_crate(jarvis: Jarvis, library: P
     refusals = {name: found[name]["not_translated"] for name in ("least", "most")}
     assert "check: dependency_missing: wont-build 1.2.0 cannot be used: E0308 mismatched types" in refusals["least"]
     assert "wont-run 1.2.0 cannot be used: exit code 101: failed to run custom build command" in refusals["most"]
-    assert "warning: twice is not replaced: absent is not vendored; set c2rust.vendor" in ended.out
+    assert (
+        "warning: twice is not replaced: absent is not vendored; set c2rust.vendor, or use --fetch-crates" in ended.out
+    )
     question = next(task_of(one) for one in server.requests if HEAD.search(task_of(one)) and head_of(one)[0] == "mix")
     assert "Tiny_Mix; versions: tiny-mix 1.2.0" in question
     crate = library.with_name("small_rs")

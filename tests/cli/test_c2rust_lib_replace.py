@@ -211,6 +211,7 @@ def test_libraries_that_are_not_allowed_or_disabled_replace_nothing(jarvis: Jarv
         (["--root-list-syms", "adler_off"], 'no function is named "adler_off" (did you mean "adler_of"?)'),
         (["--root-list-file", "none.txt"], "cannot read none.txt: No such file or directory"),
         (["-g", "large"], 'there is no group "large"'),
+        (["--fetch-crates", "--disabled-libs", "CRC32FAST,package-merge"], "--fetch-crates: no crate is allowed"),
     ],
 )
 def test_unknown_names_are_one_line(jarvis: Jarvis, project: Path, options: list[str], message: str) -> None:

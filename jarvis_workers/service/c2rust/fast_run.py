@@ -182,7 +182,7 @@ def fast_request(
     archive = pack_project(source.path, settings.c2rust.build_disk_mb)
     libraries = libraries_of(source.path) if choice.kind in (PREPARE, TRANSPILE) else b""
     planned = plan_of(source.path) if choice.kind == TRANSPILE else b""
-    crates = pack_crates(settings, usable_crates(settings, choice, libraries))
+    crates = pack_crates(settings, source.path, usable_crates(settings, choice, libraries))
     given = FastInput(options, encode_commands(plan.commands), archive, libraries, planned, crates)
     request = project_request(settings, source, plan, choice.kind, executor, given, labels)
     if choice.libraries:

@@ -1,21 +1,29 @@
-"""The crates that replaced functions may call: pack them for a run."""
+"""The crates that replaced functions may call: fetch them, find their directory, and pack them for a run.
+
+Fetched crates are kept in the data directory, not in the project, whose files are untrusted: the user builds them.
+"""
 
 import gzip
 import os
+import shutil
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_workers.bench.crate_archive import tar_of
-from jarvis_workers.c2rust.library_replacement import STANDARD, canonical
-from jarvis_workers.c2rust.vendored_crates import CHECKSUM, MANIFEST, read_vendored
+from jarvis_workers.c2rust.library_replacement import CRATE, STANDARD, canonical
+from jarvis_workers.c2rust.vendored_crates import CHECKSUM, MANIFEST, VENDOR, read_vendored
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.toolchain.cargo import find_rust
+from jarvis_workers.toolchain.cargo_fetch import fetch_crates
+from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
 
-SETTING = "c2rust.vendor"
+SETTING, FETCHED, TEMPORARY = "c2rust.vendor", "crates", "jarvis-crates"
 COMPRESSION, MEGABYTE = 1, 1_000_000
 MANIFEST_BYTES, MOST_CRATES, MOST_FILES = 1_000_000, 5_000, 50_000
 ADVICE = "cargo vendor writes one directory per crate"
@@ -28,15 +36,37 @@ def allowed_crates(settings: "Settings", disabled: Iterable[str] = (), library: 
     return tuple(dict.fromkeys(name for name in names if canonical(name) not in without))
 
 
-def pack_crates(settings: "Settings", names: Iterable[str]) -> bytes:
+def fetch_allowed(settings: "Settings", root: Path, names: Iterable[str]) -> str:
+    """Fetch crates for a project, in place of those fetched before; return a line about them. Raises UsageError."""
+    if settings.c2rust.vendor:
+        raise UsageError(f"--fetch-crates and {SETTING} exclude each other")
+    chosen = tuple(names)
+    if not chosen:
+        raise UsageError("--fetch-crates: no crate is allowed; set c2rust.allowed_crates")
+    if wrong := [name for name in chosen if not CRATE.fullmatch(name)]:
+        raise UsageError(f"--fetch-crates: {plain(wrong[0])!r} is not the name of a crate")
+    place, c2rust = _fetched(settings, root), settings.c2rust
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_directory(TEMPORARY, place.parent) as work:
+            fetch_crates(chosen, work, find_rust(), seconds=c2rust.fetch_seconds, megabytes=c2rust.vendor_mb)
+            count = len(list((work / VENDOR).iterdir()))
+            shutil.rmtree(place, ignore_errors=True)
+            (work / VENDOR).rename(place)
+    except OSError as error:
+        raise UsageError(f"{place}: cannot be written: {error.strerror}") from error
+    return f"fetched {', '.join(chosen)}: {count:,} crates with dependencies, in {place}"
+
+
+def pack_crates(settings: "Settings", root: Path, names: Iterable[str]) -> bytes:
     """Return the archive of the crates with these names, as far as they are vendored, with what they depend on.
 
     Returns b"" for none. Raises UsageError for a directory that `cargo vendor` cannot have written.
     """
     chosen = [name for name in names if canonical(name) not in STANDARD]
-    if not chosen or not settings.c2rust.vendor:
+    place = Path(settings.c2rust.vendor).expanduser() if settings.c2rust.vendor else _fetched(settings, root)
+    if not chosen or not (settings.c2rust.vendor or place.is_dir()):
         return b""
-    place = Path(settings.c2rust.vendor).expanduser()
     try:
         directories = _directories(place)
         manifests = read_vendored({f"{name}/{MANIFEST}": _manifest(place / name) for name in directories})
@@ -47,6 +77,11 @@ def pack_crates(settings: "Settings", names: Iterable[str]) -> bytes:
     except OSError as error:
         raise UsageError(f"{SETTING}: {plain(str(error.filename))}: {error.strerror}") from error
     return gzip.compress(tar_of(files), COMPRESSION, mtime=0) if files else b""
+
+
+def _fetched(settings: "Settings", root: Path) -> Path:
+    """Return the directory of the crates that were fetched for a project."""
+    return settings.data_dir / FETCHED / sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
 
 
 def _directories(place: Path) -> list[str]:

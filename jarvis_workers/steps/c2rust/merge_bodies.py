@@ -62,7 +62,7 @@ MERGED, CRATE = "merged", "crate"
 MOST_UNIONS = 4
 UNBUILT = "the crate does not build with the bodies of the model"
 UNPRUNED = "functions that libraries replace stay, because the crate fails without them"
-NOT_VENDORED = "is not vendored; set c2rust.vendor"
+NOT_VENDORED = "is not vendored; set c2rust.vendor, or use --fetch-crates"
 BESIDE = "the tests fail when it runs in Rust together with the other converted functions"
 
 
