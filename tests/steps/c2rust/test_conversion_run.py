@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.bench.crate_archive import files_of
+from jarvis_workers.bench.crate_archive import files_of, tar_of
 from jarvis_workers.c2rust.conversion import FunctionResult, decode_conversion
 from jarvis_workers.steps.c2rust.check_bodies import BY_DRIVER
 from jarvis_workers.steps.c2rust.drivers import read_driver
@@ -16,6 +16,7 @@ from jarvis_workers.steps.c2rust.translated_bodies import TranslatePayload
 from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
 from tests.agents.server import Body, Step, calls
 from tests.agents.translating import HEAD, is_review, mechanical_body, task_of
+from tests.c2rust.vendors import crate_files
 from tests.cli.test_c2rust_lib_replace import judge
 from tests.steps.c2rust.conversion_runs import ConversionRun, conversion_run
 from tests.steps.c2rust.fake_benches import FakeBench, FakeCrateBench
@@ -41,10 +42,10 @@ SAFETY = ("// SAFETY: as in C.", "// SAFETY: as in the C code.")
 
 
 def answer(body: Body) -> Step:
-    """Answer all questions; the bodies of `odd` fail the tests, and crc32fast replaces `checksum`."""
+    """Answer all questions; the bodies of `odd` fail the tests, and crates replace `checksum` and `total`."""
     task = task_of(body)
     if task.startswith("Can Rust crates"):
-        return judge(body, {"checksum": ["crc32fast"]})
+        return judge(body, {"checksum": ["crc32fast"], "total": ["absent"]})
     if is_layout(body):
         return plan({"src/all.rs": list(functions_to_place(body))})
     if is_about_signatures(body):
@@ -72,7 +73,11 @@ def ended(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> It
     bench = FakeBench(directory / "bench", CALLED, [*CALLED, "idle"])
     with conversion_run(directory, sqlite_template, answer, bench, FakeCrateBench()) as run:
         passes = ["visibility", "doc"]
-        options = MoveOptions(model_group="m", translate=True, allowed=["crc32fast"], passes=passes, max_retries=1)
+        crates = run.resources.blobs.put(tar_of(crate_files("crc32fast")))
+        allowed = ["crc32fast", "absent"]
+        options = MoveOptions(
+            model_group="m", translate=True, allowed=allowed, crates=crates, passes=passes, max_retries=1
+        )
         run.convert(RUN, FILES, options)
         yield run
 
@@ -104,8 +109,14 @@ def test_no_model_is_asked_about_what_a_library_replaces(ended: ConversionRun) -
     labels = [one.label for one in ended.jobs("translate")]
     assert labels == ["checksum", "idle", "odd", "total", "twice"]
     (task,) = (one for one in questions(ended, "") if "fn rust_checksum" in one and "crc32fast" in one)
-    assert "step" in task
+    assert "step" in task and "versions: crc32fast 1.2.0" in task
     assert all("crc32fast" not in one for one in questions(ended, "") if "fn rust_total" in one)
+
+
+def test_a_function_whose_crate_is_not_vendored_is_translated(ended: ConversionRun) -> None:
+    warnings = decode_conversion(ended.artifact("conversion")).warnings
+    assert "total is not replaced: absent is not vendored" in "".join(warnings)
+    assert all("absent" not in one for one in questions(ended, "") if "fn rust_total" in one)
 
 
 def test_functions_that_others_need_are_translated_first(ended: ConversionRun) -> None:
