@@ -1,6 +1,7 @@
 """Benches on which nothing is built or run: what compilers and tests would do follows from words in the code.
 
-A function whose code contains BREAKS does not compile, and the tests fail while one that contains WRONG runs in Rust.
+A function whose code contains BREAKS does not compile, the tests fail while one that contains WRONG runs in Rust, and
+clippy warns about WARNS.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +17,12 @@ from jarvis_workers.bench.driver_programs import DRIVERS
 from jarvis_workers.bench.limits import UNLIMITED
 from jarvis_workers.bench.project_bench import CommandResult
 from jarvis_workers.sandbox.confine import WORK
-from jarvis_workers.steps.c2rust import optimize_crate, skeleton
+from jarvis_workers.steps.c2rust import check_edits, optimize_crate, skeleton
 from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.toolchain.gcov import LineCoverage
 
 VARIABLE = "JARVIS_C2RUST_"
-BREAKS, WRONG = "BREAKS", "WRONG"
+BREAKS, WRONG, WARNS = "BREAKS", "WRONG", "WARNS"
 # The tests and programs of the project exit like this.
 FAILURE, TRAPPED = "exit code 1", "killed by signal 5"
 
@@ -42,6 +43,9 @@ class FakeBench:
 
     def cargo(self, *words: str, flags: str = "") -> tuple[bool, tuple[CargoMessage, ...], float]:
         self.commands.append(" ".join(("cargo", *words)))
+        if words == ("clippy",):
+            found = [file for file, text in self.crate.items() if WARNS in text]
+            return True, tuple(CargoMessage("warning", "clippy::style", "shorter", file, 5, 1) for file in found), 0.1
         broken = [file for file, text in self.crate.items() if file.endswith(".rs") and BREAKS in text]
         return not broken, tuple(CargoMessage("error", "E0308", "mismatched types", file, 5, 1) for file in broken), 0.1
 
@@ -116,6 +120,10 @@ def use_benches(patch: pytest.MonkeyPatch, bench: FakeBench, crate_bench: FakeCr
     def opened_crate(*_: object) -> Iterator[FakeCrateBench]:
         yield crate_bench
 
+    clippy = bench.place / "rust" / "bin" / check_edits.CLIPPY
+    clippy.parent.mkdir(parents=True)
+    clippy.touch()
+    patch.setattr(check_edits, "find_rust", lambda: SimpleNamespace(root=clippy.parents[1]))
     patch.setattr(skeleton, "open_bench", opened)
     patch.setattr(skeleton, "measure_coverage", lambda *_: (bench.coverage, ""))
     patch.setattr(optimize_crate, "open_crate_bench", opened_crate)

@@ -151,6 +151,12 @@ def test_an_edit_that_a_gate_refuses_stays_in_c(ended: ConversionRun, text: str,
     assert one.reason.startswith(reason)
 
 
+def test_new_warnings_of_clippy_are_a_failed_gate(ended: ConversionRun) -> None:
+    (one,), (_, clippy) = edit(ended, (ADDITION, "{ let WARNS = 1; a.wrapping_add(WARNS) }"))
+    assert one.accepted and not clippy.passed
+    assert clippy.detail == "1 new warnings, such as src/a.rs:5: shorter"
+
+
 def test_functions_whose_union_fails_are_found(ended: ConversionRun, bench: FakeBench) -> None:
     bench.crate = {"src/f_fine.rs": "", "src/f_wrong.rs": "WRONG"}
     suites = BenchSuites(bench, ["make check"])  # type: ignore[arg-type]
