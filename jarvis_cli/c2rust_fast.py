@@ -6,10 +6,11 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
+from jarvis_cli.c2rust_estimate import place_of, print_estimate
 from jarvis_cli.c2rust_fast_options import FastConversion, ModelConversion, PrepareConversion, SkeletonConversion
 from jarvis_cli.conversion_output import deliver_crate
 from jarvis_cli.language import language_of
-from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
+from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings, run_command
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_branch import check_crate_branch
@@ -53,8 +54,8 @@ def convert_project(
     prints lines about the stages before the result.
     """
     choice = _choice(conversion, libraries)
-    budget = {"agent.budget": conversion.budget} if isinstance(conversion, WITH_MODEL) else {}
-    settings = project_settings(conversion.where, conversion.processes, budget, detach=conversion.detach)
+    dry_run = isinstance(conversion, WITH_MODEL) and conversion.dry_run
+    settings = _settings(conversion)
     if choice.model:
         require_model(settings, choice.model.group, SIGNATURES_WITHOUT_MODEL if choice.forward else WITHOUT_MODEL)
         if choice.model.escalate:
@@ -64,7 +65,7 @@ def convert_project(
     for command in conversion.test or ():
         command_words("--test", command)
     require_tools(settings)
-    if not conversion.detach:
+    if not (conversion.detach or dry_run):
         _check_place(conversion)
     project = ProjectCommand(
         conversion.path,
@@ -79,11 +80,27 @@ def convert_project(
         detach=conversion.detach,
         quiet=conversion.quiet,
     )
+    if isinstance(conversion, WITH_MODEL) and conversion.dry_run:
+        return print_estimate(settings, run_command(settings, project), as_json=conversion.as_json)
     return execute_project(settings, project)
 
 
 def _is_fetching(conversion: SkeletonConversion) -> bool:
     return isinstance(conversion, ModelConversion) and conversion.fetch_crates
+
+
+def _settings(conversion: SkeletonConversion) -> Settings:
+    if not isinstance(conversion, WITH_MODEL):
+        return project_settings(conversion.where, conversion.processes, detach=conversion.detach)
+    where = place_of(
+        conversion.where,
+        dry_run=conversion.dry_run,
+        as_json=conversion.as_json,
+        detach=conversion.detach,
+        name=conversion.name,
+        branch=_branch(conversion),
+    )
+    return project_settings(where, conversion.processes, {"agent.budget": conversion.budget}, detach=conversion.detach)
 
 
 def _check_place(conversion: SkeletonConversion) -> None:

@@ -11,7 +11,20 @@ from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
 from jarvis_cli.c2rust_replace_options import FetchCrates
 from jarvis_cli.completion import groups
 from jarvis_cli.language import LanguageCode
-from jarvis_cli.options import AGENTS, EXECUTION, REPORT, Budget, Detach, Group, Label, Name, Quiet, Where
+from jarvis_cli.options import (
+    AGENTS,
+    EXECUTION,
+    REPORT,
+    Budget,
+    Detach,
+    DryRun,
+    EstimateJson,
+    Group,
+    Label,
+    Name,
+    Quiet,
+    Where,
+)
 
 EXAMPLES = """
 jarvis c2rust fast -p zlib --configure ./configure --build make --test 'make test'
@@ -28,10 +41,12 @@ jarvis c2rust skeleton --build make --test 'make check' -o ../library_signatures
 PREPARE_EXAMPLES = """
 jarvis c2rust prepare -p zlib --configure ./configure --build make --test 'make test'
 jarvis c2rust prepare --build make --test 'make check' -g local --budget 1usd
+jarvis c2rust prepare --build make --dry-run    estimate tokens and cost
 """
 TRANSPILE_EXAMPLES = """
 jarvis c2rust transpile -p zlib --configure ./configure --build make --test 'make test'
 jarvis c2rust transpile --build make --test 'make check' -g local --budget 5usd
+jarvis c2rust transpile --build make --test 'make test' --dry-run    estimate tokens and cost
 jarvis c2rust transpile --build make --test 'make test' --only 'inflate*' -m 2
 jarvis c2rust transpile --build make --test 'make test' --notes notes.md
 jarvis c2rust transpile --build make --test 'make test' -g small -m 2 --escalate large
@@ -156,6 +171,8 @@ class PrepareConversion(SkeletonConversion):
 
     group: Group = None
     budget: Budget = None
+    dry_run: DryRun = False
+    as_json: EstimateJson = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +191,8 @@ class ModelConversion(FastConversion):
     fetch_crates: FetchCrates = False
     group: Group = None
     budget: Budget = None
+    dry_run: DryRun = False
+    as_json: EstimateJson = False
     max_retries: Annotated[
         int,
         typer.Option(

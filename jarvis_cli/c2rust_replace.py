@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from jarvis_cli.c2rust_estimate import place_of, print_estimate
 from jarvis_cli.c2rust_replace_options import LibraryReplace
 from jarvis_cli.project_run import RunCommand, execute_run, project_settings
 from jarvis_cli.replacement_output import deliver_replacement
@@ -25,7 +26,8 @@ from jarvis_workers.store.values import Run
 
 def replace_functions(options: LibraryReplace) -> int:
     """Replace functions of a project by libraries, and write its files; return the exit code."""
-    settings = project_settings(options.where, None, {"agent.budget": options.budget}, detach=options.detach)
+    where = place_of(options.where, dry_run=options.dry_run, as_json=options.as_json, detach=options.detach)
+    settings = project_settings(where, None, {"agent.budget": options.budget}, detach=options.detach)
     require_model(settings, options.group)
     choice = _choice(options)
     command = RunCommand(
@@ -35,6 +37,8 @@ def replace_functions(options: LibraryReplace) -> int:
         detach=options.detach,
         quiet=options.quiet,
     )
+    if options.dry_run:
+        return print_estimate(settings, command, as_json=options.as_json)
     return execute_run(settings, command)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import AGENTS, Budget, Detach, Group, Label, Quiet, Where
+from jarvis_cli.options import AGENTS, Budget, Detach, DryRun, EstimateJson, Group, Label, Quiet, Where
 
 EXAMPLES = """
 jarvis c2rust lib-replace -p zopfli         after: jarvis c2rust scan -p zopfli
@@ -15,6 +15,7 @@ jarvis c2rust lib-replace --root-list-syms inflate,deflate --library flate2
 jarvis c2rust lib-replace --disabled-libs openssl --max-funcs 10
 jarvis c2rust lib-replace --library crc32fast --fetch-crates
 jarvis c2rust lib-replace -g local --budget 1usd
+jarvis c2rust lib-replace --dry-run         estimate tokens and cost
 """
 FUNCTIONS, LIBRARIES = "Functions", "Libraries"
 HERE = Path()
@@ -62,6 +63,8 @@ class LibraryReplace:
     fetch_crates: FetchCrates = False
     group: Group = None
     budget: Budget = None
+    dry_run: DryRun = False
+    as_json: EstimateJson = False
     resume: Annotated[
         bool,
         typer.Option(

@@ -59,8 +59,9 @@ def _declared(options: ProjectMove) -> tuple[str, ...]:
     collected = collect_names(options.files or (), root, compile_options(settings), settings.c2rust.clang_headers)
     for warning in collected.warnings:
         _say(warning)
-    path = write_names(collected, root, options.out, _say)
-    _say(f"{len(collected.names):,} functions: {path}")
+    if not options.dry_run:
+        path = write_names(collected, root, options.out, _say)
+        _say(f"{len(collected.names):,} functions: {path}")
     return collected.names
 
 

@@ -14,6 +14,7 @@ EXAMPLES = """
 jarvis c2rust run -p zlib --files zlib/zlib.h --configure ./configure --build make --test 'make test'
 jarvis c2rust run --root-list-syms inflate,deflate --build make --test 'make test' --disabled-libs openssl
 jarvis c2rust run --no-replace --build make --test 'make check' -g local --budget 5usd
+jarvis c2rust run --no-replace --build make --test 'make check' --dry-run    estimate tokens and cost
 jarvis c2rust run --no-replace --no-resume --build make --test 'make check'
 """
 

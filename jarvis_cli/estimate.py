@@ -1,7 +1,7 @@
-"""Show the estimated cost of `jarvis sec agent`: a table for users, JSON for programs."""
+"""Show the estimated cost of a run: a table for users, JSON for programs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,56 +10,78 @@ from jarvis_workers.service.estimate import Estimate, StageShare
 
 HEADS = ("jobs", "known", "questions", "their tokens", "answers' tokens", "dollars")
 NUMBERS = ("jobs", "known", "calls", "prompt", "completion", "prompt_cost", "completion_cost")
-NAMES = {"cluster": "clustering a batch", "verify": "verifying a cluster"}
+NAMES = {
+    "cluster": "clustering a batch",
+    "verify": "verifying a cluster",
+    "replace": "judging a function",
+    "layout": "planning modules",
+    "signatures": "planning signatures",
+    "driver": "writing a driver",
+    "translate": "translating and reviewing a function",
+}
+NAME_WIDTH = 9
 
 
 def as_table(estimate: Estimate) -> Iterator[str]:
     """Yield lines: the cost of each stage, the totals, and the basis of the estimate."""
-    rows = {"cluster": _numbers(estimate.cluster), "verify": _numbers(estimate.verify), "total": _total(estimate)}
-    yield _row("", HEADS)
-    for name, numbers in rows.items():
-        cost = f"{numbers['prompt_cost'] + numbers['completion_cost']:.4f}" if estimate.priced else "-"
-        yield _row(name, [*(f"{numbers[column]:,}" for column in NUMBERS[:5]), cost])
-    yield ""
+    shares = {"cluster": estimate.cluster, "verify": estimate.verify}
+    yield from stage_rows(shares, priced=estimate.priced)
     group = plain(estimate.group)
     plain_jobs = f"cluster jobs that need no model: {estimate.plain:,}"
     yield f"candidates: {estimate.candidates:,}; {plain_jobs}; model group: {group}"
-    yield _habit("cluster", estimate.cluster)
-    yield _habit("verify", estimate.verify)
-    yield f"tokens counted by the server per estimated token: {estimate.ratio:.2f}"
-    if rows["total"]["known"]:
+    yield from basis_lines(shares, estimate.ratio, priced=estimate.priced, group=group)
+
+
+def stage_rows(shares: Mapping[str, StageShare], *, priced: bool) -> Iterator[str]:
+    """Yield the rows of the table, and an empty line."""
+    width = max(NAME_WIDTH, *(len(name) + 2 for name in shares))
+    yield _row("", HEADS, width)
+    for name, numbers in {**{name: _numbers(one) for name, one in shares.items()}, "total": _total(shares)}.items():
+        cost = f"{_cost(numbers):.4f}" if priced else "-"
+        yield _row(name, [*(f"{numbers[column]:,}" for column in NUMBERS[:5]), cost], width)
+    yield ""
+
+
+def basis_lines(shares: Mapping[str, StageShare], ratio: float, *, priced: bool, group: str) -> Iterator[str]:
+    """Yield lines about what the estimate is based on."""
+    yield from (_habit(name, share) for name, share in shares.items())
+    yield f"tokens counted by the server per estimated token: {ratio:.2f}"
+    total = _total(shares)
+    if total["known"]:
         yield "known: answers that are cached and cost nothing"
-    if estimate.priced:
-        share = rows["total"]["completion_cost"] / max(_cost(rows["total"]), 1e-12)
-        yield f"answers are {share:.0%} of the cost; the estimate ignores the provider's prompt cache"
+    if priced:
+        answers = total["completion_cost"] / max(_cost(total), 1e-12)
+        yield f"answers are {answers:.0%} of the cost; the estimate ignores the provider's prompt cache"
     else:
         yield f"cost not estimated: the model group {group} has no prices; set them in jarvis.yaml"
 
 
 def as_json(estimate: Estimate) -> str:
     """Return all numbers as JSON."""
-    shares = {name: _numbers(share) | {"habit": share.habit._asdict()} for name, share in _shares(estimate).items()}
-    return json.dumps({**asdict(estimate), **shares, "total": _total(estimate)}, indent=2)
+    shares = {"cluster": estimate.cluster, "verify": estimate.verify}
+    return json.dumps({**asdict(estimate), **share_facts(shares)}, indent=2)
 
 
-def _shares(estimate: Estimate) -> dict[str, StageShare]:
-    return {"cluster": estimate.cluster, "verify": estimate.verify}
+def share_facts(shares: Mapping[str, StageShare]) -> dict[str, Any]:
+    """Return the numbers of each stage, and the totals."""
+    facts = {name: _numbers(share) | {"habit": share.habit._asdict()} for name, share in shares.items()}
+    return {**facts, "total": _total(shares)}
 
 
 def _numbers(share: StageShare) -> dict[str, Any]:
     return {name: getattr(share, name) for name in NUMBERS}
 
 
-def _total(estimate: Estimate) -> dict[str, Any]:
-    return {name: sum(getattr(share, name) for share in _shares(estimate).values()) for name in NUMBERS}
+def _total(shares: Mapping[str, StageShare]) -> dict[str, Any]:
+    return {name: sum(getattr(share, name) for share in shares.values()) for name in NUMBERS}
 
 
-def _cost(numbers: dict[str, Any]) -> float:
+def _cost(numbers: Mapping[str, Any]) -> float:
     return float(numbers["prompt_cost"] + numbers["completion_cost"])
 
 
-def _row(name: str, cells: "tuple[str, ...] | list[str]") -> str:
-    return f"{name:<9}" + "".join(f"{cell:>{len(head) + 6}}" for head, cell in zip(HEADS, cells, strict=True))
+def _row(name: str, cells: "tuple[str, ...] | list[str]", width: int) -> str:
+    return f"{name:<{width}}" + "".join(f"{cell:>{len(head) + 6}}" for head, cell in zip(HEADS, cells, strict=True))
 
 
 def _habit(name: str, share: StageShare) -> str:

@@ -117,6 +117,13 @@ Quiet = Annotated[
 RunId = Annotated[str, typer.Argument(metavar="RUN", help='Run id, id prefix, or "last".', autocompletion=runs)]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON output; same as --format json.")]
 TableForm = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table or json.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Build the questions and estimate tokens and cost; call no model.", rich_help_panel=AGENTS
+    ),
+]
+EstimateJson = Annotated[bool, typer.Option("--json", help="With --dry-run: JSON output.", rich_help_panel=AGENTS)]
 TABLE_FORMS = ("table", "json")
 
 

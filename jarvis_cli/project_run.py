@@ -74,7 +74,12 @@ def project_settings(
 
 def execute_project(settings: Settings, command: ProjectCommand) -> int:
     """Execute the run of a command that compiles a project; return the exit code."""
-    run = RunCommand(
+    return execute_run(settings, run_command(settings, command))
+
+
+def run_command(settings: Settings, command: ProjectCommand) -> RunCommand:
+    """Return the command that executes the run of a command that compiles a project."""
+    return RunCommand(
         command.path,
         partial(_planned_request, settings, command),
         command.deliver,
@@ -83,7 +88,6 @@ def execute_project(settings: Settings, command: ProjectCommand) -> int:
         command.name(settings),
         command.unfinished,
     )
-    return execute_run(settings, run)
 
 
 def _planned_request(

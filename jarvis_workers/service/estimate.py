@@ -8,7 +8,9 @@ numbers of verifications are estimated from a sample.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from jarvis_workers.conversations.counting_runtime import FirstRequest
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.protocol import TokenUsage
@@ -25,7 +27,7 @@ from jarvis_workers.sec.judge.cost_model import (
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.steps.sec.candidates import counted_of
-from jarvis_workers.steps.sec.dry_run import DryRun, FirstRequest, Plan
+from jarvis_workers.steps.sec.dry_run import DryRun, Plan
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store import clusters, transcripts
@@ -33,7 +35,10 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import RECENT_JOBS
 
-__all__ = ["Estimate", "Plan", "StageShare", "estimate"]
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+__all__ = ["Estimate", "Plan", "StageMeasure", "StageShare", "estimate"]
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,28 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class _Measure:
+class StageMeasure:
     """Extrapolates from first prompts to the total cost of jobs."""
 
     habits: Mapping[str, ConversationProfile]
     ratio: float
     prices: Prices
+
+    @classmethod
+    def from_history(
+        cls, session: "Session", assumed: Mapping[str, ConversationProfile], prices: Prices
+    ) -> "StageMeasure":
+        """Return the measure of the stages in `assumed`, according to earlier jobs if there are enough of them."""
+        habits = {
+            name: profile_of([ConversationTotals(*row) for row in transcripts.recent_usage(session, name)], profile)
+            for name, profile in assumed.items()
+        }
+        return cls(habits, transcripts.ratio(session), prices)
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether the prices of the model are known."""
+        return bool(self.prices.input or self.prices.output)
 
     def share(self, stage: str, firsts: Sequence[FirstRequest], jobs: int) -> StageShare:
         """Return the cost of `jobs` jobs; `firsts` are the first prompts of all of them, or of a sample."""
@@ -100,14 +121,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     """Estimate the cost of clustering and verifying the candidates of a run; sources are unpacked below `unpacked`."""
     with store.read() as session:
         numbered = dict(counted_of(session, run))
-        habits = {
-            name: profile_of(
-                [ConversationTotals(*row) for row in transcripts.recent_usage(session, name)], ASSUMED[name]
-            )
-            for name in ASSUMED
-        }
         made = [ClusterCounts(*row) for row in clusters.made(session, RECENT_JOBS)]
-        measure = _Measure(habits, transcripts.ratio(session), plan.model.prices)
+        measure = StageMeasure.from_history(session, ASSUMED, plan.model.prices)
     rules = SecOptions.of(run).rules
     plan = replace(plan, severities=rules.severity)
     foresight = _dry_run(store, plan, unpack(blobs, run.snapshot_id, unpacked))
@@ -133,7 +148,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
         cluster=measure.share("cluster", questions, len(questions)),
         verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(expected)),
         ratio=measure.ratio,
-        priced=bool(plan.model.prices.input or plan.model.prices.output),
+        priced=measure.is_priced,
     )
 
 

@@ -130,12 +130,13 @@ def total(session: Session, run_id: str) -> Total:
 
 
 def recent_usage(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
-    """Return (calls, smallest prompt, all prompts, completions), in tokens, of the most recent jobs of a stage."""
-    prompt, completion = MODEL_CALL.c.prompt, MODEL_CALL.c.completion
-    sums = func.count(), func.min(prompt), func.sum(prompt), func.sum(completion)
-    jobs = select(*sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(JOB.c.stage == stage, JOB.c.state == "done")
-    recent = jobs.group_by(MODEL_CALL.c.job_id).order_by(MODEL_CALL.c.job_id.desc()).limit(RECENT_JOBS)
-    return [(row[0], row[1], int(row[2]), int(row[3])) for row in session.execute(recent)]
+    """Return (calls, first prompt, all prompts, completions), in tokens, of the most recent jobs of a stage."""
+    call = MODEL_CALL.c
+    sums = func.count(), func.sum(call.prompt), func.sum(call.completion), func.min(call.id).label("first")
+    jobs = select(*sums).join(JOB, JOB.c.id == call.job_id).where(JOB.c.stage == stage, JOB.c.state == "done")
+    recent = jobs.group_by(call.job_id).order_by(call.job_id.desc()).limit(RECENT_JOBS).subquery()
+    query = select(*recent.c, call.prompt).join(recent, call.id == recent.c.first)
+    return [(row[0], row[4], int(row[1]), int(row[2])) for row in session.execute(query)]
 
 
 def ratio(session: Session) -> float:
@@ -150,6 +151,11 @@ def ratio(session: Session) -> float:
 
 def secret(session: Session) -> bytes:
     """Return the secret of this store, created by its first conversation."""
-    insert_missing(session, SECRET, [{"name": MARKS, "value": secrets.token_bytes(SECRET_BYTES)}])
+    put_secret(session, secrets.token_bytes(SECRET_BYTES))
     value: bytes = session.execute(select(SECRET.c.value).where(SECRET.c.name == MARKS)).scalar_one()
     return value
+
+
+def put_secret(session: Session, value: bytes) -> None:
+    """Set the secret of a store that has none yet."""
+    insert_missing(session, SECRET, [{"name": MARKS, "value": value}])

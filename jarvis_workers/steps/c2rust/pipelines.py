@@ -2,6 +2,8 @@
 write the bodies of a given interface; optimize a crate.
 """
 
+from collections.abc import Mapping
+
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE
 
@@ -9,6 +11,8 @@ STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
 REPLACE, RUN, INTERFACE, OPTIMIZE = "c2rust.replace", "c2rust.run", "c2rust.interface", "c2rust.optimize"
 PREPARE = "c2rust.prepare"
+# Dry runs, which end with the last questions that can be planned without answers.
+DRY: Mapping[str, str] = {kind: f"{kind}-dry" for kind in (REPLACE, PREPARE, TRANSPILE, RUN)}
 NOT_READ = "unit was not read", "units were not read"
 FAILED = "check of the crate failed", "checks of the crate failed"
 UNJUDGED = "function was not judged", "functions were not judged"
@@ -98,3 +102,8 @@ register_pipeline(
 )
 LIBRARIES, POLISH = (tuple(one._replace(optional=True) for one in stages) for stages in (REPLACING, OPTIMIZING))
 register_pipeline(RUN, (*READING, *LIBRARIES, *PLANNING, *DRIVEN, *TRANSLATING, ENDING[0], *POLISH, ENDING[1]))
+register_pipeline(DRY[REPLACE], REPLACING[:1])
+register_pipeline(DRY[PREPARE], (*READING, *PLANNING))
+ASKING = (*DRIVEN[:2], TRANSLATION)
+register_pipeline(DRY[TRANSPILE], (*READING, *ASKING))
+register_pipeline(DRY[RUN], (*READING, *LIBRARIES, *PLANNING, *ASKING))

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask
 from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.conversations.counting_runtime import FirstRequest
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, reply_from
 from jarvis_workers.platforms.request import RequestWriter
@@ -46,14 +46,6 @@ class Plan:
     model: ModelGroup
     sample: int = SAMPLE
     severities: Mapping[str, str] = field(default_factory=dict)
-
-
-class FirstRequest(NamedTuple):
-    """The first request of a job: estimated tokens, whether its answer is cached, and how many times it is sent."""
-
-    tokens: int
-    is_cached: bool = False
-    times: int = 1
 
 
 class DryRun:

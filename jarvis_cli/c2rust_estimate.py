@@ -1,0 +1,76 @@
+"""Execute `--dry-run` of commands over C projects: print an estimate of tokens and cost; no model is called."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_cli.estimate import basis_lines, share_facts, stage_rows
+from jarvis_cli.progress import display
+from jarvis_cli.project_run import RunCommand
+from jarvis_cli.run_local import run_locally
+from jarvis_cli.status_output import write_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service import wiring
+from jarvis_workers.service.c2rust.run_estimate import RunEstimate, dry_request, estimate_run, open_dry_executor
+from jarvis_workers.service.health.needed_extras import require_extras
+from jarvis_workers.service.sources import open_source
+from jarvis_workers.service.submit import submit
+from jarvis_workers.settings import Settings
+
+
+def place_of(where: str | None, *, dry_run: bool, as_json: bool, **others: object) -> str | None:
+    """Return where a command runs: a dry run on this machine. Raises UsageError for options that it contradicts.
+
+    `others` are options of the command that need a run, by their names.
+    """
+    if as_json and not dry_run:
+        raise UsageError("--json is for --dry-run; for the results of a run: jarvis runs report last --format json")
+    given = [name for name, value in others.items() if value]
+    if dry_run and given:
+        raise UsageError(f"--{given[0]} cannot be combined with --dry-run, which records no run and writes no crate")
+    return "local" if dry_run else where
+
+
+def print_estimate(settings: Settings, command: RunCommand, *, as_json: bool) -> int:
+    """Execute the dry run of a command on this machine, and print its estimate; return the exit code."""
+    require_extras(settings)
+    with (
+        wiring.store_of(settings, tell=write_line) as store,
+        display(command.quiet) as screen,
+        open_dry_executor(settings, store, tell=screen.tell, show=screen.show) as dry,
+    ):
+        with open_source(command.path, bounds=wiring.tree_bounds_of(settings)) as source:
+            request = command.request(source, dry.local.executor, screen)
+            run_id = submit(dry.store, wiring.blobs_of(settings), dry_request(request), screen.packing)
+        run = run_locally(dry.local, run_id, screen, resumable=False)
+        found = estimate_run(settings, store, dry, run, request)
+    typer.echo(estimate_json(found) if as_json else "\n".join(estimate_lines(found)))
+    return exits.INCOMPLETE if found.gaps else exits.DONE
+
+
+def estimate_lines(found: RunEstimate) -> Iterator[str]:
+    """Yield lines: the cost of each stage, the totals, the limit, and the basis of the estimate."""
+    group = plain(found.group)
+    yield from stage_rows(found.stages, priced=found.priced)
+    yield f"never more than {found.most_calls:,} questions; model group: {group}"
+    if found.gaps:
+        yield f"NOT CHECKED: {found.gaps:,} units were not read; their functions are not in the estimate"
+    if "replace" in found.stages:
+        yield "it is assumed that no function is replaced by a library"
+    if found.improves:
+        yield "the edits of --improve are not included"
+    if found.drivers:
+        yield f"no test reaches {found.drivers:,} functions: half of them are assumed to be translated, by drivers"
+    yield from basis_lines(found.stages, found.ratio, priced=found.priced, group=group)
+    if found.budget:
+        verdict = {True: "the estimate fits", False: "the estimate exceeds it", None: "unknown"}[found.budget.fits]
+        yield f"budget: {verdict}: {found.budget.says}"
+
+
+def estimate_json(found: RunEstimate) -> str:
+    """Return all numbers as JSON."""
+    return json.dumps({**asdict(found), "stages": share_facts(found.stages)}, indent=2)
