@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +23,18 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 KEYWORD = "unsafe"
+# Without literals; not the type of a function.
+UNSAFE = re.compile(r"\bunsafe\b(?!\s*(?:extern\s+)?fn\s*\()")
 HEAD = re.compile(r"^(?:pub(?:\([a-z ]+\))? )?unsafe (?:extern \"C\" )?fn [^;{]*\{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 LINT = "unsafe_op_in_unsafe_fn"
+
+
+class Operation(NamedTuple):
+    """An operation that needs an unsafe block: its file and offsets."""
+
+    file: Path
+    start: int
+    end: int
 
 
 class Block(NamedTuple):
@@ -34,6 +44,10 @@ class Block(NamedTuple):
     start: int
     end: int
     depth: int
+
+    def contains(self, operation: Operation) -> bool:
+        """Return whether an operation is in the block."""
+        return self.file == operation.file and self.start < operation.start < self.end
 
 
 def blocks_of(file: Path) -> Iterator[Block]:
@@ -50,13 +64,36 @@ def blocks_of(file: Path) -> Iterator[Block]:
 
 def unsafe_lines(crate: Path) -> int:
     """Return the number of lines in unsafe blocks."""
-    return sum(len(_lines(file)) for file in sources(crate))
+    return sum(len(_lines(file.read_text(), blocks_of(file))) for file in sources(crate))
 
 
-def _lines(file: Path) -> set[int]:
-    text = file.read_text()
-    ends = ((text.count("\n", 0, one.start), text.count("\n", 0, one.end)) for one in blocks_of(file))
+def _lines(text: str, blocks: Iterable[Block]) -> set[int]:
+    ends = ((text.count("\n", 0, one.start), text.count("\n", 0, one.end)) for one in blocks)
     return {line for first, last in ends for line in range(first, last + 1)}
+
+
+def unsafe_code_lines(files: Iterable[Path]) -> int:
+    """Return the number of lines in unsafe blocks, functions and implementations."""
+    return sum(len(_lines(file.read_text(), _unsafe_code(file))) for file in files)
+
+
+def _unsafe_code(file: Path) -> Iterator[Block]:
+    """Yield the extents that begin with `unsafe` and end with a brace."""
+    text = file.read_text()
+    code = TOKEN.sub(lambda one: one[0] if one["open"] or one["brace"] or one["close"] else _blank(one[0]), text)
+    stack, last = list[tuple[str, int]](), 0
+    for mark in re.finditer(r"[][(){};]", code):
+        found = UNSAFE.search(code, last, mark.start()) if mark[0] == "{" else None
+        if mark[0] in "([{":
+            stack.append((mark[0], found.start() if found else -1))
+        elif mark[0] in ")]}" and stack and (start := stack.pop()[1]) >= 0:
+            yield Block(file, start, mark.end(), len(stack))
+        if mark[0] in "{}" or (mark[0] == ";" and (not stack or stack[-1][0] == "{")):
+            last = mark.end()
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"\S", " ", text)
 
 
 def sources(crate: Path) -> list[Path]:
@@ -77,21 +114,26 @@ def removable(crate: Path, target: Path) -> Iterator[str]:
 
 def _needed(crate: Path, blocks: Collection[Block], target: Path) -> set[Block]:
     """Return which of the blocks contain an operation that rustc reports when all of them are removed."""
+    found = unsafe_operations(crate, blocks, target)
+    return {one for one in blocks if any(one.contains(operation) for operation in found)}
+
+
+def unsafe_operations(crate: Path, blocks: Collection[Block], target: Path) -> set[Operation]:
+    """Return the operations that rustc reports when the blocks are removed; the files are as before at the end."""
     texts = {block.file: block.file.read_text() for block in blocks}
     try:
         for file, text in texts.items():
             for block in (one for one in blocks if one.file == file):
                 text = text[: block.start] + " " * len(KEYWORD) + text[block.start + len(KEYWORD) :]
             file.write_text(text)
-        places = set(_unsafe_operations(crate, target))
+        return set(_reported(crate, target))
     finally:
         for file, text in texts.items():
             file.write_text(text)
-    return {one for one in blocks if any(one.file == file and one.start < at < one.end for file, at in places)}
 
 
-def _unsafe_operations(crate: Path, target: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the files and offsets where rustc says that an operation needs an unsafe block."""
+def _reported(crate: Path, target: Path) -> Iterator[Operation]:
+    """Yield the operations of which rustc says that they need an unsafe block."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "RUSTFLAGS": f"--force-warn {LINT}"}
     command = ("cargo", "check", "--all-targets", "--keep-going", "--offline", "--message-format=json")
     ended = subprocess.run(command, cwd=crate, env=environment, capture_output=True, text=True, check=False)
@@ -103,8 +145,9 @@ def _unsafe_operations(crate: Path, target: Path) -> Iterator[tuple[Path, int]]:
         code = (message["code"] or {}).get("code", "")
         if code in ("E0133", LINT):
             for span in (one for one in message["spans"] if one["is_primary"]):
-                file = crate / span["file_name"]
-                yield file, len(file.read_bytes()[: span["byte_start"]].decode())
+                content = (file := crate / span["file_name"]).read_bytes()
+                ends = (len(content[: span[end]].decode()) for end in ("byte_start", "byte_end"))
+                yield Operation(file, *ends)
         elif message["level"] == "error" and message["spans"]:
             raise RuntimeError(message["rendered"])
 
