@@ -46,7 +46,9 @@ class Pace:
 
 
 def rate_of(stage: StageProgress) -> float:
-    """Return the mean throughput of a closed stage; 0 if it was too short to measure."""
+    """Return the mean throughput of a closed stage, or that of conversations; 0 if it was too short to measure."""
+    if stage.state == "open":
+        return stage.conversation_rate
     seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
     return amount_done(stage) / seconds if seconds >= RATE_SECONDS else 0.0
 
@@ -142,6 +144,7 @@ def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
     if not stage.jobs:
         return f"no {units} yet"
     text, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed
+    text += _translated(stage) if stage.proofs else ""
     if stage.weight:
         done = _in_unit(stage.weight_done, stage.weight).partition(" ")[0]
         text += f", {done}/{_in_unit(stage.weight, stage.weight)}"
@@ -149,9 +152,17 @@ def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
         left = stage.weight - stage.weight_done
     elif rate * MINUTE >= 1:
         text += f", {rate * MINUTE:,.0f} a minute"
-    text += f", {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
+    seconds = stage.seconds_left or (left / rate if rate > 0 else 0.0)
+    text += f", {seconds:,.0f} s left" if seconds and left > 0 else ""
     cached = f"{stage.files:,} files" if stage.files else f"{stage.jobs:,} {JOBS}"
     text += f", {stage.cached:,} of {cached} cached" if stage.cached else ""
     text += f", {stage.tokens:,} tokens" if stage.tokens else ""
     text += f", {stage.cost:.4f} dollars" if stage.cost else ""
     return text + (f", {stage.failed:,} failed" if stage.failed else "")
+
+
+def _translated(stage: StageProgress) -> str:
+    """Return the numbers of functions with an accepted body of the model, by proof, and of those without one."""
+    accepted = stage.accepted
+    proofs = f" ({', '.join(f'{number:,} {proof}' for proof, number in accepted.items())})" if accepted else ""
+    return f", {sum(accepted.values()):,} accepted{proofs}, {stage.stepped_down:,} stepped down"

@@ -34,6 +34,7 @@ from jarvis_workers.service.c2rust.replacement_results import ReplacementResult,
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.health import unserved_queues
+from jarvis_workers.service.progress_units import units_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
 from jarvis_workers.service.reports.export import export_directory
@@ -82,7 +83,8 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         labels = ", ".join(f"{key}={value}" for key, value in part["labels"].items())
         typer.echo(f"{'labels':<14}{plain(labels)}")
     for stage in stages:
-        typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
+        progress = describe(stage, rate_of(stage), units_of(target_run, stage.name))
+        typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {progress}")
     _show_conversations(talks, part)
     if part["abandoned"] or target_run.state == "paused":
         abandoned = "its command has ended; " if part["abandoned"] else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.store.queues import QUEUES
 from tests.servers import missing
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +39,11 @@ def check(promtool: list[str], directory: Path, *arguments: str) -> None:
 
 def test_configuration_and_rules_are_valid(promtool: list[str], tmp_path: Path) -> None:
     check(promtool, tmp_path, "check", "config", CONFIG.name)
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_the_worker_of_each_queue_is_scraped(queue: str) -> None:
+    assert f"worker-{queue}" in re.findall(r"[\w-]+", CONFIG.read_text())
 
 
 def test_alerts_fire_when_they_should(promtool: list[str], tmp_path: Path) -> None:

@@ -65,7 +65,24 @@ def _stage(stage: StageProgress) -> dict[str, Any]:
         "bytes": stage.bytes,
         "cpu_seconds": round(stage.cpu_seconds, 3),
         "seconds": _seconds(stage.opened_at, stage.closed_at),
+        **(_conversations(stage) if stage.mean_seconds or stage.tokens else {}),
     }
+
+
+def _conversations(stage: StageProgress) -> dict[str, Any]:
+    """Return the cost and the times of the conversations of a stage, and the outcomes of those that translate."""
+    facts = {
+        "running": stage.running,
+        "tokens": stage.tokens,
+        "cost": round(stage.cost, 6),
+        "a_minute": round(60 * stage.conversation_rate, 3),
+        "mean_seconds": round(stage.mean_seconds, 3),
+        "seconds_left": round(stage.seconds_left, 3),
+    }
+    if not stage.proofs:
+        return facts
+    numbers = {"accepted": sum(stage.accepted.values()), "stepped_down": stage.stepped_down}
+    return facts | numbers | {"proofs": dict(stage.accepted)}
 
 
 def _iso(moment: float | None) -> str | None:

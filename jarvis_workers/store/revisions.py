@@ -17,5 +17,6 @@ REVISIONS = (
     "0014",
     "0015",
     "0016",
+    "0017",
 )
 VERSION_TABLE = "alembic_version"

@@ -1,14 +1,15 @@
 """Stages of runs, and counts for progress displays; a stage is open as long as any of its jobs is."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 from sqlmodel import Session
 
+from jarvis_workers.store import translated_functions
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.sql import changed, now
-from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE
+from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE, WAITING_JOBS
 from jarvis_workers.store.values import StageProgress as StageProgress
 
 
@@ -110,7 +111,8 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
     grouped = select(JOB.c.stage, *[value.label(name) for name, value in counted.items()])
     grouped = grouped.where(JOB.c.run_id == run_id, JOB.c.step != "plan").group_by(JOB.c.stage)
     result = {row["stage"]: row for row in session.execute(grouped).mappings()}
-    paid = _paid(session, run_id)
+    paid, times = _paid(session, run_id), _conversation_times(session, run_id)
+    proofs = translated_functions.proofs(session, run_id)
     own = select(STAGE).where(STAGE.c.run_id == run_id).order_by(STAGE.c.ordinal)
     return [
         StageProgress(
@@ -120,9 +122,58 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
             closed_at=row["closed_at"],
             **{name: _number(name, result[row["name"]][name]) for name in counted if row["name"] in result},
             **paid.get(row["name"], {}),
+            **_estimates(times.get(row["name"])),
+            proofs=proofs.get(row["name"], {}),
         )
         for row in session.execute(own).mappings()
     ]
+
+
+class ConversationTimes(NamedTuple):
+    """The conversations of a stage: their numbers, and seconds.
+
+    `mean` and `longest` are durations of those that are done, None without one; `newest` is the time for which the
+    youngest running one has run.
+    """
+
+    waiting: int
+    running: int
+    mean: float | None
+    longest: float | None
+    newest: float | None
+
+
+def _conversation_times(session: Session, run_id: str) -> dict[str, ConversationTimes]:
+    """Return the times of the conversations of each stage."""
+    done = case((JOB.c.state == "done", JOB.c.finished_at - JOB.c.started_at))
+    newest = now(session) - func.max(case((JOB.c.state == "running", JOB.c.started_at)))
+    numbers = _sum(JOB.c.state.in_(WAITING_JOBS)), _sum(JOB.c.state == "running")
+    query = select(JOB.c.stage, *numbers, func.avg(done), func.max(done), newest)
+    own = query.where(JOB.c.run_id == run_id, JOB.c.queue.in_(CONVERSATION_QUEUES), JOB.c.step != "plan")
+    return {
+        row[0]: ConversationTimes(int(row[1]), int(row[2]), *row[3:])
+        for row in session.execute(own.group_by(JOB.c.stage))
+    }
+
+
+def _estimates(times: ConversationTimes | None) -> dict[str, Any]:
+    if times is None or times.mean is None:
+        return {}
+    return {"mean_seconds": float(times.mean), "seconds_left": longest_chain(times)}
+
+
+def longest_chain(times: ConversationTimes) -> float:
+    """Estimate the seconds until the last conversation of a stage ends; 0 if nothing is known or left.
+
+    max(remaining x mean / concurrency, L), the lower bound of list scheduling (Graham 1969): `remaining` conversations
+    wait or run, `concurrency` is the number that run now, and L is the longest that a remaining one may last, which is
+    the longest duration so far, less the time that it has run already.
+    """
+    if not (times.mean and times.longest and times.running):
+        return 0.0
+    newest = 0.0 if times.waiting else float(times.newest or 0.0)
+    work = (times.waiting + times.running) * float(times.mean) / times.running
+    return max(work, float(times.longest) - newest)
 
 
 def _paid(session: Session, run_id: str) -> dict[str, dict[str, Any]]:

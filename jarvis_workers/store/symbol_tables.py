@@ -1,4 +1,4 @@
-"""Tables of the symbols of C projects and of the edges between them."""
+"""Tables of the symbols of C projects, of the edges between them, and of functions that a model translated."""
 
 from sqlalchemy import Index, LargeBinary, Text
 from sqlmodel import Field, SQLModel
@@ -45,4 +45,15 @@ class EdgeRow(SQLModel, table=True):
     kind: str = Field(primary_key=True, max_length=8)
 
 
-SYMBOL, EDGE = table(SymbolRow), table(EdgeRow)
+class TranslationRow(SQLModel, table=True):
+    """The proof of the body that a model wrote in a conversation, "none" if no answer was accepted."""
+
+    __tablename__ = "translation"
+    job_id: int = Field(
+        foreign_key="job.id", ondelete="CASCADE", primary_key=True, sa_column_kwargs={"autoincrement": False}
+    )
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32, index=True)
+    proof: str = Field(max_length=16)
+
+
+SYMBOL, EDGE, TRANSLATION = table(SymbolRow), table(EdgeRow), table(TranslationRow)

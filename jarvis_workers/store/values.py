@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 AGENT_QUEUE = "agent"
 JOB_STATES = ("pending", "sent", "running", "done", "failed", "cancelled")
+NO_PROOF = "none"
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 
 
@@ -50,7 +51,10 @@ class SnapshotFacts:
 class StageProgress:
     """The progress of a stage, not counting plan jobs. `weight` and `weight_done` are bytes of source.
 
-    `tokens` and `cost` (dollars) are the usage of its conversations, not counting cached answers.
+    `tokens` and `cost` (dollars) are the usage of its conversations, not counting cached answers.  Of a stage with
+    conversations, `mean_seconds` is the mean duration of those that are done, and `seconds_left` an estimate; both are
+    0 if unknown.  `proofs` is the number of functions that a model translated, by the proof of their bodies: "none" for
+    those that step down, since no answer was accepted.
     """
 
     name: str
@@ -71,6 +75,24 @@ class StageProgress:
     cost: float = 0.0
     opened_at: float | None = None
     closed_at: float | None = None
+    mean_seconds: float = 0.0
+    seconds_left: float = 0.0
+    proofs: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def conversation_rate(self) -> float:
+        """The conversations that end per second: those that run, over their mean duration (Little's law)."""
+        return self.running / self.mean_seconds if self.mean_seconds else 0.0
+
+    @property
+    def accepted(self) -> Mapping[str, int]:
+        """The number of functions with an accepted body of the model, by proof."""
+        return {proof: number for proof, number in self.proofs.items() if proof != NO_PROOF}
+
+    @property
+    def stepped_down(self) -> int:
+        """The number of functions without such a body, because no answer was accepted or their jobs failed."""
+        return self.proofs.get(NO_PROOF, 0) + self.failed if self.proofs else 0
 
 
 class NewJob(NamedTuple):

@@ -127,6 +127,13 @@ def test_a_model_translates_and_the_gates_decide(jarvis: Jarvis, library: Path) 
         "hides": ("forwarded", "built", 0),
         "main": ("mechanical", "reached", 0),
     }
+    (stage,) = [json.loads(jarvis("runs", "show", "last", "--json").out)["stages"]["translate"]]
+    assert (stage["accepted"], stage["stepped_down"], stage["proofs"]) == (3, 1, {"compared": 3})
+    shown = jarvis("runs", "show", "last").out
+    assert "translate stage closed, 4/4 functions, 3 accepted (3 compared), 1 stepped down" in shown
+    assert "done: clamp" in shown, "the label of a task is the name of its function"
+    model = json.loads(jarvis("runs", "report", "last", "--format", "json").out)["run"]["model"]
+    assert (model["by_stage"]["translate"]["calls"], model["by_function"]["clamp"]["calls"]) == (14, 4)
     assert found["total"]["rust_signature"] == "fn rust_total(numbers: &[i32]) -> i32"
     crate = library.with_name("small_rs")
     text = (crate / "src" / "lib_c.rs").read_text()

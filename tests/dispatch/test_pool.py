@@ -61,7 +61,7 @@ def test_a_job_is_ended_before_its_lease_runs_out(lease: float, limit: float) ->
 
 
 def test_every_step_has_a_task_that_reads_well() -> None:
-    assert {"sec.plan", "sec.scan", "sec.report"} <= set(task_names())
+    assert {"sec.plan", "sec.scan", "sec.report", "c2rust.translate", "c2rust.retranslate"} <= set(task_names())
 
 
 def test_a_pool_whose_parent_is_killed_while_it_starts_ends(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_values_are_those_of_the_store(used: Store) -> None:
     assert value(families, "jarvis_store_up") == 1
     assert value(families, "jarvis_jobs", kind="sec.fast", stage="scan", state="failed") == 0
     assert value(families, "jarvis_queue_backlog_jobs", queue="scan") == 3
-    assert value(families, "jarvis_queue_backlog_jobs", queue="agent") == 0
+    assert all(value(families, "jarvis_queue_backlog_jobs", queue=queue) == 0 for queue in ("agent", "translate"))
     assert value(families, "jarvis_runs", kind="sec.fast", state="done") == 1
     assert value(families, "jarvis_findings", kind="sec.fast", severity="high") == 1
     assert value(families, "jarvis_findings", kind="sec.fast", severity="low") == 1

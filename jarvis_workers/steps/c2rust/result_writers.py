@@ -1,9 +1,9 @@
-"""Insert the result of linking in the transaction of its commit, and delete the result of an earlier attempt."""
+"""Insert results in the transaction of their commit, and delete the symbols of an earlier attempt."""
 
 from typing import TYPE_CHECKING
 
-from jarvis_workers.steps.c2rust.results import SymbolResult
-from jarvis_workers.store import symbols
+from jarvis_workers.steps.c2rust.results import SymbolResult, TranslationResult
+from jarvis_workers.store import symbols, translated_functions
 from jarvis_workers.store.runs import Run
 
 if TYPE_CHECKING:
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 def write_symbols(session: "Session", run_id: str, _: int, result: SymbolResult) -> None:
     """Insert the symbols of a run."""
     symbols.insert(session, run_id, result.graph)
+
+
+def write_translation(session: "Session", run_id: str, job_id: int, result: TranslationResult) -> None:
+    """Insert the outcome of a conversation."""
+    translated_functions.add(session, run_id, job_id, result.proof)
 
 
 def drop_symbols(session: "Session", run: Run) -> None:

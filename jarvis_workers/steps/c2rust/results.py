@@ -1,9 +1,10 @@
-"""The result of linking: the symbols of a project and their edges."""
+"""The results for tables: the symbols of a project and their edges, and the outcome of a translation."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple, Self
 
+from jarvis_workers.c2rust.conversion import Proof
 from jarvis_workers.c2rust.symbol import Edge, Symbol, SymbolGraph
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.source.clang.unit import CParameter, Extent
@@ -41,4 +42,25 @@ def _symbol(row: dict[str, Any]) -> Symbol:
     return Symbol(**{**row, **lists, "extent": Extent(from_text(file), *place), "parameters": parameters})
 
 
-register_result("c2rust.symbols", SymbolResult, writer="jarvis_workers.steps.c2rust.result_writers:write_symbols")
+class TranslationResult(NamedTuple):
+    """The proof of the body that a model wrote for a function, "none" if no answer was accepted."""
+
+    proof: Proof
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the number of functions."""
+        return {"functions": 1}
+
+    def encode(self) -> Any:
+        """Return the JSON form."""
+        return list(self)
+
+    @classmethod
+    def decode(cls, content: Any) -> Self:
+        """Decode the output of `encode`."""
+        return cls(*content)
+
+
+WRITERS = "jarvis_workers.steps.c2rust.result_writers"
+register_result("c2rust.translation", TranslationResult, writer=f"{WRITERS}:write_translation")
+register_result("c2rust.symbols", SymbolResult, writer=f"{WRITERS}:write_symbols")

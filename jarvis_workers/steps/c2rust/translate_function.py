@@ -25,7 +25,7 @@ from jarvis_workers.c2rust.body_translation import (
     translate_body,
     translator,
 )
-from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
+from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome, proof_of
 from jarvis_workers.c2rust.gates import GateReport, judge_differences
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.shadow_fields import FunctionTypes
@@ -47,6 +47,7 @@ from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
 from jarvis_workers.steps.c2rust.library_plans import RunLibraries, libraries_in, unneeded_functions
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.merge_bodies import function_types
+from jarvis_workers.steps.c2rust.results import TranslationResult
 from jarvis_workers.steps.c2rust.run_values import of_run
 from jarvis_workers.steps.c2rust.skeleton import (
     SKELETON,
@@ -161,7 +162,8 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
     if body.text:
         body = body._replace(text=found.question.item(found.skeleton.targets[body.slot].item, body.text).text)
     content = await asyncio.to_thread(blobs.put, encode_translated(body))
-    return Commit(not_checked=() if body.checked else (gap,), blobs=((TRANSLATED, content),))
+    outcome = TranslationResult(proof_of(body.gates) if body.text else "none")
+    return Commit(not_checked=() if body.checked else (gap,), blobs=((TRANSLATED, content),), results=(outcome,))
 
 
 def _options(options: TranslateOptions, earlier: TranslatedBody | None) -> TranslateOptions:

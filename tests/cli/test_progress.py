@@ -1,0 +1,47 @@
+"""The progress line of a stage in which a model translates functions."""
+
+from jarvis_cli.progress import describe, rate_of
+from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.store.values import Run, StageProgress
+
+TRANSLATE = StageProgress(
+    "translate",
+    "open",
+    jobs=64,
+    done=40,
+    failed=1,
+    running=16,
+    tokens=123_456,
+    cost=0.25,
+    mean_seconds=80.0,
+    seconds_left=115.0,
+    proofs={"compared": 30, "none": 3, "reached": 7},
+)
+
+
+def test_translated_functions_are_shown_with_proofs_rate_cost_and_time_left() -> None:
+    assert describe(TRANSLATE, rate_of(TRANSLATE), "functions") == (
+        "41/64 functions, 37 accepted (30 compared, 7 reached), 4 stepped down, 12 a minute, 115 s left, "
+        "123,456 tokens, 0.2500 dollars, 1 failed"
+    )
+
+
+def test_json_has_the_same_numbers() -> None:
+    run = Run("abcd", "c2rust.transpile", "/", b"/", "", "", "")
+    stage = run_facts(run, [TRANSLATE, StageProgress("merge", "open")], RunCosts())["stages"]
+    assert (
+        stage["translate"]
+        | {
+            "jobs": 64,
+            "running": 16,
+            "accepted": 37,
+            "stepped_down": 4,
+            "proofs": {"compared": 30, "reached": 7},
+            "a_minute": 12.0,
+            "seconds_left": 115.0,
+            "tokens": 123_456,
+            "cost": 0.25,
+        }
+        == stage["translate"]
+    )
+    assert "tokens" not in stage["merge"]
