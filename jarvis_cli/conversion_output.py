@@ -10,6 +10,7 @@ from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust import conversion_results
 from jarvis_workers.service.c2rust.crate_branch import write_branch
 from jarvis_workers.service.handles import Blobs, Store
@@ -83,8 +84,13 @@ def explain_without_result(run: Run) -> str:
     reason = message if found else before
     if run.state == "failed":
         return f"run {run.id} failed{f': {reason}' if reason else ''}"
-    hint = f"; continue with: jarvis runs resume {run.id}" if run.state == "paused" else ""
-    return f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}{hint}"
+    parts = [f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}"]
+    if run.state == "paused":
+        parts += [
+            conversion_results.pause_advice(run),
+            f"continue with: jarvis runs resume {run.id}{resume_flags(run)}",
+        ]
+    return "; ".join(part for part in parts if part)
 
 
 def run_exit_code(run: Run) -> int:

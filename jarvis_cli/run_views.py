@@ -27,7 +27,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import resume_flags
-from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion
+from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion, pause_advice
 from jarvis_workers.service.c2rust.interface_results import export_interface, is_interface
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
@@ -88,6 +88,8 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
     _show_conversations(talks, part)
     if part["abandoned"] or target_run.state == "paused":
         abandoned = "its command has ended; " if part["abandoned"] else ""
+        if advice := pause_advice(target_run):
+            typer.echo(advice)
         typer.echo(f"{abandoned}continue with: jarvis runs resume {target_run.id}{resume_flags(target_run)}")
     if unserved:
         typer.echo(unserved_queues.describe_missing(unserved))

@@ -187,6 +187,8 @@ class C2RustSettings(FrozenSettings):
     than those of the compiler may replace functions only if they are in `allowed_crates`; they come from the directory
     `vendor`, as `cargo vendor` writes it, or from `--fetch-crates`, in at most `fetch_seconds`.  Those that a run uses
     are limited to `vendor_mb`.  The modules of a crate are requested again at most `plan_max_retries` times.
+    A run is paused when the model has no accepted body for more than `pause_share` (such as 0.6) of the last 50
+    functions; by default, it is not.
 
     The gates of the roadmap: the minimum decrease of `score_sum` in percent, the maximum number of remaining high
     findings, the minimum percentage of functions that libraries replace, the maximum number of attempts per function,
@@ -208,6 +210,7 @@ class C2RustSettings(FrozenSettings):
     vendor_mb: Megabytes = 128
     fetch_seconds: Seconds = 300
     plan_max_retries: Annotated[int, Field(ge=0, le=50)] = 3
+    pause_share: Annotated[float, Field(gt=0, lt=1)] | None = None
     gate_score_fall_percent: Percent = 15
     gate_high_findings: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     gate_replaced_percent: Percent = 1

@@ -1,5 +1,8 @@
-"""The progress line of a stage in which a model translates functions."""
+"""The progress line of a stage in which a model translates functions, and why such a run is paused."""
 
+from dataclasses import replace
+
+from jarvis_cli.conversion_output import explain_without_result
 from jarvis_cli.progress import describe, rate_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.store.values import Run, StageProgress
@@ -45,3 +48,15 @@ def test_json_has_the_same_numbers() -> None:
         == stage["translate"]
     )
     assert "tokens" not in stage["merge"]
+
+
+def test_a_run_in_which_many_functions_step_down_says_what_to_do() -> None:
+    run = Run("abcd", "c2rust.transpile", "/", b"/", "", "", "", state="paused")
+    many = replace(run, reason="c2rust.pause_share: 40 of the last 50 functions have no accepted body")
+
+    assert explain_without_result(many).startswith(f"run abcd is paused ({many.reason}); go back to stage 3 or 1 of ")
+    assert "check the signatures of these functions" in explain_without_result(many)
+    assert explain_without_result(many).endswith("; continue with: jarvis runs resume abcd")
+    assert explain_without_result(replace(run, reason="budget")) == (
+        "run abcd is paused (budget); continue with: jarvis runs resume abcd --budget AMOUNT"
+    )

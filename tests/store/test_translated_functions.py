@@ -4,12 +4,13 @@ import pytest
 
 from jarvis_workers.c2rust.conversion import Proof
 from jarvis_workers.steps.c2rust.results import TranslationResult
-from jarvis_workers.store import jobs, stages
+from jarvis_workers.store import jobs, runs, stages
 from jarvis_workers.store.domain_results import decode_results, encode_results
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.stages import ConversationTimes, longest_chain
+from jarvis_workers.store.translation_pause import WINDOW
 from jarvis_workers.store.values import Commit, Finished, NewJob
-from tests.store.arrange import add_planned_run, claim
+from tests.store.arrange import add_planned_run, claim, run_now
 
 STAGE = QUEUE = "translate"
 
@@ -23,11 +24,12 @@ def translating(store: Store, functions: int) -> str:
     return run
 
 
-def translate(store: Store, run: str, *proofs: Proof) -> None:
-    """Commit the outcomes of the next functions of a run."""
+def translate(store: Store, run: str, *proofs: Proof, share: float | None = None) -> None:
+    """Commit the outcomes of the next functions of a run, with this share of functions that may step down."""
     claims = claim(store, run, queue=QUEUE, limit=len(proofs))
     done = [
-        Finished(job, Commit(results=(TranslationResult(proof),))) for job, proof in zip(claims, proofs, strict=True)
+        Finished(job, Commit(results=(TranslationResult(proof, share),)))
+        for job, proof in zip(claims, proofs, strict=True)
     ]
     with store.write() as session:
         jobs.commit_many(session, done)
@@ -75,3 +77,36 @@ def test_the_time_left_is_that_of_the_longest_chain(times: ConversationTimes, se
 def test_an_outcome_survives_its_encoding() -> None:
     (name, content), *_ = encode_results([TranslationResult("reached")])
     assert decode_results([(name, content)]) == (TranslationResult("reached"),)
+
+
+@pytest.mark.parametrize(
+    ("down", "ended", "functions", "state"),
+    [(31, 50, 51, "paused"), (30, 50, 51, "running"), (49, 49, 51, "running"), (50, 50, 50, "running")],
+    ids=["more than the share", "not more", "too few functions", "none left"],
+)
+def test_a_run_pauses_when_too_many_of_the_last_functions_step_down(
+    store: Store, down: int, ended: int, functions: int, state: str
+) -> None:
+    run = translating(store, functions)
+    proofs: list[Proof] = ["none"] * down + ["compared"] * (ended - down)
+    translate(store, run, *proofs, share=0.6)
+    reason = "c2rust.pause_share: 31 of the last 50 functions have no accepted body" if state == "paused" else None
+    assert (run_now(store, run).state, run_now(store, run).reason) == (state, reason)
+
+
+def test_without_a_share_no_run_pauses(store: Store) -> None:
+    run = translating(store, WINDOW + 1)
+    translate(store, run, *["none"] * WINDOW)
+    assert run_now(store, run).state == "running"
+
+
+def test_a_resumed_run_is_judged_by_the_functions_since(store: Store) -> None:
+    run = translating(store, 2 * WINDOW + 1)
+    translate(store, run, *["none"] * WINDOW, share=0.5)
+    assert run_now(store, run).state == "paused"
+    with store.write() as session:
+        runs.take_up(session, run, run_now(store, run).executor)
+    translate(store, run, *["none"] * (WINDOW - 1), share=0.5)
+    assert run_now(store, run).state == "running"
+    translate(store, run, "none", share=0.5)
+    assert run_now(store, run).state == "paused"

@@ -42,13 +42,24 @@ from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE
 from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.translation_pause import REASON as PAUSE_REASON
 
+PAUSE_ADVICE = (
+    "go back to stage 3 or 1 of jarvis c2rust roadmap: check the signatures of these functions in"
+    " .jarvis/c2rust/signatures.jsonl, make the C code clearer, or begin a new run with --notes, --escalate or a larger"
+    " model"
+)
 SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
 FORMATS = ("text", "markdown", "json", "html")
 # The stages with a job per function, whose label is its name.
 BY_FUNCTION = (TRANSLATE, AGAIN)
 # The package with the translations of reports.
 TEXTS = "jarvis_workers.c2rust.report"
+
+
+def pause_advice(run: Run) -> str:
+    """Return what the gate of the roadmap's stage 5 advises for a run in which many functions step down, else ""."""
+    return PAUSE_ADVICE if run.state == "paused" and (run.reason or "").startswith(PAUSE_REASON) else ""
 
 
 def is_conversion(run: Run) -> bool:

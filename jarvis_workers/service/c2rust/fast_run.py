@@ -225,6 +225,7 @@ def _options(settings: "Settings", plan: CompilePlan, choice: FastChoice) -> Fas
         disk_mb=c2rust.build_disk_mb,
         tool_chains=[str(place) for place in c2rust.tool_chains],
         **(_model_options(settings, choice.model, forward=choice.forward) if choice.model else {}),
+        **({"pause_share": c2rust.pause_share} if choice.model and not choice.forward else {}),
         **(_library_options(settings, choice.libraries) if choice.libraries else {}),
     )
     return replace(options, cache=options.cache and choice.cache)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.steps.c2rust.results import SymbolResult, TranslationResult
 from jarvis_workers.store import symbols, translated_functions
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.translation_pause import pause_by_share
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -16,8 +17,10 @@ def write_symbols(session: "Session", run_id: str, _: int, result: SymbolResult)
 
 
 def write_translation(session: "Session", run_id: str, job_id: int, result: TranslationResult) -> None:
-    """Insert the outcome of a conversation."""
+    """Insert the outcome of a conversation, and pause the run if too many have none."""
     translated_functions.add(session, run_id, job_id, result.proof)
+    if result.pause_share is not None:
+        pause_by_share(session, run_id, job_id, result.pause_share)
 
 
 def drop_symbols(session: "Session", run: Run) -> None:

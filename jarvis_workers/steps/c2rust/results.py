@@ -43,9 +43,13 @@ def _symbol(row: dict[str, Any]) -> Symbol:
 
 
 class TranslationResult(NamedTuple):
-    """The proof of the body that a model wrote for a function, "none" if no answer was accepted."""
+    """The proof of the body that a model wrote for a function, "none" if no answer was accepted.
+
+    `pause_share` is the option of the run.
+    """
 
     proof: Proof
+    pause_share: float | None = None
 
     def counts(self) -> Mapping[str, int]:
         """Return the number of functions."""

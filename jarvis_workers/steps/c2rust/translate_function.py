@@ -162,7 +162,7 @@ async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> 
     if body.text:
         body = body._replace(text=found.question.item(found.skeleton.targets[body.slot].item, body.text).text)
     content = await asyncio.to_thread(blobs.put, encode_translated(body))
-    outcome = TranslationResult(proof_of(body.gates) if body.text else "none")
+    outcome = TranslationResult(proof_of(body.gates) if body.text else "none", options.pause_share)
     return Commit(not_checked=() if body.checked else (gap,), blobs=((TRANSLATED, content),), results=(outcome,))
 
 

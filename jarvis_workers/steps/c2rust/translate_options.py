@@ -13,7 +13,8 @@ class TranslateOptions(FastOptions, ConversationOptions):
 
     With `review`, the model also reviews each accepted body.  If none is accepted, the model group `escalate` gives as
     many answers.  Functions of the `risky` files of a security report come first, see `translation_weights`.
-    With `drivers`, the model also writes C programs that call the functions which nothing reaches.
+    With `drivers`, the model also writes C programs that call the functions which nothing reaches.  The run is paused
+    when no answer was accepted for more than `pause_share` of the last functions.
     """
 
     max_retries: int = 5
@@ -22,6 +23,7 @@ class TranslateOptions(FastOptions, ConversationOptions):
     escalate: str | None = None
     risky: Mapping[str, Sequence[int]] = field(default_factory=dict)
     drivers: bool = True
+    pause_share: float | None = None
 
     @property
     def attempts(self) -> int:
