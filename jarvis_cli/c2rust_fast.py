@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jarvis_cli.c2rust_estimate import place_of, print_estimate
 from jarvis_cli.c2rust_fast_options import FastConversion, ModelConversion, PrepareConversion, SkeletonConversion
-from jarvis_cli.conversion_output import deliver_crate
+from jarvis_cli.conversion_output import deliver_crate, deliver_partial_crate
 from jarvis_cli.language import language_of
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings, run_command
 from jarvis_cli.status_output import Display
@@ -26,6 +26,7 @@ from jarvis_workers.service.c2rust.fast_run import (
     require_model,
     require_tools,
 )
+from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.c2rust.recorded_build import command_words
 from jarvis_workers.service.c2rust.risk_report import read_risky_files
 from jarvis_workers.service.c2rust.symbol_scan import CompilePlan, ParseInput, ParseOptions
@@ -73,7 +74,7 @@ def convert_project(
         conversion.configure,
         conversion.build,
         request=partial(_request, conversion, choice),
-        deliver=partial(_deliver, conversion, summary),
+        deliver=partial(_deliver, settings, conversion, summary),
         name=partial(_run_name, conversion, choice),
         unfinished=partial(unfinished, choice, settings) if unfinished else None,
         fetch=partial(_fetch, settings, libraries) if _is_fetching(conversion) else None,
@@ -210,6 +211,7 @@ def _fetch(settings: Settings, libraries: LibraryPart | None, source: SourceTree
 
 
 def _deliver(
+    settings: Settings,
     conversion: SkeletonConversion,
     summary: Callable[[Store, Blobs, Run], None] | None,
     store: Store,
@@ -219,6 +221,8 @@ def _deliver(
 ) -> int:
     if summary and not conversion.quiet:
         summary(store, blobs, run)
+    if has_partial_crate(run) and not _branch(conversion):
+        return deliver_partial_crate(settings, store, blobs, run, crate_directory(conversion), quiet=conversion.quiet)
     return deliver_crate(
         store, blobs, run, crate_directory(conversion), screen, branch=_branch(conversion), quiet=conversion.quiet
     )

@@ -6,6 +6,8 @@ from pathlib import Path
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.partial_crate import partial_crate
+from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StepFailed, UsageError
@@ -13,7 +15,9 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust import conversion_results
 from jarvis_workers.service.c2rust.crate_branch import write_branch
+from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
 
 
@@ -40,6 +44,22 @@ def deliver_crate(
             if files:
                 typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
     return conclude_conversion(store, blobs, run, screen)
+
+
+def deliver_partial_crate(
+    settings: Settings, store: Store, blobs: Blobs, paused: Run, place: Path, *, quiet: bool
+) -> int:
+    """Write the crate of a paused run, with what is accepted so far; return the exit code."""
+    with display(quiet) as screen:
+        screen.conclude(f"run {paused.id} is paused ({paused.reason}); making the crate so far", well=True)
+        with partial_crate(settings, store, paused, screen) as run:
+            if has_result(run):
+                place = write_new_crate(store, blobs, run, place, screen)
+                parts = [f"crate so far: {place}{os.sep}", *conversion_results.outcome_parts(store, blobs, run)]
+            else:
+                parts = [f"no crate can be made: {explain_without_result(run)}"]
+        screen.conclude(explain_without_result(paused, "; ".join(parts)), well=False)
+    return run_exit_code(paused)
 
 
 def write_new_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display) -> Path:
@@ -78,18 +98,21 @@ def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -
     return code
 
 
-def explain_without_result(run: Run) -> str:
-    """Return why a run has no result; for a failed step, only its message, which is written for users."""
+def explain_without_result(run: Run, crate: str = "") -> str:
+    """Return why a run has no result; for a failed step, only its message, which is written for users.
+
+    `crate` says what became of the crate of a paused run.
+    """
     before, found, message = (run.reason or "").partition(f"{StepFailed.__name__}: ")
     reason = message if found else before
     if run.state == "failed":
         return f"run {run.id} failed{f': {reason}' if reason else ''}"
     parts = [f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}"]
     if run.state == "paused":
-        parts += [
-            conversion_results.pause_advice(run),
-            f"continue with: jarvis runs resume {run.id}{resume_flags(run)}",
-        ]
+        if has_partial_crate(run):
+            crate = crate or f"for the crate so far: jarvis runs export {run.id} -d DIR"
+        resume = f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"
+        parts += [conversion_results.pause_advice(run), crate, resume]
     return "; ".join(part for part in parts if part)
 
 

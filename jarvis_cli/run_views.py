@@ -18,7 +18,8 @@ from jarvis_cli import (
     symbol_output,
 )
 from jarvis_cli.output import pieces
-from jarvis_cli.progress import describe, rate_of
+from jarvis_cli.partial_crate import partial_crate
+from jarvis_cli.progress import describe, display, rate_of
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_list import revision
 from jarvis_cli.run_outcome import counted, exit_code, exit_reason
@@ -30,6 +31,7 @@ from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion, pause_advice
 from jarvis_workers.service.c2rust.interface_results import export_interface, is_interface
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
+from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
@@ -175,6 +177,8 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
             raise UsageError(
                 f"run {target_run.id} is an agent run; print its answer with: jarvis runs report {target_run.id}"
             )
+        if directory and has_partial_crate(target_run):
+            return _export_partial_crate(settings, store, target_run, directory)
         if (written := _exported(store, wiring.blobs_of(settings), target_run, directory)) is not None:
             for path in written:
                 typer.echo(plain(str(path)))
@@ -185,6 +189,16 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
                 f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
         for path in export_files(store, wiring.blobs_of(settings), target_run, place):
+            typer.echo(plain(str(path)))
+    return exits.DONE
+
+
+def _export_partial_crate(settings: Settings, store: Store, paused: Run, directory: Path) -> int:
+    """Write the crate and the files of a paused run, with what is accepted so far."""
+    with display(quiet=False) as screen, partial_crate(settings, store, paused, screen) as run:
+        if not conversion_output.has_result(run):
+            raise UsageError(f"no crate can be made: {conversion_output.explain_without_result(run)}")
+        for path in export_conversion(store, wiring.blobs_of(settings), run, directory, say=screen.tell):
             typer.echo(plain(str(path)))
     return exits.DONE
 

@@ -136,6 +136,11 @@ class StageJob(NamedTuple):
     result: str | None
     files: int
 
+    @property
+    def done(self) -> bool:
+        """Whether the job has a result."""
+        return self.state == "done"
+
 
 class RecoveredJob(NamedTuple):
     """A job recovered from a process; it is repeated unless it has failed."""

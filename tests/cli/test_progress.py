@@ -58,5 +58,9 @@ def test_a_run_in_which_many_functions_step_down_says_what_to_do() -> None:
     assert "check the signatures of these functions" in explain_without_result(many)
     assert explain_without_result(many).endswith("; continue with: jarvis runs resume abcd")
     assert explain_without_result(replace(run, reason="budget")) == (
+        "run abcd is paused (budget); for the crate so far: jarvis runs export abcd -d DIR; "
+        "continue with: jarvis runs resume abcd --budget AMOUNT"
+    )
+    assert explain_without_result(replace(run, kind="c2rust.prepare", reason="budget")) == (
         "run abcd is paused (budget); continue with: jarvis runs resume abcd --budget AMOUNT"
     )

@@ -35,7 +35,7 @@ from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
-from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import FAST, PARTIAL, PREPARE, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.translated_bodies import AGAIN
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
@@ -64,7 +64,7 @@ def pause_advice(run: Run) -> str:
 
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
-    return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN)
+    return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN, PARTIAL)
 
 
 def words_of_run(run: Run) -> Words:
@@ -89,9 +89,15 @@ def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
 
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:
     """Return the outcome of a run in one line, with the next step for the user."""
-    conversion = read_conversion(store, blobs, run)
-    parts = [f"run {run.id} is {run.state}: {summary(conversion)}", *failures(conversion), advice(conversion)]
+    first, *others = outcome_parts(store, blobs, run)
+    parts = [f"run {run.id} is {run.state}: {first}", *others, advice(read_conversion(store, blobs, run))]
     return "; ".join(part for part in parts if part)
+
+
+def outcome_parts(store: Store, blobs: Blobs, run: Run) -> list[str]:
+    """Return the summary of a run, and its failures."""
+    conversion = read_conversion(store, blobs, run)
+    return [summary(conversion), *failures(conversion)]
 
 
 def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:

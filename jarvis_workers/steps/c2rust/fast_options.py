@@ -15,8 +15,9 @@ class FastOptions(ParseOptions):
     `proof` is the weakest accepted proof.  `only` are names of functions to convert, with wildcards; empty for all
     functions.  With `forward`, bodies call their C originals: functions only get Rust signatures.  With `translate`,
     functions also get Rust signatures for the bodies of a model; `libraries` is the blob of the LibraryPlan for them,
-    `plan` that of the PlanFiles, and `crates` that of the vendored crates that bodies may use, "" without one.  Limits
-    apply to each command: seconds, megabytes of memory and of files.  `lang` is the language of reports.
+    `plan` that of the PlanFiles, and `crates` that of the vendored crates that bodies may use, "" without one.  A run
+    that makes the crate of a `paused_run` reads the results of its jobs.  Limits apply to each command: seconds,
+    megabytes of memory and of files.  `lang` is the language of reports.
     """
 
     definitions: bool = True
@@ -31,6 +32,7 @@ class FastOptions(ParseOptions):
     libraries: str = ""
     plan: str = ""
     crates: str = ""
+    paused_run: str = ""
     crate: str = "library"
     lang: Literal["en", "zh"] = "en"
     build_seconds: float = 1800

@@ -109,16 +109,17 @@ plan = single_job(STEP, QUEUE, "run the tests in Rust")
 
 def load(session: "Session", run: "Run", _: Claimed | None = None) -> MergeWork:
     """Return the results of the gates."""
-    stages = (SYMBOLS_STAGE, SKELETON, CHECK, PRUNE)
-    units, skeleton, checks, pruning = (jobs.outcomes(session, run.id, stage) for stage in stages)
+    stages, options = (SYMBOLS_STAGE, SKELETON, CHECK, PRUNE), FastOptions.of(run)
+    source = options.paused_run or run.id
+    units, skeleton, checks, pruning = (jobs.outcomes(session, source, stage) for stage in stages)
     return MergeWork(
         snapshot=run.snapshot_id,
         units=[one.result for one in units if one.result],
         skeleton=[one.result for one in skeleton if one.result],
         checks=[one.result for one in checks if one.result],
-        translations=Translations.of(*(jobs.outcomes(session, run.id, stage) for stage in STAGES)),
+        translations=Translations.of(*(jobs.outcomes(session, source, stage) for stage in STAGES)),
         pruning=[one.result for one in pruning if one.result],
-        options=FastOptions.of(run),
+        options=options,
     )
 
 

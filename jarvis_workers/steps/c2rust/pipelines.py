@@ -10,7 +10,7 @@ from jarvis_workers.store.values import AGENT_QUEUE
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
 REPLACE, RUN, INTERFACE, OPTIMIZE = "c2rust.replace", "c2rust.run", "c2rust.interface", "c2rust.optimize"
-PREPARE = "c2rust.prepare"
+PREPARE, PARTIAL = "c2rust.prepare", "c2rust.partial"
 # Dry runs, which end with the last questions that can be planned without answers.
 DRY: Mapping[str, str] = {kind: f"{kind}-dry" for kind in (REPLACE, PREPARE, TRANSPILE, RUN)}
 NOT_READ = "unit was not read", "units were not read"
@@ -81,6 +81,8 @@ DRIVEN = (
     *BUILDING[1:],
 )
 register_pipeline(TRANSPILE, (*READING, *DRIVEN, *TRANSLATING, *ENDING))
+# The crate of a paused run: what is accepted so far.
+register_pipeline(PARTIAL, ENDING)
 register_pipeline(
     INTERFACE,
     (

@@ -19,6 +19,7 @@ STEP = QUEUE = "translate"
 AGAIN = "retranslate"
 # The name of the blob with the result of a job.
 TRANSLATED = "translated"
+UNFINISHED = "the run was paused before it was translated"
 NOT_ASKED = "the model was not asked: the function has no Rust signature"
 
 
@@ -62,9 +63,9 @@ def read_translated(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, Tra
 
 
 def failed_translations(outcomes: Sequence[StageJob]) -> dict[str, str]:
-    """Return the reasons of failed jobs by slot."""
-    failed = (one for one in outcomes if one.state == "failed")
-    return {TranslatePayload.from_json(one.payload).slot: one.reason or "its job failed" for one in failed}
+    """Return the reasons of failed jobs by slot, and of jobs that are not done in a paused run."""
+    reasons = [(one.payload, one.reason if one.state == "failed" else UNFINISHED) for one in outcomes if not one.done]
+    return {TranslatePayload.from_json(payload).slot: reason or "its job failed" for payload, reason in reasons}
 
 
 def with_bodies(skeleton: Skeleton, bodies: Mapping[str, TranslatedBody]) -> Skeleton:

@@ -53,7 +53,6 @@ from jarvis_workers.store.values import Claimed, Commit, StageJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-STAGES = (SYMBOLS_STAGE, SKELETON, MERGE, OPTIMIZE, IMPROVE)
 IMPROVED = "the model improved {}: the tests of the crate pass, the gates were not run again"
 # The names of the artifacts.
 CONVERSION, CRATE, PAGE, PLANNED = "conversion", "crate.tar", "report.html", "planned"
@@ -78,10 +77,11 @@ plan = single_job(STEP, CONTROL_QUEUE, "write the report")
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ConversionWork:
     """Return the data for the report."""
-    stages = (tuple(jobs.outcomes(session, run.id, stage)) for stage in STAGES)
-    batches, skeleton, merge, passes, improved = stages
-    translations = Translations.of(*(jobs.outcomes(session, run.id, stage) for stage in TRANSLATING))
-    return ConversionWork(run, symbols.read(session, run.id), batches, skeleton, merge, passes, improved, translations)
+    source = FastOptions.of(run).paused_run or run.id
+    batches, skeleton = (tuple(jobs.outcomes(session, source, stage)) for stage in (SYMBOLS_STAGE, SKELETON))
+    merge, passes, improved = (tuple(jobs.outcomes(session, run.id, stage)) for stage in (MERGE, OPTIMIZE, IMPROVE))
+    translations = Translations.of(*(jobs.outcomes(session, source, stage) for stage in TRANSLATING))
+    return ConversionWork(run, symbols.read(session, source), batches, skeleton, merge, passes, improved, translations)
 
 
 def decide(work: ConversionWork, resources: Resources) -> Commit:

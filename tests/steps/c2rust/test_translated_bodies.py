@@ -10,7 +10,7 @@ from jarvis_workers.steps.c2rust.compile_errors import error_summary, own_errors
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, _unite
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, TranslationTarget
-from jarvis_workers.steps.c2rust.translated_bodies import NOT_ASKED, TranslatePayload, failed_translations
+from jarvis_workers.steps.c2rust.translated_bodies import NOT_ASKED, UNFINISHED, TranslatePayload, failed_translations
 from jarvis_workers.store.values import StageJob
 from jarvis_workers.toolchain.cargo import CargoMessage
 
@@ -85,11 +85,16 @@ def test_a_mechanical_crate_that_does_not_build_is_a_failure() -> None:
 
 def test_a_failed_job_is_named_with_its_reason() -> None:
     payload = TranslatePayload("beta", "blob").to_json()
-    outcomes = [StageJob("failed", "no model", "beta", 0, payload, None, 0), StageJob("done", None, "", 0, "{}", "", 0)]
+    waiting = TranslatePayload("alpha", "blob").to_json()
+    outcomes = [
+        StageJob("failed", "no model", "beta", 0, payload, None, 0),
+        StageJob("done", None, "", 0, "{}", "", 0),
+        StageJob("pending", "an earlier attempt", "alpha", 0, waiting, None, 0),
+    ]
     start = skeleton()
     bodies = {slot: TranslatedBody(slot, reason=reason) for slot, reason in failed_translations(outcomes).items()}
     found = _unite(start, list(start.functions), bodies, FakeBench(""), FastOptions())  # type: ignore[arg-type]
-    assert [one.not_translated for one in found.functions] == [NOT_ASKED, "no model", NOT_ASKED]
+    assert [one.not_translated for one in found.functions] == [UNFINISHED, "no model", NOT_ASKED]
 
 
 def test_errors_of_rustc_outside_of_the_body_are_told_to_the_model() -> None:
