@@ -1,5 +1,6 @@
 """Functions that a model translates become the same crate wherever this is done, whatever is killed meanwhile."""
 
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -89,3 +90,22 @@ def test_a_worker_that_is_killed_while_it_checks_an_answer_changes_nothing(
     environ = {**fleet.environ, "JARVIS_DATA_DIR": str(fleet.home / "desk" / "data")}
     assert results(project, tmp_path / "crate", environ) == calm
     assert len(server.requests) - asked_again(server) == count
+
+
+@pytest.mark.timeout(1800)
+def test_a_run_whose_budget_is_spent_leaves_a_crate_and_ends_the_same_when_it_is_resumed(
+    project: Path, calm: Mapping[str, object], fleet: Fleet, tmp_path: Path
+) -> None:
+    """The workers make the crate so far, without the model."""
+    crate, environ = tmp_path / "crate", {**fleet.environ, "JARVIS_DATA_DIR": str(fleet.home / "desk" / "data")}
+    fleet.waiting = fleet.command(*arguments("transpile", project, crate, *RETRIES, "--budget", "1tok"))
+    fleet.wait(3)
+    assert f"crate so far: {crate}/" in fleet.said()
+    assert "0 of them translated by the model" in fleet.said()
+    subprocess.run(["cargo", "build", "--quiet", "--offline", "--target-dir", tmp_path], cwd=crate, check=True)
+
+    fleet.waiting = fleet.command("runs", "resume", "last", "--budget", "10000000tok")
+    fleet.wait(0)
+    fleet.waiting = fleet.command("runs", "export", "last", "-d", str(tmp_path / "end"))
+    fleet.wait(0)
+    assert results(project, tmp_path / "end" / "crate", environ) == calm
