@@ -54,18 +54,9 @@ def convert_project(
     With `libraries`, the run has all stages. `unfinished` returns an earlier run of this command to continue, `summary`
     prints lines about the stages before the result.
     """
-    choice = _choice(conversion, libraries)
+    choice, settings = _choice(conversion, libraries), _settings(conversion)
     dry_run = isinstance(conversion, WITH_MODEL) and conversion.dry_run
-    settings = _settings(conversion)
-    if choice.model:
-        require_model(settings, choice.model.group, SIGNATURES_WITHOUT_MODEL if choice.forward else WITHOUT_MODEL)
-        if choice.model.escalate:
-            require_model(settings, choice.model.escalate)
-    if conversion.test and not conversion.build:
-        raise UsageError("--test requires --build, the command that builds the programs under test")
-    for command in conversion.test or ():
-        command_words("--test", command)
-    require_tools(settings)
+    _check_usage(settings, conversion, choice)
     if not (conversion.detach or dry_run):
         _check_place(conversion)
     project = ProjectCommand(
@@ -84,6 +75,19 @@ def convert_project(
     if isinstance(conversion, WITH_MODEL) and conversion.dry_run:
         return print_estimate(settings, run_command(settings, project), as_json=conversion.as_json)
     return execute_project(settings, project)
+
+
+def _check_usage(settings: Settings, conversion: SkeletonConversion, choice: FastChoice) -> None:
+    """Raise UsageError if a model, a command or a tool is missing."""
+    if choice.model:
+        require_model(settings, choice.model.group, SIGNATURES_WITHOUT_MODEL if choice.forward else WITHOUT_MODEL)
+        if choice.model.escalate:
+            require_model(settings, choice.model.escalate)
+    if conversion.test and not conversion.build:
+        raise UsageError("--test requires --build, the command that builds the programs under test")
+    for command in conversion.test or ():
+        command_words("--test", command)
+    require_tools(settings)
 
 
 def _is_fetching(conversion: SkeletonConversion) -> bool:

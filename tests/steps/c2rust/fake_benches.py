@@ -17,7 +17,7 @@ from jarvis_workers.bench.driver_programs import DRIVERS
 from jarvis_workers.bench.limits import UNLIMITED
 from jarvis_workers.bench.project_bench import CommandResult
 from jarvis_workers.sandbox.confine import WORK
-from jarvis_workers.steps.c2rust import check_edits, optimize_crate, skeleton
+from jarvis_workers.steps.c2rust import optimize_crate, rustc_checks, skeleton
 from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.toolchain.gcov import LineCoverage
 
@@ -120,10 +120,10 @@ def use_benches(patch: pytest.MonkeyPatch, bench: FakeBench, crate_bench: FakeCr
     def opened_crate(*_: object) -> Iterator[FakeCrateBench]:
         yield crate_bench
 
-    clippy = bench.place / "rust" / "bin" / check_edits.CLIPPY
+    clippy = bench.place / "rust" / "bin" / rustc_checks.CLIPPY
     clippy.parent.mkdir(parents=True)
     clippy.touch()
-    patch.setattr(check_edits, "find_rust", lambda: SimpleNamespace(root=clippy.parents[1]))
+    patch.setattr(rustc_checks, "find_rust", lambda: SimpleNamespace(root=clippy.parents[1]))
     patch.setattr(skeleton, "open_bench", opened)
     patch.setattr(skeleton, "measure_coverage", lambda *_: (bench.coverage, ""))
     patch.setattr(optimize_crate, "open_crate_bench", opened_crate)
