@@ -107,7 +107,7 @@ def test_its_runs_are_listed_shown_reported_and_exported(jarvis: Jarvis, project
 
     (listed,) = json.loads(jarvis("runs", "list", "--label", "team=net", "--json").out)
     assert (listed["kind"], listed["state"]) == ("c2rust.scan", "done")
-    assert "symbols stage closed, 2/2 jobs" in jarvis("runs", "show", "last").out
+    assert "symbols stage closed, 2/2 batches of units" in jarvis("runs", "show", "last").out
     assert "\n2 functions (2 lines)" in jarvis("runs", "report", "last").out
     assert jarvis("runs", "report", "last", "--format", "markdown").code == 0
     assert "<title>project: symbol graph</title>" in jarvis("runs", "report", "last", "--format", "html").out
