@@ -1,13 +1,14 @@
 """Propose how to pass the parameters of functions between C and Rust: references, slices, strings, or raw pointers.
 
 The proposal is based on facts, not on names.  A reference claims that the pointer is valid for one element, that it
-does not outlive the call, and, if mutable, that nothing else accesses its target.  Uncertain cases are `raw`.
+does not outlive the call, and, if mutable, that nothing else accesses its target.  Uncertain cases are `raw`; so are
+pointers to structures that C allocates with another size than that of their type.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Literal, NamedTuple
 
-from jarvis_workers.source.clang.c_types import CType, UnitDefinitions
+from jarvis_workers.source.clang.c_types import CType, Record, UnitDefinitions
 from jarvis_workers.source.pointers.aliasing import AliasAnalysis
 from jarvis_workers.source.pointers.pointer_facts import ParameterId, PointerAnalysis, PointerFacts
 from jarvis_workers.source.pointers.result_facts import returns_negative, returns_null
@@ -62,10 +63,27 @@ def propose_signatures(units: Sequence[UnitDefinitions]) -> dict[str, tuple[Para
     """
     analysis = PointerAnalysis(units)
     aliases = AliasAnalysis(units, analysis)
-    return {key: tuple(_choices(key, analysis, aliases)) for key in analysis.functions}
+    records = {key: one for unit in units for key, one in unit.records.items()}
+    unsized = {key for key, one in records.items() if _ends_with_array(one, records)}
+    return {key: tuple(_choices(key, analysis, aliases, unsized)) for key in analysis.functions}
 
 
-def _choices(key: str, analysis: PointerAnalysis, aliases: AliasAnalysis) -> Iterator[ParameterChoice]:
+def _ends_with_array(record: Record, records: Mapping[str, Record]) -> bool:
+    """Return whether a record ends with an array of at most one element, a flexible array or its older forms.
+
+    Such a record may be allocated without its end, or with more elements (C11 6.7.2.1, CERT C MEM33-C).
+    """
+    for field in record.fields if record.kind == "union" else record.fields[-1:]:
+        if field.type.kind == "incomplete_array" or (field.type.kind == "array" and field.type.length <= 1):
+            return True
+        if field.type.kind == "record" and (inner := records.get(field.type.key)) and _ends_with_array(inner, records):
+            return True
+    return False
+
+
+def _choices(
+    key: str, analysis: PointerAnalysis, aliases: AliasAnalysis, unsized: Set[str]
+) -> Iterator[ParameterChoice]:
     function = analysis.functions[key]
     for number, node in enumerate(function.parameters):
         type_, one = function.type_of(node), ParameterId(key, number)
@@ -74,6 +92,9 @@ def _choices(key: str, analysis: PointerAnalysis, aliases: AliasAnalysis) -> Ite
             yield ParameterChoice(ParameterMapping(node.name, "value"), ("value",), is_count)
             continue
         facts = analysis.facts[one]
+        if type_.target is not None and type_.target.key in unsized:
+            yield ParameterChoice(ParameterMapping(node.name, "raw"), ("raw",))
+            continue
         forms = tuple(_forms(type_, facts))
         kind, length = _plain_kind(type_, facts)
         if kind == "raw" or aliases.may_alias(one):

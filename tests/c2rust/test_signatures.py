@@ -32,6 +32,13 @@ FUNCTIONS = {
     "void f(int n, int *p) { if (n) *p = 1; }": "value option(mut_ref)",
     "int f(int *p) { return p[0]; }": "mut_ref",
     "int f(node *p, int n) { int s = 0; while (n--) s += p->value; return s; }": "option(mut_ref) value",
+    # Of structures that end with an array, C may allocate less or more than the size of the type.
+    "typedef struct tail { int n; int more[1]; } tail; int f(const tail *p) { return p->n; }": "raw",
+    "typedef struct tail { int n; int more[]; } tail; void f(tail *p) { p->n = 1; }": "raw",
+    "typedef struct tail { int n; struct { int k, more[0]; } end; } tail; int f(const tail *p) { return p->n; }": "raw",
+    "typedef struct tail { int n; union { int k, more[1]; } end; } tail; int f(const tail *p) { return p->n; }": "raw",
+    "typedef struct whole { int more[1]; int n; } whole; int f(const whole *p) { return p->n; }": "ref",
+    "typedef struct whole { int n; int more[2]; } whole; int f(const whole *p) { return p->n; }": "ref",
     # Elements.
     "int f(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }": "slice[1] value",
     "void f(int *p, unsigned n) { unsigned i; for (i = 0; i < n; ++i) p[i] = 0; }": "mut_slice[1] value",

@@ -557,7 +557,7 @@ unsafe fn rust_list(s: *mut state) -> *mut te_expr {
     left
 }
 
-fn rust_te_eval(n: Option<&te_expr>) -> f64 {
+unsafe fn rust_te_eval(n: *const te_expr) -> f64 {
     type F0 = extern "C" fn() -> f64;
     type F1 = extern "C" fn(f64) -> f64;
     type F2 = extern "C" fn(f64, f64) -> f64;
@@ -575,17 +575,20 @@ fn rust_te_eval(n: Option<&te_expr>) -> f64 {
     type C6 = extern "C" fn(*mut c_void, f64, f64, f64, f64, f64, f64) -> f64;
     type C7 = extern "C" fn(*mut c_void, f64, f64, f64, f64, f64, f64, f64) -> f64;
     use core::mem::transmute;
-    let Some(n) = n else {
+    if n.is_null() {
         return f64::NAN;
-    };
-    let kind = n.r#type & TYPE_MASK;
+    }
+    // SAFETY: what is not null is an expression, which nothing changes during the call.
+    let kind = unsafe { (*n).r#type } & TYPE_MASK;
+    // SAFETY: as above; all expressions have this member.
+    let held = unsafe { &(*n).anon_0 };
     if kind == TE_CONSTANT {
         // SAFETY: a constant has a value.
-        return unsafe { n.anon_0.value };
+        return unsafe { held.value };
     }
     if kind == TE_VARIABLE {
         // SAFETY: a variable has its address.
-        let bound = unsafe { n.anon_0.bound };
+        let bound = unsafe { held.bound };
         // SAFETY: the variables of an expression outlive it, and nothing changes them during the call.
         return unsafe { *bound };
     }
@@ -594,15 +597,15 @@ fn rust_te_eval(n: Option<&te_expr>) -> f64 {
     }
     let arity = kind & ARITY_MASK;
     // SAFETY: all other expressions have the address of a function.
-    let f = unsafe { n.anon_0.function };
-    // The block of an expression goes on after the type, with as many parameters as the arity.
-    let parameters = n.parameters.as_ptr();
+    let f = unsafe { held.function };
+    // SAFETY: only the place is computed: the block goes on after the type, with as many parameters as the arity.
+    let parameters = unsafe { &raw const (*n).parameters }.cast::<*mut c_void>();
     // SAFETY: `at` is below the arity; for a closure, the context stands after the parameters.
     let parameter = |at: i32| unsafe { *parameters.wrapping_add(at as usize) };
     let value = |at: i32| {
         let expression = parameter(at).cast::<te_expr>();
         // SAFETY: a parameter is null or an expression, which nothing changes during the call.
-        rust_te_eval(unsafe { expression.as_ref() })
+        unsafe { te_eval(expression) }
     };
     if kind < TE_CLOSURE0 {
         return match arity {
@@ -697,7 +700,7 @@ unsafe fn rust_optimize(n: *mut te_expr) {
     }
     if is_constant {
         // SAFETY: the reference ends with the call, which changes nothing.
-        let value = rust_te_eval(unsafe { n.as_ref() });
+        let value = unsafe { te_eval(n) };
         // SAFETY: the parameters belong to `n`, which is a constant without any from now on.
         unsafe { te_free_parameters(n) };
         // SAFETY: as at the start.
@@ -753,32 +756,36 @@ unsafe fn rust_te_interp(expression: *const i8, error: Option<&mut i32>) -> f64 
         return f64::NAN;
     }
     // SAFETY: it is an expression that is used only here.
-    let value = rust_te_eval(unsafe { compiled.as_ref() });
+    let value = unsafe { te_eval(compiled) };
     // SAFETY: it is used only here, and not after this.
     unsafe { te_free(compiled) };
     value
 }
 
-fn rust_pn(n: &te_expr, depth: i32) {
+unsafe fn rust_pn(n: *const te_expr, depth: i32) {
     // SAFETY: the format takes an `int` and a string with its NUL.
     unsafe { printf(c"%*s".as_ptr(), depth, c"".as_ptr()) };
-    match n.r#type & TYPE_MASK {
+    // SAFETY: the caller passes an expression, which nothing changes during the call.
+    let r#type = unsafe { (*n).r#type };
+    // SAFETY: as above; all expressions have this member.
+    let held = unsafe { &(*n).anon_0 };
+    match r#type & TYPE_MASK {
         TE_CONSTANT => {
             // SAFETY: a constant has a value.
-            let value = unsafe { n.anon_0.value };
+            let value = unsafe { held.value };
             // SAFETY: the format takes a `double`.
             unsafe { printf(c"%f\n".as_ptr(), value) };
         }
         TE_VARIABLE => {
             // SAFETY: a variable has its address.
-            let bound = unsafe { n.anon_0.bound };
+            let bound = unsafe { held.bound };
             // SAFETY: the format takes a pointer.
             unsafe { printf(c"bound %p\n".as_ptr(), bound) };
         }
         TE_FUNCTION0..=TE_CLOSURE7 => {
-            let arity = n.r#type & ARITY_MASK;
-            // The block of an expression goes on after the type, with as many parameters as the arity.
-            let parameters = n.parameters.as_ptr().cast::<*const te_expr>();
+            let arity = r#type & ARITY_MASK;
+            // SAFETY: only the place is computed: the block goes on after the type, with as many parameters as the arity.
+            let parameters = unsafe { &raw const (*n).parameters }.cast::<*const te_expr>();
             // SAFETY: `at` is below the arity.
             let parameter = |at: i32| unsafe { *parameters.wrapping_add(at as usize) };
             // SAFETY: the format takes an `int`.
@@ -791,15 +798,16 @@ fn rust_pn(n: &te_expr, depth: i32) {
             unsafe { printf(c"\n".as_ptr()) };
             for at in 0..arity {
                 // SAFETY: the parameters of a complete expression are expressions, which nothing changes during the call.
-                rust_pn(unsafe { &*parameter(at) }, depth.wrapping_add(1));
+                unsafe { pn(parameter(at), depth.wrapping_add(1)) };
             }
         }
         _ => {}
     }
 }
 
-fn rust_te_print(n: &te_expr) {
-    rust_pn(n, 0);
+unsafe fn rust_te_print(n: *const te_expr) {
+    // SAFETY: the caller passes an expression.
+    unsafe { pn(n, 0) };
 }
 
 fn rust_sum0() -> f64 {
@@ -929,7 +937,7 @@ fn rust_test_nans() {
         lok(!compiled.is_null(), 236);
         lequal(error, 0, 237);
         // SAFETY: it is null, or an expression that is used only here.
-        let value = rust_te_eval(unsafe { compiled.as_ref() });
+        let value = unsafe { te_eval(compiled) };
         lok(value.is_nan(), 239);
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
@@ -961,7 +969,7 @@ fn rust_test_infs() {
         lok(!compiled.is_null(), 270);
         lequal(error, 0, 271);
         // SAFETY: it is null, or an expression that is used only here.
-        let value = rust_te_eval(unsafe { compiled.as_ref() });
+        let value = unsafe { te_eval(compiled) };
         lok(value == value + 1.0, 273);
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
@@ -991,7 +999,7 @@ fn rust_test_variables() {
         compiled
     });
     // SAFETY: it is null, or an expression that is used only here, whose variables are alive.
-    let value = |at: usize| rust_te_eval(unsafe { expressions[at].as_ref() });
+    let value = |at: usize| unsafe { te_eval(expressions[at]) };
 
     y.set(2.0);
     while y.get() < 3.0 {
@@ -1034,7 +1042,7 @@ fn rust_test_functions() {
         // SAFETY: the string ends with NUL, the table has two entries, and its variables outlive the expression.
         let compiled = unsafe { te_compile(expression.as_ptr(), lookup.as_ptr(), 2, &mut error) };
         // SAFETY: it is null, or an expression that is used only here.
-        lfequal(rust_te_eval(unsafe { compiled.as_ref() }), expected, line);
+        lfequal(unsafe { te_eval(compiled) }, expected, line);
         lok(error == 0, line);
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
@@ -1119,7 +1127,7 @@ fn rust_test_dynamic() {
         let compiled = unsafe { te_compile(expression.as_ptr(), lookup.as_ptr(), count, &mut error) };
         lok(!compiled.is_null(), 467);
         // SAFETY: it is null, or an expression that is used only here.
-        lfequal(rust_te_eval(unsafe { compiled.as_ref() }), answer, 468);
+        lfequal(unsafe { te_eval(compiled) }, answer, 468);
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
     }
@@ -1150,7 +1158,7 @@ fn rust_test_closure() {
         for (value, line) in [(0.0, 520), (10.0, 523)] {
             extra.set(value);
             // SAFETY: it is null, or an expression that is used only here.
-            lfequal(rust_te_eval(unsafe { compiled.as_ref() }), answer + value, line);
+            lfequal(unsafe { te_eval(compiled) }, answer + value, line);
         }
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
@@ -1160,7 +1168,7 @@ fn rust_test_closure() {
     for (expression, answer) in cases {
         let compiled = compile(expression, 542);
         // SAFETY: it is null, or an expression that is used only here.
-        lfequal(rust_te_eval(unsafe { compiled.as_ref() }), answer, 543);
+        lfequal(unsafe { te_eval(compiled) }, answer, 543);
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
     }
@@ -1178,7 +1186,7 @@ fn rust_test_optimize() {
         // SAFETY: an expression without variables is compiled to a constant, which has a value.
         lfequal(unsafe { root.value }, answer, 568);
         // SAFETY: it is null, or an expression that is used only here.
-        lfequal(rust_te_eval(unsafe { compiled.as_ref() }), answer, 569);
+        lfequal(unsafe { te_eval(compiled) }, answer, 569);
         // SAFETY: the expression is used only here, and not after this; null is ignored.
         unsafe { te_free(compiled) };
     }
