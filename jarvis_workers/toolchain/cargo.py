@@ -19,6 +19,9 @@ OLDEST = (1, 77)
 ADVICE = "install Rust 1.77 or newer: https://rustup.rs, or apt install rustc-web cargo-web on Debian 12"
 MOST_MESSAGES = 10_000
 MESSAGE_LENGTH = 2_000
+# The text of a last warning if there are more messages. The pattern is the notice of `bounded_output.Output`.
+CUT = "further messages are not read"
+NOTICE = re.compile(rb"^\[\.\.\. \d+ bytes cut \.\.\.\]$", re.MULTILINE)
 MOST_ADVICE = 8
 SECONDS = 60
 PROGRAM = re.compile(r"`/[^`]*/([^`/]+)`")
@@ -83,8 +86,12 @@ def _ask(program: str, *words: str) -> str:
 
 
 def read_messages(output: bytes) -> Iterator[CargoMessage]:
-    """Yield the errors and warnings in the output of `cargo --message-format=json`; the last line may be cut."""
-    for line in output.splitlines()[:MOST_MESSAGES]:
+    """Yield the errors and warnings in the output of `cargo --message-format=json`; the last line may be cut.
+
+    If messages are missing, a last warning has the text CUT.
+    """
+    lines = output.splitlines()
+    for line in lines[:MOST_MESSAGES]:
         try:
             message = json.loads(line)["message"]
             level, text, code = message["level"], message["message"], (message["code"] or {}).get("code", "")
@@ -100,6 +107,8 @@ def read_messages(output: bytes) -> Iterator[CargoMessage]:
             file, row, column = places[0] if places else ("", 0, 0)
             label = labels[0] if labels else ""
             yield CargoMessage(level, code, text[:MESSAGE_LENGTH], file, row, column, label, advice)
+    if len(lines) > MOST_MESSAGES or NOTICE.search(output):
+        yield CargoMessage("warning", "", CUT)
 
 
 def error_line(output: bytes) -> str:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from jarvis_workers.toolchain.cargo import CargoMessage, read_messages
+from jarvis_workers.toolchain.bounded_output import Output
+from jarvis_workers.toolchain.cargo import CUT, MOST_MESSAGES, CargoMessage, read_messages
 
 
 def test_messages_name_line_and_column() -> None:
@@ -45,3 +46,14 @@ def test_what_the_linker_says_is_part_of_the_message(line: str) -> None:
     (message,) = read_messages(output.encode())
     assert message.text.startswith("linking with `cc` failed: ")
     assert message.text.endswith(line.split(": ", 1)[-1].removeprefix("a.o: ").removeprefix("error: "))
+
+
+def test_missing_messages_are_a_last_warning() -> None:
+    line = b'{"reason": "build-finished"}\n'
+    output = Output(10)
+    output.add(line * 2)
+
+    cut = [CargoMessage("warning", "", CUT)]
+    assert list(read_messages(line * MOST_MESSAGES)) == []
+    assert list(read_messages(line * (MOST_MESSAGES + 1))) == cut
+    assert list(read_messages(output.text())) == cut

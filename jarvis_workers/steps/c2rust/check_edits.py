@@ -22,7 +22,7 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.check_bodies import run_gates
 from jarvis_workers.steps.c2rust.final_crate import CrateSources, first_error
 from jarvis_workers.steps.c2rust.merge_bodies import BESIDE, MergeWork, function_types
-from jarvis_workers.steps.c2rust.rustc_checks import CLIPPY, check_bodies, clippy_warnings
+from jarvis_workers.steps.c2rust.rustc_checks import check_bodies, run_clippy
 from jarvis_workers.steps.c2rust.skeleton import Skeleton, checked_bench, project_bench, with_all_declared
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.toolchain.cargo import CargoMessage
@@ -112,16 +112,22 @@ def _cargo_gates(bench: ProjectBench, crate: EditedCrate) -> Iterator[GateOutcom
     bench.write_crate(crate.now)
     passed, messages, seconds = bench.cargo("build")
     yield GateOutcome("cargo build", passed, "" if passed else first_error(messages), seconds)
-    new = clippy_warnings(bench) if passed else []
-    if new is None:
-        yield GateOutcome("clippy", passed=True, detail=f"not run: {CLIPPY} is not installed")
-    elif passed:
+    if passed:
+        yield _clippy_gate(bench, crate)
+
+
+def _clippy_gate(bench: ProjectBench, crate: EditedCrate) -> GateOutcome:
+    """Compare the warnings of clippy about the crate of a bench with those before the edits."""
+    new = run_clippy(bench)
+    if not new.problem:
         bench.write_crate(crate.before)
-        old = Counter((one.file, one.code) for one in clippy_warnings(bench) or ())
-        found = []
-        for one in new:
-            old[one.file, one.code] -= 1
-            if old[one.file, one.code] < 0:
-                found.append(one)
-        detail = f"{len(found)} new warnings, such as {found[0].file}:{found[0].line}: {found[0].text}" if found else ""
-        yield GateOutcome("clippy", not found, detail)
+    before = new if new.problem else run_clippy(bench)
+    if before.problem:
+        return GateOutcome("clippy", passed=True, detail=f"not run: {before.problem}")
+    old, found = Counter((one.file, one.code) for one in before.warnings), []
+    for one in new.warnings:
+        old[one.file, one.code] -= 1
+        if old[one.file, one.code] < 0:
+            found.append(one)
+    detail = f"{len(found)} new warnings, such as {found[0].file}:{found[0].line}: {found[0].text}" if found else ""
+    return GateOutcome("clippy", not found, detail)

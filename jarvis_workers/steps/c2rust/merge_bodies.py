@@ -38,7 +38,7 @@ from jarvis_workers.steps.c2rust.library_plans import STEP as PRUNE
 from jarvis_workers.steps.c2rust.library_plans import RunLibraries, libraries_in
 from jarvis_workers.steps.c2rust.link_symbols import SYMBOLS_STAGE
 from jarvis_workers.steps.c2rust.make_skeleton import QUEUE
-from jarvis_workers.steps.c2rust.rustc_checks import clippy_warnings
+from jarvis_workers.steps.c2rust.rustc_checks import run_clippy
 from jarvis_workers.steps.c2rust.skeleton import SKELETON, Skeleton, decode_skeleton, project_bench
 from jarvis_workers.steps.c2rust.suite_runs import BenchSuites
 from jarvis_workers.steps.c2rust.translated_bodies import (
@@ -181,12 +181,12 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
 
 
 def _clippy(bench: ProjectBench, final: FinalCrate) -> int | None:
-    """Return the number of warnings of clippy about the crate, None if it is not installed or the crate fails."""
+    """Return the number of warnings of clippy about the crate, None if they were not measured."""
     if not final.gates[0].passed:
         return None
     bench.write_crate(final.delivery.files)
-    warnings = clippy_warnings(bench)
-    return None if warnings is None else len(warnings)
+    found = run_clippy(bench)
+    return None if found.problem else len(found.warnings)
 
 
 def _missing_crates(libraries: RunLibraries, project: Project) -> Iterator[str]:

@@ -8,11 +8,13 @@ from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.crate import CrateItem, bench_crate, function_of
 from jarvis_workers.c2rust.translation import TranslatedProject
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
+from jarvis_workers.toolchain.cargo import CUT, CargoMessage, find_rust
 
 # A broken body can hide the errors of others: rustc stops after a phase with errors.
 MOST_CHECKS = 12
 CLIPPY = "cargo-clippy"
+# Lints that are errors, by default or in a crate, do not fail: another failure means that not all of it was read.
+CAP = "--cap-lints", "warn"
 
 
 class Checks(NamedTuple):
@@ -51,8 +53,20 @@ def check_bodies(bench: ProjectBench, types: str, declarations: Sequence[str], b
     raise StepFailed(f"the crate does not compile after {MOST_CHECKS} attempts")
 
 
-def clippy_warnings(bench: ProjectBench) -> list[CargoMessage] | None:
-    """Return the warnings of clippy about the crate of a bench; None if it is not installed."""
+class ClippyRun(NamedTuple):
+    """The warnings of clippy about a crate; if it was not measured, `problem` is the reason."""
+
+    warnings: tuple[CargoMessage, ...] = ()
+    problem: str = ""
+
+
+def run_clippy(bench: ProjectBench) -> ClippyRun:
+    """Return the warnings of clippy about the crate of a bench."""
     if not (find_rust().root / "bin" / CLIPPY).is_file():
-        return None
-    return [one for one in bench.cargo("clippy")[1] if one.code.startswith("clippy::")]
+        return ClippyRun(problem=f"{CLIPPY} is not installed")
+    passed, messages, _ = bench.cargo("clippy", rustc=CAP)
+    if not passed:
+        return ClippyRun(problem=f"failed: {next((one.text for one in messages if one.level == 'error'), CLIPPY)}")
+    if any(one.text == CUT for one in messages):
+        return ClippyRun(problem="failed: too many messages")
+    return ClippyRun(tuple(one for one in messages if one.code.startswith("clippy::")))

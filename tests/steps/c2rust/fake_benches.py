@@ -1,7 +1,7 @@
 """Benches on which nothing is built or run: what compilers and tests would do follows from words in the code.
 
 A function whose code contains BREAKS does not compile, the tests fail while one that contains WRONG runs in Rust, and
-clippy warns about WARNS.
+clippy warns about WARNS, and is stopped by STOPS.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from jarvis_workers.toolchain.cargo import CargoMessage
 from jarvis_workers.toolchain.gcov import LineCoverage
 
 VARIABLE = "JARVIS_C2RUST_"
-BREAKS, WRONG, WARNS = "BREAKS", "WRONG", "WARNS"
+BREAKS, WRONG, WARNS, STOPS = "BREAKS", "WRONG", "WARNS", "STOPS"
 # The tests and programs of the project exit like this.
 FAILURE, TRAPPED = "exit code 1", "killed by signal 5"
 
@@ -41,9 +41,13 @@ class FakeBench:
     def write_crate(self, contents: Mapping[str, str | bytes]) -> None:
         self.crate = {name: one if isinstance(one, str) else one.decode() for name, one in contents.items()}
 
-    def cargo(self, *words: str, flags: str = "") -> tuple[bool, tuple[CargoMessage, ...], float]:
+    def cargo(
+        self, *words: str, flags: str = "", rustc: Sequence[str] = ()
+    ) -> tuple[bool, tuple[CargoMessage, ...], float]:
         self.commands.append(" ".join(("cargo", *words)))
         if words == ("clippy",):
+            if any(STOPS in text for text in self.crate.values()):
+                return False, (CargoMessage("error", "", "cargo: stopped at its limit of CPU time"),), 0.1
             found = [file for file, text in self.crate.items() if WARNS in text]
             return True, tuple(CargoMessage("warning", "clippy::style", "shorter", file, 5, 1) for file in found), 0.1
         broken = [file for file, text in self.crate.items() if file.endswith(".rs") and BREAKS in text]

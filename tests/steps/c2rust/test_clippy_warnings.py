@@ -1,29 +1,53 @@
 """The warnings of clippy about a crate, with a scripted bench."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
-from jarvis_workers.steps.c2rust.rustc_checks import CLIPPY, clippy_warnings
-from jarvis_workers.toolchain.cargo import CargoMessage, find_rust
-from tests.servers import require
+import pytest
 
-MESSAGES = (
-    CargoMessage("warning", "clippy::needless_return", "unneeded return"),
-    CargoMessage("warning", "unused_mut", "a warning of rustc"),
-    CargoMessage("warning", "", "2 warnings emitted"),
-)
+from jarvis_workers.steps.c2rust import rustc_checks
+from jarvis_workers.steps.c2rust.rustc_checks import CLIPPY, ClippyRun, run_clippy
+from jarvis_workers.toolchain.cargo import CUT, CargoMessage
+
+LINT = CargoMessage("warning", "clippy::needless_return", "unneeded return")
+OTHERS = CargoMessage("warning", "unused_mut", "of rustc"), CargoMessage("warning", "", "2 warnings emitted")
+STOPPED = CargoMessage("error", "", "cargo: stopped at its limit of CPU time")
 
 
 class ScriptedBench:
     """A bench whose cargo has these messages."""
 
-    def cargo(self, *words: str) -> tuple[bool, tuple[CargoMessage, ...], float]:
-        assert words == ("clippy",)
-        return True, MESSAGES, 1.0
+    def __init__(self, *messages: CargoMessage, passed: bool = True) -> None:
+        self._outcome = passed, messages, 1.0
+
+    def cargo(self, *words: str, rustc: Sequence[str]) -> tuple[bool, tuple[CargoMessage, ...], float]:
+        assert words == ("clippy",) and rustc == ("--cap-lints", "warn")
+        return self._outcome
 
 
-def test_only_warnings_of_clippy_count_if_it_is_installed() -> None:
-    require("cargo")
-    found = clippy_warnings(ScriptedBench())  # type: ignore[arg-type]
-    is_installed = (Path(find_rust().root) / "bin" / CLIPPY).is_file()
+@pytest.fixture
+def toolchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / CLIPPY).touch()
+    monkeypatch.setattr(rustc_checks, "find_rust", lambda: SimpleNamespace(root=tmp_path))
+    return tmp_path
 
-    assert found == ([MESSAGES[0]] if is_installed else None)
+
+@pytest.mark.parametrize(
+    ("bench", "found"),
+    [
+        (ScriptedBench(LINT, *OTHERS), ClippyRun((LINT,))),
+        (ScriptedBench(*OTHERS), ClippyRun()),
+        (ScriptedBench(STOPPED, passed=False), ClippyRun(problem=f"failed: {STOPPED.text}")),
+        (ScriptedBench(LINT, STOPPED, passed=False), ClippyRun(problem=f"failed: {STOPPED.text}")),
+        (ScriptedBench(LINT, CargoMessage("warning", "", CUT)), ClippyRun(problem="failed: too many messages")),
+    ],
+)
+def test_warnings_count_only_if_clippy_succeeds(toolchain: Path, bench: ScriptedBench, found: ClippyRun) -> None:
+    assert run_clippy(bench) == found  # type: ignore[arg-type]
+
+
+def test_clippy_that_is_not_installed_is_named(toolchain: Path) -> None:
+    (toolchain / "bin" / CLIPPY).unlink()
+    assert run_clippy(ScriptedBench()) == ClippyRun(problem="cargo-clippy is not installed")  # type: ignore[arg-type]

@@ -157,6 +157,11 @@ def test_new_warnings_of_clippy_are_a_failed_gate(ended: ConversionRun) -> None:
     assert clippy.detail == "1 new warnings, such as src/a.rs:5: shorter"
 
 
+def test_a_stopped_clippy_is_not_a_clean_crate(ended: ConversionRun) -> None:
+    _, (_, clippy) = edit(ended, (ADDITION, "{ let STOPS = 1; a.wrapping_add(STOPS) }"))
+    assert clippy.detail == "not run: failed: cargo: stopped at its limit of CPU time"
+
+
 def test_functions_whose_union_fails_are_found(ended: ConversionRun, bench: FakeBench) -> None:
     bench.crate = {"src/f_fine.rs": "", "src/f_wrong.rs": "WRONG"}
     suites = BenchSuites(bench, ["make check"])  # type: ignore[arg-type]
