@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from jarvis_workers.c2rust.conversion import FunctionResult
 from jarvis_workers.c2rust.function_uses import UseGraph
-from jarvis_workers.c2rust.library_replacement import LibraryChoice
+from jarvis_workers.c2rust.library_replacement import STANDARD, LibraryChoice, canonical
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import listing
 from jarvis_workers.source.rust.rust_items import masked
@@ -37,6 +37,16 @@ class LibraryPlan(BaseModel):
         replaced = {key: one for key, one in self.replaced.items() if key not in keys}
         pruned = {key: roots for key, roots in self.pruned.items() if not set(roots).intersection(keys)}
         return self.model_copy(update={"replaced": replaced, "pruned": pruned})
+
+    def allowed(self, crates: Iterable[str]) -> tuple["LibraryPlan", list[str]]:
+        """Return the plan without replacements by other crates than these and std, and the names of the others."""
+        names = {canonical(name) for name in (*STANDARD, *crates)}
+
+        def others(choice: LibraryChoice) -> list[str]:
+            return [name for name in choice.libraries if canonical(name) not in names]
+
+        wrong = {key: some for key, one in self.replaced.items() if (some := others(one))}
+        return self.without(wrong), sorted({name for some in wrong.values() for name in some})
 
 
 def library_plan(

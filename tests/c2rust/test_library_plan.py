@@ -56,6 +56,13 @@ def test_the_files_of_a_project_state_the_plan_of_its_run() -> None:
     assert of_files.replaced["sort"].libraries == ("box",)
 
 
+def test_replacements_by_other_than_the_allowed_crates_are_left_out() -> None:
+    libraries = {"sort": ("std", "Box_A"), "pack": ("box-a", "evil"), "less": ("evil",)}
+    plan = LibraryPlan(replaced={name: LibraryChoice(libraries=some) for name, some in libraries.items()})
+    found, others = plan.allowed(["box-a"])
+    assert (list(found.replaced), others) == (["sort"], ["evil"])
+
+
 def test_what_a_function_needs_is_not_pruned_if_it_is_not_replaced() -> None:
     plan = plan_for({**USES, "main": ""}, "sort pack", "swap less table main").without(["pack"])
     assert (set(plan.replaced), dict(plan.pruned)) == ({"sort"}, {"swap": ("sort",)})

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jarvis_workers.c2rust.function_uses import function_uses
-from jarvis_workers.c2rust.library_plan import LibraryPlan, plan_of_files
+from jarvis_workers.c2rust.library_plan import NAMES_SHOWN, LibraryPlan, plan_of_files
 from jarvis_workers.c2rust.optimization import PASSES
 from jarvis_workers.c2rust.plan_files import PlanFiles, read_crate_plan, read_signature_lines
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import listing, plain
 from jarvis_workers.sandbox.sandbox import best_tier, refusal
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
@@ -64,6 +65,7 @@ OPTIMIZING = ("optimize", *IMPROVING)
 NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
 SIGNATURES_WITHOUT_MODEL = "for signatures without a model: jarvis c2rust skeleton"
+NOT_ALLOWED = f"{SYMBOLS}: what these crates replace is translated, since they are not in c2rust.allowed_crates: {{}}"
 
 
 OPTIONS: "Mapping[str, type[FastOptions]]" = {
@@ -178,9 +180,11 @@ def fast_request(
     labels: "Mapping[str, str] | None" = None,
 ) -> RunRequest[FastInput]:
     """Return the request for a run that converts a project according to its compile plan. Raises UsageError."""
-    options = _options(settings, plan, choice)
     archive = pack_project(source.path, settings.c2rust.build_disk_mb)
-    libraries = libraries_of(source.path) if choice.kind in (PREPARE, TRANSPILE) else b""
+    libraries, warnings = (
+        _allowed_libraries(settings, source.path) if choice.kind in (PREPARE, TRANSPILE) else (b"", ())
+    )
+    options = _options(settings, replace(plan, warnings=(*plan.warnings, *warnings)), choice)
     planned = plan_of(source.path) if choice.kind == TRANSPILE else b""
     crates = pack_crates(settings, source.path, usable_crates(settings, choice, libraries))
     given = FastInput(options, encode_commands(plan.commands), archive, libraries, planned, crates)
@@ -192,6 +196,16 @@ def fast_request(
     elif isinstance(options, PrepareOptions):
         request = replace(request, budget=budget_of(settings, options.model_group))
     return request
+
+
+def _allowed_libraries(settings: "Settings", root: Path) -> tuple[bytes, tuple[str, ...]]:
+    """Return the LibraryPlan of a project, whose files may name any crate, for the allowed crates, and warnings."""
+    content = libraries_of(root)
+    if not content:
+        return b"", ()
+    plan, others = LibraryPlan.model_validate_json(content).allowed(allowed_crates(settings))
+    warnings = (NOT_ALLOWED.format(plain(listing(others, NAMES_SHOWN))),) if others else ()
+    return plan.model_dump_json().encode(), warnings
 
 
 def usable_crates(settings: "Settings", choice: FastChoice, libraries: bytes) -> "Collection[str]":
