@@ -110,7 +110,7 @@ class Conversion:
 
     `wanted` is the weakest proof that is accepted, `accepted` the state of functions with it. `crate` has the checks of
     the user's crate, `remainder` the C files that it still compiles.  `clippy` is the number of warnings of
-    cargo-clippy in the crate, None if it was not measured, `findings` are those of the rules of `jarvis sec`.
+    cargo-clippy in the crate, `findings` are those of the rules of `jarvis sec`; each is None if not measured.
     """
 
     functions: tuple[FunctionResult, ...] = ()
@@ -123,7 +123,7 @@ class Conversion:
     accepted: FunctionState = "mechanical"
     metrics: CrateMetrics | None = None
     clippy: int | None = None
-    findings: tuple[CategoryCounts, ...] = ()
+    findings: tuple[CategoryCounts, ...] | None = None
 
 
 _ADAPTER = TypeAdapter(Conversion)

@@ -66,6 +66,15 @@ def test_a_page_has_the_sum_of_all_categories() -> None:
     assert list(page_lines(Conversion())) == []
 
 
+def test_a_crate_without_findings_says_so() -> None:
+    clean, line = Conversion(findings=()), "findings of jarvis sec: none"
+
+    assert list(crate_lines(clean)) == list(page_lines(clean)) == [line]
+    assert f"- {line}\n" in "".join(conversion_markdown(clean, RUN))
+    assert "findings of jarvis sec: none" not in "".join(conversion_markdown(CONVERSION, RUN))
+    assert list(crate_lines(Conversion())) == []
+
+
 def test_answers_failures_models_and_costs_are_listed() -> None:
     assert list(measure_lines(CONVERSION, RUN))[3:] == [
         "warnings of clippy: 30, 15.0 per 1,000 lines",

@@ -146,8 +146,9 @@ def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say
             yield f"\n{_cell(gate.gate)}: {_cell(gate.detail)}\n"
     yield from _function_table(conversion, say)
     yield from _finding_table(conversion, say)
+    measured = replace(conversion, findings=None) if conversion.findings else conversion
     lists = (
-        (say("Measurements"), tuple(measure_lines(replace(conversion, findings=()), run, say))),
+        (say("Measurements"), tuple(measure_lines(measured, run, say))),
         (say("Replaced by libraries"), tuple(replacement_lines(conversion))),
         (say("Objections of the reviewer"), tuple(review_lines(conversion))),
         (say("Warnings"), conversion.warnings),
@@ -175,7 +176,7 @@ def _finding_table(conversion: Conversion, say: Say) -> Iterator[str]:
         titles = (say("category"), say("C sources"), say("Rust"), say("C in the crate"))
         yield f"\n## {say('Findings of jarvis sec (high, medium, low)')}\n\n"
         yield f"| {' | '.join(titles)} |\n|---|---|---|---|\n"
-    for category, *sides in conversion.findings:
+    for category, *sides in conversion.findings or ():
         yield f"| {category} | {' | '.join(map(_severities, sides))} |\n"
 
 

@@ -21,12 +21,14 @@ def page_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
         sides = zip(*(one[1:] for one in conversion.findings), strict=True)
         sums = (SeverityCounts(*map(sum, zip(*side, strict=True))) for side in sides)
         yield _finding_line(CategoryCounts(say("all categories"), *sums), say)
+    yield from _no_findings(conversion, say)
 
 
 def crate_lines(conversion: Conversion, say: Say = english) -> Iterator[str]:
     """Yield lines about unsafe code in the crate, and findings of the rules of `jarvis sec` in C and in the crate."""
     yield from _unsafe(conversion, say)
-    yield from (_finding_line(one, say) for one in conversion.findings)
+    yield from (_finding_line(one, say) for one in conversion.findings or ())
+    yield from _no_findings(conversion, say)
 
 
 def _unsafe(conversion: Conversion, say: Say) -> Iterator[str]:
@@ -37,6 +39,11 @@ def _unsafe(conversion: Conversion, say: Say) -> Iterator[str]:
             "{raw_pointers} raw pointer types, {dereferences} dereferences, {unsafe_calls} unsafe calls, {casts} casts",
             **numbers,
         )
+
+
+def _no_findings(conversion: Conversion, say: Say) -> Iterator[str]:
+    if conversion.findings == ():
+        yield say("findings of jarvis sec: none")
 
 
 def _finding_line(counts: CategoryCounts, say: Say) -> str:

@@ -103,7 +103,9 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
     sources = {one.file for one in conversion.functions}
     found = rule_findings(blobs, work.run.snapshot_id, sources, files_of(crate))
     warnings = (*conversion.warnings, *found.problems)
-    conversion = replace(conversion, findings=found.counts, warnings=warnings)
+    # Without findings, "none" is only true if everything was scanned.
+    counts = found.counts if found.counts or not found.problems else None
+    conversion = replace(conversion, findings=counts, warnings=warnings)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
     planned = ((PLANNED, encode_conversion(_planned(conversion, skeleton))),) if skeleton.targets else ()
