@@ -36,10 +36,12 @@ def diff_conversions(before: "Run", after: "Run", *, form: str, file: Path | Non
 def _judged(sides: ConversionSides, state: str) -> int:
     """Return the exit code, and print the reason if it is not 0."""
     worse, failures = sides.difference.having("worse"), sides.difference.failures
-    code = exits.of_run(findings=bool(worse or failures), incomplete=state != "done")
+    unread = sides.difference.not_checked
+    code = exits.of_run(findings=bool(worse or failures), incomplete=state != "done" or bool(unread))
     if code == exits.FINDINGS:
         first = plain(failures[0] if failures else f"{worse[0].after.file}:{worse[0].after.line} {worse[0].after.name}")
         write_line(f"exit {code}: {counted(len(worse), 'function')} worse (--fail-on {WORSE}); first: {first}")
     elif code:
-        write_line(f"exit {code}: the later run is {plain(state)}: functions may not be checked")
+        reason = f"{counted(len(unread), 'function')} not checked" if unread else "functions may not be checked"
+        write_line(f"exit {code}: the later run is {plain(state)}: {reason}")
     return code

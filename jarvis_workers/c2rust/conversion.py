@@ -1,7 +1,7 @@
 """The result of a conversion: the state, proof and gates of each function."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -144,20 +144,37 @@ def is_unproven(function: FunctionResult) -> bool:
     return function.cause in ("not_checked", "different")
 
 
+class FailedCheck(NamedTuple):
+    """A gate of the crate with its command, or a test command, that fails; "" for none. The line may have times."""
+
+    gate: str
+    command: str
+    line: str
+
+
 def failures(conversion: Conversion, say: Callable[..., str] = str.format) -> list[str]:
     """Return the most important failures, one line each: a crate that does not build, and failing tests.
 
     `say` translates a text and fills in its placeholders.
     """
-    failed = [(gate.gate, gate.detail) for gate in conversion.crate if not gate.passed]
-    lines = [
-        say("the crate DOES NOT BUILD: {detail}", detail=text)
-        if gate == BUILD
-        else say("{gate} FAILS: {detail}", gate=gate, detail=text)
-        for gate, text in failed
-    ]
-    suites = (suite.command for suite in conversion.suites if not suite.passed)
-    return lines + [say("{command}: FAILS with Rust", command=command) for command in suites]
+    return [one.line for one in failed_checks(conversion, say)]
+
+
+def failed_checks(conversion: Conversion, say: Callable[..., str] = str.format) -> Iterator[FailedCheck]:
+    """Yield the failures."""
+    commands = sorted((suite.command for suite in conversion.suites), key=len, reverse=True)
+    for gate in conversion.crate:
+        if not gate.passed:
+            command = next((one for one in commands if gate.detail.startswith(f"{one}: ")), "")
+            line = (
+                say("the crate DOES NOT BUILD: {detail}", detail=gate.detail)
+                if gate.gate == BUILD
+                else say("{gate} FAILS: {detail}", gate=gate.gate, detail=gate.detail)
+            )
+            yield FailedCheck(gate.gate, command, line)
+    for suite in conversion.suites:
+        if not suite.passed:
+            yield FailedCheck("", suite.command, say("{command}: FAILS with Rust", command=suite.command))
 
 
 def proof_of(gates: Sequence[GateOutcome]) -> Proof:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, SuiteResult
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
 from jarvis_workers.c2rust.conversion_difference import FunctionChange, compare_conversions
 
 
@@ -25,9 +25,10 @@ def function(status: str, proof: str, line: int = 1, name: str = "f") -> Functio
         (("mechanical", "compared"), ("translated", "reached"), "worse"),
         (("translated", "reached"), ("mechanical", "compared"), "worse"),
         (("mechanical", "reached"), ("different", "built"), "worse"),
-        (("pruned", "none"), ("replaced", "compared"), "worse"),
+        (("pruned", "none"), ("mechanical", "compared"), "worse"),
         (("not_checked", "built"), ("different", "built"), "changed"),
         (("translated", "compared"), ("replaced", "compared"), "changed"),
+        (("pruned", "none"), ("translated", "reached"), "changed"),
     ],
 )
 def test_a_function_is_worse_if_its_state_or_proof_fell(
@@ -50,3 +51,22 @@ def test_only_failures_that_are_new_are_listed() -> None:
     after = replace(before, suites=(SuiteResult("make test"), SuiteResult("make check")))
 
     assert compare_conversions(before, after).failures == ("make check: FAILS with Rust",)
+
+
+def test_functions_of_units_that_were_not_read_are_not_removed() -> None:
+    files = ("a.c", "b.c", "c.h")
+    before = Conversion(tuple(replace(function("mechanical", "reached", name=one), file=one) for one in files))
+    unread = compare_conversions(before, Conversion(not_checked=(("a.c", "'x.h' file not found"),)))
+
+    assert ([one.name for one in unread.removed], [one.name for one in unread.not_checked]) == (["b.c"], ["a.c", "c.h"])
+    assert [one.name for one in compare_conversions(before, Conversion()).removed] == list(files)
+
+
+def test_the_same_failure_with_other_times_is_not_new() -> None:
+    suite = SuiteResult("make test", passed=True)
+    before, after, other = (
+        Conversion(suites=(suite,), crate=(GateOutcome("cargo test", passed=False, detail=text),))
+        for text in ("make test: failed in 3 s", "make test: failed in 4 s", "make check: failed in 3 s")
+    )
+    assert compare_conversions(before, after).failures == ()
+    assert compare_conversions(before, other).failures == ("cargo test FAILS: make check: failed in 3 s",)

@@ -24,7 +24,7 @@ TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8"))["texts"] 
 MODULES = [HERE / name for name in ("conversion_text.py", "measures.py", "difference_formats.py")]
 MODULES += [Path(conversion.__file__), Path(conversion_diff.__file__)]
 NAMED = {*ACCEPTED.values(), *CAUSES.values(), *difference_formats.VERDICTS.values(), *SeverityCounts._fields}
-NAMED |= {difference_formats.NEW, difference_formats.REMOVED}
+NAMED |= {difference_formats.NEW, difference_formats.REMOVED, difference_formats.UNREAD}
 ENGLISH_LETTERS = re.compile(r"[A-Za-z]{4,}")
 # Names of tools and commands, states and proofs.
 NAMES = {"make", "test", "Rust", "clippy", "unsafe", "fast", "done", "none", "compared", *STATUSES}

@@ -42,7 +42,7 @@ def test_better_and_worse_functions_unsafe_lines_and_cost_are_shown(jarvis: Jarv
 
     assert text.startswith(
         f"{runs[0]} (c2rust.fast, done) -> {runs[1]} (c2rust.transpile, done)\n"
-        "Worse: 1; Better: 1; Still in C, for another reason: 0; New functions: 1; Removed functions: 1; Unchanged: 1\n"
+        "Worse: 1; Better: 1; Neither better nor worse: 0; New functions: 1; Removed functions: 1; Unchanged: 1\n"
         "unsafe lines: 1,200 -> 800\n"
         "cost of the model: 0.0000 -> 0.0000 dollars\n"
         "note: the runs are of different kinds: c2rust.fast, c2rust.transpile\n"
@@ -70,6 +70,17 @@ def test_a_worse_function_fails_on_request(jarvis: Jarvis, runs: tuple[str, str]
 
     assert done.code == 1
     assert done.line == f"jarvis: exit 1: 1 function worse (--fail-on worse); first: {first}"
+
+
+def test_units_that_were_not_read_are_exit_code_3(jarvis: Jarvis, runs: tuple[str, str]) -> None:
+    unread = Conversion(AFTER.functions[:1], not_checked=(("lib.c", "'a.h' file not found"),))
+    later = store_conversion(jarvis, jarvis.place / "lib", unread, kind=FAST, only=["up"])
+    done = jarvis("runs", "diff", runs[0], later, "--fail-on", "worse")
+
+    assert done.code == 3
+    assert done.line == "jarvis: exit 3: the later run is done: 3 functions not checked"
+    assert "Removed functions: 0; Unchanged: 0; NOT CHECKED in the later run: 3\n" in done.out
+    assert "note: the runs convert different functions (--only)\n" in done.out
 
 
 def test_nothing_worse_is_exit_code_0(jarvis: Jarvis, runs: tuple[str, str]) -> None:

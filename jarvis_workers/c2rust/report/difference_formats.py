@@ -4,15 +4,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, failures, state_counts
-from jarvis_workers.c2rust.conversion_difference import ConversionDifference, FunctionChange, Verdict
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, state_counts
+from jarvis_workers.c2rust.conversion_difference import ConversionDifference, FunctionChange, Verdict, new_failures
 from jarvis_workers.c2rust.report.wording import Say, english
 from jarvis_workers.escape import code, prose
 from jarvis_workers.paths import plain
 
 Part = Mapping[str, Any]
-VERDICTS: Mapping[Verdict, str] = {"worse": "Worse", "better": "Better", "changed": "Still in C, for another reason"}
-NEW, REMOVED = "New functions", "Removed functions"
+VERDICTS: Mapping[Verdict, str] = {"worse": "Worse", "better": "Better", "changed": "Neither better nor worse"}
+NEW, REMOVED, UNREAD = "New functions", "Removed functions", "NOT CHECKED in the later run"
 RUN_FIELDS = ("id", "kind", "state", "scanned_root", "created_at", "version", "cost")
 
 
@@ -56,6 +56,7 @@ def write_json(sides: ConversionSides, say: Say = english) -> Iterator[str]:
         **{verdict: [_changed(one) for one in found.having(verdict)] for verdict in VERDICTS},
         "new": [_fields(one) for one in found.new],
         "removed": [_fields(one) for one in found.removed],
+        "not_checked": [_fields(one) for one in found.not_checked],
     }
     yield json.dumps(document, indent=2) + "\n"
 
@@ -70,14 +71,14 @@ def _totals(sides: ConversionSides, say: Say) -> Iterator[str]:
     found = sides.difference
     numbers = [(say(title), len(found.having(verdict))) for verdict, title in VERDICTS.items()]
     numbers += [(say(NEW), len(found.new)), (say(REMOVED), len(found.removed)), (say("Unchanged"), found.unchanged)]
+    numbers += [(say(UNREAD), len(found.not_checked))] if found.not_checked else []
     yield "; ".join(f"{title}: {number:,}" for title, number in numbers)
     unsafe = [one.metrics.unsafe_lines if one.metrics else None for one in sides.conversions]
     before, after = (say("not measured") if one is None else f"{one:,}" for one in unsafe)
     yield say("unsafe lines: {before} -> {after}", before=before, after=after)
     before, after = (f"{run['cost']:.4f}" for run in sides.runs)
     yield say("cost of the model: {before} -> {after} dollars", before=before, after=after)
-    old, new = (failures(one, say) for one in sides.conversions)
-    yield from (line for line in new if line not in old)
+    yield from new_failures(*sides.conversions, say)
 
 
 def _sections(found: ConversionDifference, say: Say) -> Iterator[tuple[str, list[tuple[FunctionResult, str]]]]:
@@ -85,7 +86,7 @@ def _sections(found: ConversionDifference, say: Say) -> Iterator[tuple[str, list
     for verdict, title in VERDICTS.items():
         if changes := found.having(verdict):
             yield say(title), [(one.after, _change_text(one)) for one in changes]
-    for title, functions in ((NEW, found.new), (REMOVED, found.removed)):
+    for title, functions in ((NEW, found.new), (REMOVED, found.removed), (UNREAD, found.not_checked)):
         if functions:
             yield say(title), [(one, _state_text(one)) for one in functions]
 

@@ -31,6 +31,8 @@ def _notes(before: Run, after: Run, say: Say) -> Iterator[str]:
         yield say("the runs are of different projects: {before}, {after}", before=before.root, after=after.root)
     if before.kind != after.kind:
         yield say("the runs are of different kinds: {before}, {after}", before=before.kind, after=after.kind)
-    old, new = (FastOptions.of(run).proof for run in (before, after))
-    if old != new:
-        yield say("the runs accept different proofs: {before}, {after}", before=old, after=new)
+    old, new = (FastOptions.of(run) for run in (before, after))
+    if old.proof != new.proof:
+        yield say("the runs accept different proofs: {before}, {after}", before=old.proof, after=new.proof)
+    if set(old.only) != set(new.only):
+        yield say("the runs convert different functions (--only)")
