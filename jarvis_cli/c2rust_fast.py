@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -237,5 +237,5 @@ def _run_name(conversion: SkeletonConversion, choice: FastChoice, settings: Sett
     if conversion.name is None:
         return None
     root = conversion.path if is_address(conversion.path) else os.path.realpath(conversion.path)
-    facts = {"where": settings.place, "kind": choice.kind, "source": root, "choice": asdict(replace(choice, lang="en"))}
+    facts = {"where": settings.place, "kind": choice.kind, "source": root, "choice": choice.identity}
     return RunName(check_name(conversion.name), request_hash(ParseOptions(), **facts))

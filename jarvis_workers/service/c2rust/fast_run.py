@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -127,6 +127,11 @@ class FastChoice:
         if self.forward:
             return PREPARE if self.model else SKELETON
         return TRANSPILE if self.model else FAST
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The values that identify a named run; a new option must be left out at its default, or all names change."""
+        return {name: value for name, value in asdict(self).items() if name != "lang"}
 
 
 @dataclass(frozen=True)

@@ -56,3 +56,9 @@ def test_the_files_of_a_project_cannot_choose_a_crate_that_is_not_allowed(tmp_pa
     assert given("EVIL") == (2, [])
     replaced, (warning,) = given("good")
     assert replaced == 0 and warning.endswith("they are not in c2rust.allowed_crates: evil")
+
+
+def test_names_of_runs_from_before_reports_had_a_language_stay_valid() -> None:
+    fields = "configure build tests proof only forward crate cache model libraries"
+    assert list(FastChoice().identity) == fields.split()
+    assert FastChoice(lang="zh").identity == FastChoice().identity
