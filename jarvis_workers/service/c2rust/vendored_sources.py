@@ -46,6 +46,9 @@ def fetch_allowed(settings: "Settings", root: Path, names: Iterable[str]) -> str
     if wrong := [name for name in chosen if not CRATE.fullmatch(name)]:
         raise UsageError(f"--fetch-crates: {plain(wrong[0])!r} is not the name of a crate")
     place, c2rust = _fetched(settings, root), settings.c2rust
+    if place.resolve().is_relative_to(root.resolve()):
+        text = f"--fetch-crates: the data directory {settings.data_dir} is in the project {root}"
+        raise UsageError(f"{text}, and cargo would obey its configuration; set data_dir")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with temporary_directory(TEMPORARY, place.parent) as work:

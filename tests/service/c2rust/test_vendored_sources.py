@@ -121,6 +121,7 @@ def test_a_run_has_the_crates_of_its_plan_or_those_that_it_may_choose(tmp_path: 
         ("vendor", ("step",), "--fetch-crates and c2rust.vendor exclude each other"),
         (None, (), "no crate is allowed; set c2rust.allowed_crates"),
         (None, ('a = "1"\n[x]',), "is not the name of a crate"),
+        (None, ("step",), "cargo would obey its configuration; set data_dir"),
     ],
 )
 def test_what_cannot_be_fetched_is_one_line(
