@@ -31,7 +31,8 @@ def place_of(where: str | None, *, dry_run: bool, as_json: bool, **others: objec
         raise UsageError("--json is for --dry-run; for the results of a run: jarvis runs report last --format json")
     given = [name for name, value in others.items() if value]
     if dry_run and given:
-        raise UsageError(f"--{given[0]} cannot be combined with --dry-run, which records no run and writes no crate")
+        option = given[0].replace("_", "-")
+        raise UsageError(f"--{option} cannot be combined with --dry-run, which records no run and writes no crate")
     return "local" if dry_run else where
 
 

@@ -104,6 +104,7 @@ def _settings(conversion: SkeletonConversion) -> Settings:
         detach=conversion.detach,
         name=conversion.name,
         branch=_branch(conversion),
+        fetch_crates=_is_fetching(conversion),
     )
     return project_settings(where, conversion.processes, {"agent.budget": conversion.budget}, detach=conversion.detach)
 

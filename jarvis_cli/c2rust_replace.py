@@ -26,7 +26,13 @@ from jarvis_workers.store.values import Run
 
 def replace_functions(options: LibraryReplace) -> int:
     """Replace functions of a project by libraries, and write its files; return the exit code."""
-    where = place_of(options.where, dry_run=options.dry_run, as_json=options.as_json, detach=options.detach)
+    where = place_of(
+        options.where,
+        dry_run=options.dry_run,
+        as_json=options.as_json,
+        detach=options.detach,
+        fetch_crates=options.fetch_crates,
+    )
     settings = project_settings(where, None, {"agent.budget": options.budget}, detach=options.detach)
     require_model(settings, options.group)
     choice = _choice(options)

@@ -80,6 +80,15 @@ def test_a_dry_run_cannot_be_detached_and_json_is_for_dry_runs(
     assert (says or "--json is for --dry-run") in ended.line
 
 
+@pytest.mark.parametrize("command", ["transpile", "run", "lib-replace"])
+def test_a_dry_run_fetches_no_crates(jarvis: Jarvis, command: str) -> None:
+    roots = ("--root-list-syms", "f") if command == "run" else ()
+    ended = jarvis("c2rust", command, *roots, "--dry-run", "--fetch-crates")
+
+    assert ended.code == 2
+    assert "--fetch-crates cannot be combined with --dry-run" in ended.line
+
+
 @pytest.mark.parametrize("more", [("--name", "n"), ("--branch", "b"), ("--interface", ".")], ids=lambda more: more[0])
 def test_a_dry_run_has_no_name_and_no_branch_and_no_interface(jarvis: Jarvis, more: tuple[str, ...]) -> None:
     ended = jarvis("c2rust", "transpile", "--dry-run", *more)

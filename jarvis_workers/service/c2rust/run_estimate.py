@@ -1,7 +1,7 @@
 """Estimate what a run over a C project asks a model: a dry run in a store of its own, then averages of conversations.
 
 The prompts are those of the run. What follows from answers is assumed: further answers, reviews, accepted drivers; no
-function is replaced by a library. A dry run leaves nothing but cached results: its store is temporary.
+function is replaced by a library. A dry run leaves nothing but cached results and blobs: its store is temporary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
