@@ -66,7 +66,9 @@ def _declared(options: ProjectMove) -> tuple[str, ...]:
 
 
 def _unfinished(options: ProjectMove, choice: FastChoice, settings: Settings, store: Store) -> Run | None:
-    return None if is_address(options.path) else unfinished_run(store, settings, Path(options.path), choice)
+    if is_address(options.path):
+        return None
+    return unfinished_run(store, settings, Path(options.path), choice, fetch=options.fetch_crates)
 
 
 def _summary(store: Store, blobs: Blobs, run: Run) -> None:

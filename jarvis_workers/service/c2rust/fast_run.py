@@ -65,6 +65,7 @@ OPTIMIZING = ("optimize", *IMPROVING)
 NO_MODEL = "this command asks a model: set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 WITHOUT_MODEL = "to convert a library without a model: jarvis c2rust fast"
 SIGNATURES_WITHOUT_MODEL = "for signatures without a model: jarvis c2rust skeleton"
+NO_CRATES = "--fetch-crates: run {} goes on without crates; leave the option out, or begin a new run with --no-resume"
 NOT_ALLOWED = f"{SYMBOLS}: what these crates replace is translated, since they are not in c2rust.allowed_crates: {{}}"
 
 
@@ -306,8 +307,13 @@ def plan_of(root: Path) -> bytes:
     return plan.model_dump_json().encode() if plan != PlanFiles() else b""
 
 
-def unfinished_run(store: "Store", settings: "Settings", root: Path, choice: FastChoice) -> "Run | None":
-    """Return the newest run of a project with this choice that can be continued, None if there is none."""
+def unfinished_run(
+    store: "Store", settings: "Settings", root: Path, choice: FastChoice, *, fetch: bool = False
+) -> "Run | None":
+    """Return the newest run of a project with this choice that can be continued, None if there is none.
+
+    Raises UsageError if crates are to be fetched, and the run has none.
+    """
     place = os.fsencode(os.path.realpath(root))
     own: dict[str, Any] = {
         **{name: getattr(choice, name) for name in ("configure", "build", "proof", "crate")},
@@ -320,6 +326,8 @@ def unfinished_run(store: "Store", settings: "Settings", root: Path, choice: Fas
             options = MoveOptions.of(run)
             is_free = run.state == "paused" or is_abandoned(store, run, settings.lease_seconds)
             if is_free and all(getattr(options, name) == value for name, value in own.items()):
+                if fetch and not options.crates:
+                    raise UsageError(NO_CRATES.format(run.id))
                 return run
     return None
 

@@ -2,18 +2,33 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from jarvis_workers.c2rust.library_plan import LibraryPlan
+from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.service.c2rust.compile_sources import CompilePlan
-from jarvis_workers.service.c2rust.fast_run import FastChoice, FastInput, LibraryPart, ModelChoice, fast_request
+from jarvis_workers.service.c2rust.fast_run import (
+    FastChoice,
+    FastInput,
+    LibraryPart,
+    ModelChoice,
+    fast_request,
+    unfinished_run,
+)
 from jarvis_workers.service.c2rust.project_files import directory_of, write_project
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import C2RustSettings
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
+from jarvis_workers.store import runs
+from jarvis_workers.store.engine import Store
 from tests.service.c2rust.test_project_files import GRAPH, STEPS
 
 SETTINGS = Settings(models={"m": ModelGroup.model_validate({"model": "m"})})
@@ -21,7 +36,7 @@ SETTINGS = Settings(models={"m": ModelGroup.model_validate({"model": "m"})})
 
 def request_of(tmp_path: Path, choice: FastChoice, c2rust: C2RustSettings) -> RunRequest[FastInput]:
     source = SourceTree(tmp_path, os.fsencode(tmp_path))
-    settings = SETTINGS.model_copy(update={"data_dir": tmp_path / "data", "c2rust": c2rust})
+    settings = SETTINGS.model_copy(update={"data_dir": tmp_path.with_name("data"), "c2rust": c2rust})
     return fast_request(settings, source, CompilePlan((), (), tmp_path, ()), "local:w", choice)
 
 
@@ -62,3 +77,17 @@ def test_names_of_runs_from_before_reports_had_a_language_stay_valid() -> None:
     fields = "configure build tests proof only forward crate cache model libraries"
     assert list(FastChoice().identity) == fields.split()
     assert FastChoice(lang="zh").identity == FastChoice().identity
+
+
+def test_a_run_without_crates_is_not_continued_to_fetch_some(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "lib").mkdir()
+    choice, c2rust = FastChoice(model=ModelChoice("m"), libraries=LibraryPart()), C2RustSettings()
+    blobs = DirectoryBlobs(tmp_path / "blobs")
+    run_id = submit(store, blobs, replace(request_of(tmp_path / "lib", choice, c2rust), may_be_empty=True))
+    with store.write() as session:
+        runs.pause(session, run_id, "interrupted")
+
+    found = unfinished_run(store, SETTINGS, tmp_path / "lib", choice)
+    assert found is not None and found.id == run_id
+    with pytest.raises(UsageError, match=f"run {run_id} goes on without crates"):
+        unfinished_run(store, SETTINGS, tmp_path / "lib", choice, fetch=True)
