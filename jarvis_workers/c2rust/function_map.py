@@ -4,6 +4,7 @@ The file and the crate may have been edited, and are untrusted.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
@@ -79,15 +80,24 @@ def function_row(one: FunctionResult) -> dict[str, Any]:
     return {**asdict(one), "status": one.status, "gates": gates, "reviews": reviews, "mapping": mapping}
 
 
-def rust_text(files: Mapping[str, bytes], function: FunctionResult) -> str:
-    """Return the items of a function in the files of its crate: shim, body and static locals; "" without any."""
-    content = files.get(f"src/{function.module}.rs")
-    if content is None:
-        return ""
+def rust_texts(files: Mapping[str, bytes], functions: Sequence[FunctionResult]) -> list[str]:
+    """Return the items of each function in the files of its crate: shim, body and static locals; "" without any."""
+    modules = {name: _texts_by_name(files.get(f"src/{name}.rs", b"")) for name in {one.module for one in functions}}
+    return [_joined(one, modules[one.module]) for one in functions]
+
+
+def _texts_by_name(module: bytes) -> dict[str, list[tuple[int, str]]]:
+    """Return the texts of the functions of a module by name, with their places in its order."""
+    found = defaultdict[str, list[tuple[int, str]]](list)
+    for place, (name, text) in enumerate(_with_locals(read_items(module.decode(errors="replace")))):
+        found[name].append((place, text))
+    return found
+
+
+def _joined(function: FunctionResult, texts: Mapping[str, list[tuple[int, str]]]) -> str:
     signature = FUNCTION.search(function.rust_signature)
     names = {function.rust_name, *([signature[1]] if signature else [])}
-    items = _with_locals(read_items(content.decode(errors="replace")))
-    return "\n\n".join(text for name, text in items if name in names)
+    return "\n\n".join(text for _, text in sorted(one for name in names for one in texts.get(name, ())))
 
 
 def _with_locals(items: Iterable[RustItem]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.c2rust.conversion import FunctionResult
-from jarvis_workers.c2rust.function_map import read_map_lines, rust_text
+from jarvis_workers.c2rust.function_map import read_map_lines, rust_texts
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.paths import from_shown, leaves_the_root
 from jarvis_workers.service import wiring
@@ -52,8 +52,8 @@ class ConversionMap(NamedTuple):
 
     def with_texts(self, functions: Sequence[FunctionResult]) -> list[MappedFunction]:
         """Return functions with their texts."""
-        c = self.read_c(functions)
-        return [MappedFunction(one, c.get(one.slot, ""), rust_text(self.crate, one)) for one in functions]
+        c, rust = self.read_c(functions), rust_texts(self.crate, functions)
+        return [MappedFunction(one, c.get(one.slot, ""), text) for one, text in zip(functions, rust, strict=True)]
 
 
 def read_map(settings: "Settings", root: Path, named: str | None = None) -> ConversionMap:
