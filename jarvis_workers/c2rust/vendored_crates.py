@@ -22,7 +22,7 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 OWN_ROOTS = frozenset((*STANDARD, "crate", "self", "super", "Self", "proc-macro", "proc_macro", "test"))
 TABLES = "dependencies", "build-dependencies"
 # The name of a `use` declaration, or the first name of a path.
-PATH_ROOT = re.compile(r"\buse\s++(?:::\s*+)?([A-Za-z_]\w*+)\s*+;|(?<![\w:])(?:::\s*+)?([A-Za-z_]\w*+)(?=\s*+::)")
+PATH_ROOT = re.compile(r"\buse\s++(?:::\s*+)?([A-Za-z_]\w*+)\s*+;|(?<!\w)(?<!::)(?:::\s*+)?([A-Za-z_]\w*+)(?=\s*+::)")
 
 
 class VendoredCrate(NamedTuple):

@@ -115,6 +115,7 @@ def test_a_crate_without_foreign_paths_has_no_dependencies(text: str) -> None:
         ("<a::T as b::T>::c()", ["a", "b"]),
         ("use a; use ::b; use c::{d, e};", ["a", "b", "c"]),
         ("a.b(c)", []),
+        ("fn f(x:a::T) -> S { S{x:b::c(), y:: <d::T>()} }", ["a", "b", "y", "d"]),
     ],
 )
 def test_the_first_names_of_paths_are_found(code: str, roots: list[str]) -> None:
