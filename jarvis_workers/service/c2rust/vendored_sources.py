@@ -15,7 +15,7 @@ from jarvis_workers.bench.crate_archive import tar_of
 from jarvis_workers.c2rust.library_replacement import CRATE, STANDARD, canonical
 from jarvis_workers.c2rust.vendored_crates import CHECKSUM, MANIFEST, VENDOR, read_vendored
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, shown
 from jarvis_workers.toolchain.cargo import find_rust
 from jarvis_workers.toolchain.cargo_fetch import fetch_crates
 from jarvis_workers.toolchain.temporary import temporary_directory
@@ -120,8 +120,19 @@ def _contents(place: Path, directories: Iterable[str], most_megabytes: float) ->
                 f"{SETTING}: {place}: the crates to use have more than {most_megabytes:g} MB or {MOST_FILES:,} files; "
                 "raise c2rust.vendor_mb"
             )
-        files[path.relative_to(place).as_posix()] = path.read_bytes()
+        name = path.relative_to(place).as_posix()
+        if not _is_utf8(name):
+            raise UsageError(f"{SETTING}: {plain(shown(os.fsencode(path)))}: its name is not UTF-8")
+        files[name] = path.read_bytes()
     return files
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _files(crate: Path) -> Iterator[Path]:

@@ -73,6 +73,11 @@ def test_a_directory_that_cargo_vendor_did_not_write_is_one_line(tmp_path: Path,
     assert "vendor/empty: Cargo.toml is larger than 1,000,000 bytes" in refusal(tmp_path)
 
 
+def test_a_name_that_is_not_utf8_is_refused(tmp_path: Path, vendor: Path) -> None:
+    (vendor / "step" / "src" / "a\udcff.rs").touch()
+    assert refusal(tmp_path).endswith("vendor/step/src/a\\xff.rs: its name is not UTF-8")
+
+
 def test_links_out_of_the_directory_are_refused(tmp_path: Path, vendor: Path) -> None:
     link = vendor / "step" / "src" / "secret.rs"
     link.symlink_to("/etc/passwd")
