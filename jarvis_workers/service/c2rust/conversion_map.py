@@ -101,11 +101,12 @@ def _source(root: Path, file: str) -> list[str]:
     raw = from_shown(file)
     if leaves_the_root(raw):
         return []
-    path = Path(os.path.realpath(root / os.fsdecode(raw)))
-    is_inside = path.is_relative_to(os.path.realpath(root)) and path.is_file()
-    if not is_inside or path.stat().st_size > SOURCE_BYTES:
-        return []
     try:
+        path = Path(os.path.realpath(root / os.fsdecode(raw)))
+        is_inside = path.is_relative_to(os.path.realpath(root)) and path.is_file()
+        if not is_inside or path.stat().st_size > SOURCE_BYTES:
+            return []
         return path.read_bytes().decode(errors="replace").split("\n")
-    except OSError:
+    # Names that no file can have, too: they are too long, or contain NUL.
+    except (OSError, ValueError):
         return []
