@@ -14,9 +14,10 @@ from rich.text import Text
 from jarvis_cli.colour import use_colour
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import severity_of
-from jarvis_workers.sec.report.i18n import ENGLISH, TRANSLATED, Words, translated
 from jarvis_workers.sec.rule_docs import LANGUAGES, weakness_link
 from jarvis_workers.sec.rules import Rule
+from jarvis_workers.words import ENGLISH, Words
+from jarvis_workers.words import words_in as words_of_package
 
 WIDTH_MAX = 100
 NAMES_MAX = 12
@@ -25,7 +26,7 @@ Titled = tuple[Rule, str]
 
 def words_in(language: str) -> Words:
     """Return the translated texts of this module and of the page of all rules."""
-    return translated(language, __package__) if language in TRANSLATED else ENGLISH
+    return words_of_package(language, __package__)
 
 
 def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str], say: Words = ENGLISH) -> str:

@@ -14,9 +14,9 @@ from jarvis_workers.c2rust.report import difference_formats
 from jarvis_workers.c2rust.report.conversion_text import ACCEPTED, CAUSES, conversion_markdown, conversion_text
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.c2rust.rule_counts import SeverityCounts
-from jarvis_workers.sec.report.i18n import TRANSLATED, translated
 from jarvis_workers.service.c2rust import conversion_diff
 from jarvis_workers.service.c2rust.conversion_results import TEXTS
+from jarvis_workers.words import TRANSLATED, words_in
 from tests.texts import said
 
 HERE = Path(report.__file__).parent
@@ -49,7 +49,7 @@ def function(name: str, **fields: object) -> FunctionResult:
 
 
 def test_reports_and_differences_are_in_chinese() -> None:
-    say = translated("zh", TEXTS)
+    say = words_in("zh", TEXTS)
     old = Conversion((function("f", state="mechanical", proof="compared"),))
     new = Conversion((function("f", state="translated", proof="compared", attempts=1), function("g", cause="refused")))
     new = Conversion(new.functions, suites=(SuiteResult("make test"),))

@@ -18,7 +18,6 @@ from jarvis_workers.c2rust.report.conversion_text import (
     symbol_map_lines,
 )
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.report.i18n import ENGLISH, TRANSLATED, Words, translated
 from jarvis_workers.service.c2rust.crate_directory import write_files
 from jarvis_workers.service.c2rust.project_files import (
     CRATE_PLAN,
@@ -43,6 +42,7 @@ from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import REASON as PAUSE_REASON
+from jarvis_workers.words import Words, words_in
 
 PAUSE_ADVICE = (
     "go back to stage 3 or 1 of jarvis c2rust roadmap: check the signatures of these functions in"
@@ -69,8 +69,7 @@ def is_conversion(run: Run) -> bool:
 
 def words_of_run(run: Run) -> Words:
     """Return the translator into the language with which a run was submitted."""
-    lang = FastOptions.of(run).lang
-    return translated(lang, TEXTS) if lang in TRANSLATED else ENGLISH
+    return words_in(FastOptions.of(run).lang, TEXTS)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:

@@ -10,12 +10,11 @@ from jarvis_workers.sec import report
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import no_findings
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
-from jarvis_workers.sec.report.html.page import STANDING, TRANSLATED_TEXT
-from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report.markdown import render_markdown
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS
 from jarvis_workers.sec.report_document import BaselineSummary, Summary
+from jarvis_workers.words import STANDING, TRANSLATED, TRANSLATED_TEXT
 from tests.browser import browser
 from tests.sec.verdicts import EVERY, RUN, judged_body
 from tests.texts import said

@@ -26,14 +26,12 @@ from jarvis_workers.sec.report.html.verdict_summary import model_usage, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, rank
 from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.words import TRANSLATED_TEXT, worded
 
 Part = Mapping[str, Any]
 
 FIRST_SHOWN = 100
 DISMISSED_MAX = 5_000
-# Texts of the page template itself that need translation.
-STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
-TRANSLATED_TEXT = re.compile(r'\bsay\("([^"]+)"')
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
@@ -47,7 +45,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     style, script = asset("report.css") + _page_heads(title), asset("report.js")
     texts = TRANSLATED_TEXT.findall(script)
     named, url = str(run.get("id") or "last"), run.get("source_url")
-    yield Template(_worded(asset("report.html"), say)).substitute(
+    yield Template(worded(asset("report.html"), say)).substitute(
         lang=say.code,
         title=written(title),
         policy=content_policy(style, script),
@@ -83,11 +81,6 @@ def _severest_first(issue: Issue) -> tuple[float, ...]:
 
 def _worst_first(issue: Issue) -> tuple[float, ...]:
     return rank(issue), *_severest_first(issue)
-
-
-def _worded(page: str, say: Words) -> str:
-    """Translate the texts and titles of the page template into the language of the report."""
-    return STANDING.sub(lambda match: match[0].replace(match["text"], say(match["text"])), page)
 
 
 @cache

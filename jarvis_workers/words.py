@@ -1,0 +1,53 @@
+"""Translation of reports: English texts are the keys, and texts without a translation remain English.
+
+A package has its translations in a file per language, such as zh.json. Names, code and texts of a model are not
+translated.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+TRANSLATED = {"zh": "zh-CN"}
+# Texts of an HTML template that need translation.
+STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
+# The texts of a script.
+TRANSLATED_TEXT = re.compile(r'\bsay\("([^"]+)"')
+
+
+class Words:
+    """Translator into one language; `code` is its name in HTML."""
+
+    def __init__(self, code: str, texts: Mapping[str, str], nouns: Mapping[str, str]) -> None:
+        self.code = code
+        self._texts, self._nouns = texts, nouns
+
+    def __call__(self, text: str, /, **parts: object) -> str:
+        """Return the translated text, with its placeholders filled in if values are given."""
+        translation = self._texts.get(text, text)
+        return translation.format(**parts) if parts else translation
+
+    def count(self, number: int, noun: str) -> str:
+        """Return a number with its noun."""
+        if noun in self._nouns:
+            return self._nouns[noun].format(number=f"{number:,}")
+        return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+ENGLISH = Words("en", {}, {})
+
+
+@cache
+def words_in(language: str | None, package: str) -> Words:
+    """Return the translator into a language by the file of a package; that into English if the language has no file."""
+    if language not in TRANSLATED:
+        return ENGLISH
+    table = json.loads(files(package).joinpath(f"{language}.json").read_text("utf-8"))
+    return Words(TRANSLATED[language], table["texts"], table["nouns"])
+
+
+def worded(page: str, say: Words) -> str:
+    """Translate the texts and titles of an HTML template."""
+    return STANDING.sub(lambda match: match[0].replace(match["text"], say(match["text"])), page)
