@@ -7,14 +7,12 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, Tree
+from jarvis_cli.c2rust_options import COMPILATION, Database, Processes, ReportLanguage, Tree
 from jarvis_cli.c2rust_replace_options import FetchCrates
 from jarvis_cli.completion import groups
-from jarvis_cli.language import LanguageCode
 from jarvis_cli.options import (
     AGENTS,
     EXECUTION,
-    REPORT,
     Budget,
     Detach,
     DryRun,
@@ -118,17 +116,6 @@ Branch = Annotated[
         metavar="NAME",
         help="Commit the crate to this branch of the git repository of its directory, and write no files.",
         rich_help_panel=CONVERSION,
-    ),
-]
-
-
-ReportLanguage = Annotated[
-    LanguageCode | None,
-    typer.Option(
-        "--lang",
-        metavar="LANG",
-        help="en or zh: language of the report; default: system locale.",
-        rich_help_panel=REPORT,
     ),
 ]
 

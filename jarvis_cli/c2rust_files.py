@@ -11,6 +11,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.completion import runs as every_run
+from jarvis_cli.language import TextLanguage, language_of
 from jarvis_cli.options import AsJson, not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -100,12 +101,13 @@ def graph(
     directory: Annotated[
         Path | None, typer.Option("--subgraphs-dir", metavar="DIR", help="Write the sub-graph of each root as DOT.")
     ] = None,
+    lang: TextLanguage = None,
 ) -> int:
     """Write the graph of calls and address-taken functions, in full or only the part that some functions reach."""
     from jarvis_workers.service.c2rust import graph_files  # noqa: PLC0415
 
     project = _project(root, run)
-    selection = graph_files.GraphSelection(tuple(starts or ()), clustered, types)
+    selection = graph_files.GraphSelection(tuple(starts or ()), clustered, types, language_of(lang))
     if directory is not None:
         written = graph_files.write_subgraphs(project.graph, directory)
         typer.echo(f"{len(written):,} sub-graphs in {plain(str(directory))}", err=True)

@@ -8,7 +8,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.c2rust_files import HERE, Root, RunOption
-from jarvis_cli.language import LanguageCode, language_of
+from jarvis_cli.language import LanguageCode, TextLanguage, language_of
 from jarvis_cli.options import AsJson, not_one_of
 from jarvis_workers.errors import UsageError
 
@@ -22,9 +22,6 @@ jarvis c2rust map inflate                         C and Rust, gates, reviews
 jarvis c2rust map 'BZ2_*' --run 1f3a
 jarvis c2rust map --json | jq '.[] | select(.proof == "built") | .name'
 """
-MapLanguage = Annotated[
-    LanguageCode | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
-]
 
 
 def show_map(
@@ -39,7 +36,7 @@ def show_map(
     name: Annotated[str, typer.Option(metavar="GLOB", help="Only functions whose C name matches GLOB.")] = "",
     file: Annotated[str, typer.Option(metavar="GLOB", help="Only functions in C files that match GLOB.")] = "",
     as_json: AsJson = False,
-    lang: MapLanguage = None,
+    lang: TextLanguage = None,
 ) -> int:
     """List the functions of the last conversion of a project, or show some with C, Rust, gates and reviews.
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import EXECUTION, Detach, Label, Name, Quiet, Where
+from jarvis_cli.language import LanguageCode
+from jarvis_cli.options import EXECUTION, REPORT, Detach, Label, Name, Quiet, Where
 
 EXAMPLES = """
 jarvis c2rust scan -p zlib --build make     read what the build compiles
@@ -66,6 +67,16 @@ Processes = Annotated[
     typer.Option("-j", "--processes", metavar="N", help="Processes; default: all cores.", rich_help_panel=EXECUTION),
 ]
 
+ReportLanguage = Annotated[
+    LanguageCode | None,
+    typer.Option(
+        "--lang",
+        metavar="LANG",
+        help="en or zh: language of the report; default: system locale.",
+        rich_help_panel=REPORT,
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectScan:
@@ -82,6 +93,7 @@ class ProjectScan:
     only_subgraphs: OnlySubgraphs = False
     png: Png = True
     processes: Processes = None
+    lang: ReportLanguage = None
     label: Label = None
     name: Name = None
     where: Where = None

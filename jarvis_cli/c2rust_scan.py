@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from jarvis_cli.c2rust_options import ProjectScan
+from jarvis_cli.language import language_of
 from jarvis_cli.project_run import ProjectCommand, execute_project, project_settings
 from jarvis_cli.scan_graphs import deliver_graphs, graph_request, is_without_scan
 from jarvis_cli.status_output import Display
@@ -43,7 +44,8 @@ def _request(
     scan: ProjectScan, settings: Settings, source: SourceTree, plan: CompilePlan, executor: str
 ) -> RunRequest[ParseInput]:
     labels = parse_labels(scan.label or ())
-    request = scan_request(settings, source, plan, executor, allow_errors=scan.allow_errors, labels=labels)
+    lang = language_of(scan.lang)
+    request = scan_request(settings, source, plan, executor, allow_errors=scan.allow_errors, labels=labels, lang=lang)
     return replace(request, name=_run_name(scan, settings))
 
 

@@ -13,7 +13,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_diff import compare_runs
-from jarvis_workers.service.c2rust.conversion_results import words_of_run
+from jarvis_workers.service.c2rust.scan_results import words_of_run
 from jarvis_workers.settings import load_settings
 
 if TYPE_CHECKING:

@@ -2,9 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 LanguageCode = Literal["en", "zh"]
+TextLanguage = Annotated[
+    LanguageCode | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
+]
 # In the order of precedence that POSIX defines for messages.
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 

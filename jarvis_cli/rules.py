@@ -13,7 +13,7 @@ from jarvis_cli.app import App
 from jarvis_cli.colour import use_colour
 from jarvis_cli.completion import categories, languages
 from jarvis_cli.completion import rules as every_rule
-from jarvis_cli.language import LanguageCode, language_of
+from jarvis_cli.language import TextLanguage, language_of
 from jarvis_cli.options import AsJson, form_of, not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -58,7 +58,6 @@ Category = Annotated[
     ),
 ]
 Stats = Annotated[bool, typer.Option("--stats", help="Statistics of triage verdicts (jarvis sec triage).")]
-Lang = Annotated[LanguageCode | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")]
 
 
 @app.callback(epilog=EXAMPLES)
@@ -69,7 +68,7 @@ def rules(
     language: Language = None,
     category: Category = None,
     as_stats: Stats = False,
-    lang: Lang = None,
+    lang: TextLanguage = None,
 ) -> int | None:
     """List the rules: built-in rules, those of installed packages, and those of the files in rules.paths."""
     if ctx.invoked_subcommand:
@@ -130,7 +129,7 @@ def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:
 
 def explain(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="Id of a rule.", autocompletion=every_rule)],
-    lang: Lang = None,
+    lang: TextLanguage = None,
 ) -> int:
     """Explain a rule: what it finds, why it matters, how to fix it and how to suppress it."""
     from jarvis_cli.explain import page, words_in  # noqa: PLC0415

@@ -12,6 +12,7 @@ from jarvis_workers.service.c2rust import scan_results
 from jarvis_workers.service.c2rust.scan_results import ScanBody
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.store.values import Run
+from jarvis_workers.words import Words
 
 NAMES_MAX = 20
 
@@ -21,7 +22,7 @@ def deliver_symbols(store: Store, blobs: Blobs, run: Run, screen: Display, *, qu
     body = scan_results.read_body(store, blobs, run)
     files = scan_results.export_symbols(store, blobs, run, say=screen.tell)
     if not quiet and run.ended:
-        for line in _summary(body):
+        for line in _summary(body, scan_results.words_of_run(run)):
             typer.echo(plain(line))
         if files:
             typer.echo(plain(f"files: {files[0].parent}{os.sep}"))
@@ -74,13 +75,14 @@ def exit_code(run: Run) -> int:
     return exits.of_run(findings=False, incomplete=run.state != "done")
 
 
-def _summary(body: ScanBody) -> list[str]:
-    lines = [scan_results.summary_line(body)]
+def _summary(body: ScanBody, say: Words) -> list[str]:
+    lines = [scan_results.summary_line(body, say)]
     if body.not_checked:
-        lines.append(scan_results.not_checked_line(body))
+        lines.append(scan_results.not_checked_line(body, say))
         lines += [f"  {unit.file}: {unit.reason}" for unit in body.not_checked[:NAMES_MAX]]
         if len(body.not_checked) > NAMES_MAX:
-            lines.append(f"  and {len(body.not_checked) - NAMES_MAX:,} more")
+            number = f"{len(body.not_checked) - NAMES_MAX:,}"
+            lines.append("  " + say("and {number} more", number=number))
     if body.incomplete:
-        lines.append(scan_results.incomplete_line(body))
+        lines.append(scan_results.incomplete_line(body, say))
     return lines

@@ -6,15 +6,16 @@ translated.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 
 TRANSLATED = {"zh": "zh-CN"}
 # Texts of an HTML template that need translation.
 STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
-# The texts of a script.
+# The texts of a script, and the nouns that it counts.
 TRANSLATED_TEXT = re.compile(r'\bsay\("([^"]+)"')
+COUNTED_NOUN = re.compile(r'\bplural\([^"\n]*"([a-z ]+)"\)')
 
 
 class Words:
@@ -34,6 +35,12 @@ class Words:
         if noun in self._nouns:
             return self._nouns[noun].format(number=f"{number:,}")
         return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+    def of_script(self, script: str, names: Iterable[str] = ()) -> dict[str, str]:
+        """Return the translations of names and of the texts of a script; the key of a noun is `{number} noun`."""
+        texts = {text: self._texts.get(text) for text in (*TRANSLATED_TEXT.findall(script), *names)}
+        texts |= {f"{{number}} {noun}": self._nouns.get(noun) for noun in COUNTED_NOUN.findall(script)}
+        return {text: translation for text, translation in texts.items() if translation is not None}
 
 
 ENGLISH = Words("en", {}, {})

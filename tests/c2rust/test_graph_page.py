@@ -9,8 +9,11 @@ from urllib.parse import quote
 
 import pytest
 
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, Review, SuiteResult
 from jarvis_workers.c2rust.report.body import UncheckedUnit
+from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.symbol import Edge, SymbolGraph
 from tests.browser import Browser, browser
 from tests.c2rust.graphs import graph_of, large_graph, order_of
@@ -263,3 +266,58 @@ def test_a_type_that_is_only_declared_is_no_alarm(page: Browser, opened: Opener)
 
     assert "Declared only" in page.ask("view.innerText") and "Uses unknown" in page.ask("view.innerText")
     assert page.ask("document.querySelectorAll('.notice.bad').length") == 0
+
+
+CHINESE = words_in_reports("zh")
+VIEWS = ("conversion", "symbols&fact=indirect_calls", "files", "cycles", "roots", "order")
+ADDRESSES = ("", "symbol=f", "symbol=g", "symbol=t", "symbol=x", "file=a.c", "file=x", "cycle=1")
+SHOWN = """
+[document.title, document.body.innerText, document.getElementById('keys').textContent,
+ ...[...document.querySelectorAll('[title], [aria-label], [placeholder]')].flatMap(
+    one => [one.title, one.ariaLabel, one.placeholder]),
+ ...[...document.querySelectorAll('svg title')].map(one => one.textContent)].join(' ')
+"""
+
+
+def chinese(*, converted: bool) -> bytes:
+    """f and g call each other, t is a type; names of the project have no English words."""
+    fields = {name: {"file": file, "lines": 9} for name, file in (("f", b"a.c"), ("g", b"a.c"), ("h", b"b.c"))}
+    fields["f"] |= {"facts": ("indirect_calls", "variadic"), "calls": ("x",)}
+    fields["g"] |= {"complete": False}
+    fields["t"] = {"category": "type", "kind": "struct", "file": b"b.c", "complete": False}
+    graph = graph_of(["f", "g", "h", "t"], [(1, 2), (2, 1), (3, 1), (3, 3)], **fields)
+    gates, reviews = (GateOutcome("X", passed=False),), (Review("X", ("y",)),)
+    functions = (
+        FunctionResult("f", "a.c", 20, 28, "a", "f", cause="refused", gates=gates, reviews=reviews, lines=2),
+        FunctionResult("g", "a.c", 40, 48, "a", "g", state="mechanical"),
+        FunctionResult("h", "b.c", 60, 68, "b", "h", cause="not_checked"),
+    )
+    conversion = Conversion(functions, suites=(SuiteResult("x", passed=True),))
+    data = conversion_data(graph, conversion, {}, {}) if converted else None
+    facts = PageFacts("z", units=600, not_checked=[UncheckedUnit("u.c", "x")] * 501)
+    return render_page(graph, order_of(graph, (1, 2)), [3], facts, data, CHINESE)
+
+
+@pytest.mark.parametrize("converted", [False, True])
+def test_a_page_in_chinese_has_no_english_text(page: Browser, opened: Opener, converted: bool) -> None:
+    opened(chinese(converted=converted))
+    assert page.ask("document.documentElement.lang") == "zh-CN"
+    texts = [page.ask(SHOWN)]
+    for fragment in (*ADDRESSES[1:], *(f"view={view}" for view in VIEWS[not converted :])):
+        visit(page, fragment)
+        texts.append(page.ask(SHOWN))
+    page.ask("(field.value = 'f', suggest())")
+    texts.append(page.ask(SHOWN))
+
+    assert {word for text in texts for word in re.findall("[A-Za-z]{4,}", text)} <= {"Enter", "Rust", "none", "RUST"}
+    assert page.complaints == []
+
+
+def test_a_kind_that_looks_like_a_placeholder_is_shown_as_it_is(page: Browser, opened: Opener) -> None:
+    graph = graph_of(["f", "g"], f={"category": "type", "kind": "{number}"}, g={"category": "type", "kind": "toString"})
+    opened(render_page(graph, order_of(graph), [], FACTS, say=CHINESE), "#view=symbols")
+
+    assert page.ask("[...document.querySelectorAll('.rows .badge')].map(one => one.textContent)") == [
+        "{number}",
+        "toString",
+    ]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, decode_bo
 from jarvis_workers.c2rust.report.json import render_json
 from jarvis_workers.c2rust.report.markdown import render_markdown
 from jarvis_workers.c2rust.report.text import render_text
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from tests.c2rust.graphs import graph_of, large_graph, order_of
 
@@ -101,3 +103,17 @@ def test_the_largest_functions_of_a_large_graph() -> None:
     lines = [one.lines for one in body.largest]
 
     assert len(lines) == 20 and lines == sorted(lines, reverse=True)
+
+
+def test_a_report_in_chinese_has_no_english_text() -> None:
+    say, run = words_in_reports("zh"), {"id": "1"}
+    graph = graph_of([f"f{number}" for number in range(60)], [(1, 2)], f0={"facts": ("goto",)})
+    large = scan_body(graph, order_of(graph, tuple(range(1, 30))), range(1, 60), units=1)
+    bodies = (replace(example(), warnings=(), not_checked=(UncheckedUnit("u.c", "x"),)), large)
+    texts = ["".join(render(body, run, say)) for body in bodies for render in (render_text, render_markdown)]
+
+    assert texts[0].splitlines()[0] == "未检查：3 个翻译单元中有 1 个无法读取，图中缺少它们的符号和边"
+    assert "  src/main.c:20: main (10 行, 0 个使用者)" in texts[0]
+    assert "| 边 | 数量 |\n| --- | --- |\n| 调用 | 4 |" in texts[1]
+    words = {word for text in texts for word in re.findall("[A-Za-z]{4,}", text)}
+    assert words <= {"even", "goto", "internal", "main"}

@@ -1,8 +1,9 @@
-"""Reports of conversions in Chinese: every text has a translation that fits."""
+"""Reports of c2rust in Chinese: every text has a translation that fits."""
 
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,21 +11,27 @@ from jarvis_workers.c2rust import conversion, report
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, SuiteResult
 from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.function_map import STATUSES
-from jarvis_workers.c2rust.report import difference_formats
+from jarvis_workers.c2rust.report import difference_formats, page
 from jarvis_workers.c2rust.report.conversion_text import ACCEPTED, CAUSES, conversion_markdown, conversion_text
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.rule_counts import SeverityCounts
 from jarvis_workers.service.c2rust import conversion_diff
-from jarvis_workers.service.c2rust.conversion_results import TEXTS
-from jarvis_workers.words import TRANSLATED, words_in
+from jarvis_workers.source.clang.unit import ReferenceKind
+from jarvis_workers.words import COUNTED_NOUN, STANDING, TRANSLATED, TRANSLATED_TEXT
 from tests.texts import said
 
 HERE = Path(report.__file__).parent
-TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8"))["texts"] for name in TRANSLATED}
-MODULES = [HERE / name for name in ("conversion_text.py", "measures.py", "difference_formats.py")]
-MODULES += [Path(conversion.__file__), Path(conversion_diff.__file__)]
+TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
+MODULES = [
+    HERE / f"{name}.py" for name in ("conversion_text", "measures", "difference_formats", "text", "markdown", "page")
+]
+SCRIPT = "".join((HERE / name).read_text("utf-8") for name in page.SCRIPTS)
+TEMPLATE = (HERE / "page.html").read_text("utf-8")
+MODULES += [Path(module.__file__) for module in (conversion, conversion_diff)]
 NAMED = {*ACCEPTED.values(), *CAUSES.values(), *difference_formats.VERDICTS.values(), *SeverityCounts._fields}
-NAMED |= {difference_formats.NEW, difference_formats.REMOVED, difference_formats.UNREAD}
+NAMED |= {difference_formats.NEW, difference_formats.REMOVED, difference_formats.UNREAD, *get_args(ReferenceKind)}
+NAMED |= {*page.ACCEPTED.values(), *page.STATES.values(), *page.SYMBOL_WORDS}
 ENGLISH_LETTERS = re.compile(r"[A-Za-z]{4,}")
 # Names of tools and commands, states and proofs.
 NAMES = {"make", "test", "Rust", "clippy", "unsafe", "fast", "done", "none", "compared", *STATUSES}
@@ -33,15 +40,21 @@ NAMES = {"make", "test", "Rust", "clippy", "unsafe", "fast", "done", "none", "co
 @pytest.mark.parametrize("language", TABLES)
 def test_every_text_has_a_translation_and_no_other(language: str) -> None:
     texts = {*NAMED, *(text for module in MODULES for text in said(module))}
+    texts |= {*TRANSLATED_TEXT.findall(SCRIPT), *(found["text"] for found in STANDING.finditer(TEMPLATE))}
+    counted = "".join(module.read_text("utf-8") for module in MODULES)
+    nouns = {*COUNTED_NOUN.findall(SCRIPT), *re.findall(r"say\.count\([^\n]*?, [\"']([a-z]+)[\"']\)", counted)}
 
-    assert len(texts) > 60
-    assert sorted(texts ^ TABLES[language].keys()) == []
+    assert len(texts) > 250
+    assert sorted(texts ^ TABLES[language]["texts"].keys()) == []
+    assert sorted(nouns ^ TABLES[language]["nouns"].keys()) == []
 
 
 @pytest.mark.parametrize("language", TABLES)
 def test_a_translation_has_the_same_placeholders(language: str) -> None:
-    for text, other in TABLES[language].items():
+    table = TABLES[language]
+    for text, other in table["texts"].items():
         assert sorted(re.findall(r"\{(\w+)\}", text)) == sorted(re.findall(r"\{(\w+)\}", other)), text
+    assert all(re.findall(r"\{(\w+)\}", other) == ["number"] for other in table["nouns"].values())
 
 
 def function(name: str, **fields: object) -> FunctionResult:
@@ -49,7 +62,7 @@ def function(name: str, **fields: object) -> FunctionResult:
 
 
 def test_reports_and_differences_are_in_chinese() -> None:
-    say = words_in("zh", TEXTS)
+    say = words_in_reports("zh")
     old = Conversion((function("f", state="mechanical", proof="compared"),))
     new = Conversion((function("f", state="translated", proof="compared", attempts=1), function("g", cause="refused")))
     new = Conversion(new.functions, suites=(SuiteResult("make test"),))

@@ -145,6 +145,15 @@ def test_the_suffix_of_a_graph_decides_its_format(jarvis: Jarvis, project: Path,
     assert (project / name).read_text().lower().startswith(start)
 
 
+def test_the_language_of_a_page_is_that_of_the_command(
+    jarvis: Jarvis, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    for options, lang in (((), "zh-CN"), (("--lang", "en"), "en")):
+        jarvis("c2rust", "graph", "-o", "graph.html", *options)
+        assert f'<html lang="{lang}">' in (project / "graph.html").read_text()
+
+
 @pytest.mark.parametrize(("name", "start"), [("graph.png", b"\x89PNG"), ("graph.svg", b"<?xml")])
 def test_a_picture_is_drawn_by_graphviz(jarvis: Jarvis, project: Path, name: str, start: bytes) -> None:
     if dot_program() is None:

@@ -41,6 +41,18 @@ def test_a_scan_writes_the_symbols_and_the_order(jarvis: Jarvis, project: Path) 
     assert (project / ".jarvis" / ".gitignore").read_text().startswith("*\n")
 
 
+def test_the_language_of_its_report_is_that_of_the_run(
+    jarvis: Jarvis, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = jarvis("c2rust", "scan", "-p", project, "--lang", "zh")
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+
+    assert ended.out.startswith("2 个函数（2 行）、1 个类型、1 个全局变量、0 个宏，位于 3 个文件；1 处调用，1 个根函数")
+    assert '<html lang="zh-CN">' in (project / ".jarvis" / "c2rust" / "graph.html").read_text()
+    assert "\n2 个函数（2 行）" in jarvis("runs", "report", "last").out
+    assert jarvis("runs", "report", "last", "--format", "markdown").out.startswith("# 符号图")
+
+
 def test_symbols_that_a_person_has_edited_survive_another_scan(jarvis: Jarvis, project: Path) -> None:
     jarvis("c2rust", "scan", "-p", project)
     path = project / ".jarvis" / "c2rust" / "symbols.jsonl"

@@ -34,12 +34,12 @@ def graph_data(
     order: Sequence[OrderStep],
     roots: Iterable[int],
     conversion: Mapping[str, Any] | None = None,
+    translations: Mapping[str, str] | None = None,
 ) -> Html:
-    """Return the JSON of a graph with its translation order and roots, and its conversion if there is one."""
+    """Return the JSON of a graph with its order and roots, its conversion, and translations of the script's texts."""
     index = {symbol.id: place for place, symbol in enumerate(graph.symbols)}
     files, kinds, facts, outside = _Table(), _Table(), _Table(), _Table()
-    functions = {symbol.name for symbol in graph.symbols if symbol.category == "function"}
-    functions |= {symbol.qualified_name for symbol in graph.symbols if symbol.category == "function"}
+    functions = {name for one in graph.symbols if one.category == "function" for name in (one.name, one.qualified_name)}
     columns = {
         "name": [_text(symbol.qualified_name or symbol.name) for symbol in graph.symbols],
         "file": [files[visible(shown(symbol.extent.file))] for symbol in graph.symbols],
@@ -58,7 +58,7 @@ def graph_data(
         {
             **columns,
             **_edges(graph.edges, index),
-            **({"conversion": conversion} if conversion else {}),
+            **{name: value for name, value in (("conversion", conversion), ("say", translations)) if value},
             "files": list(files),
             "categories": CATEGORIES,
             "kinds": [visible(str(kind)) for kind in kinds],

@@ -14,12 +14,21 @@ function number(value) {
 }
 
 function plural(value, word) {
-  return `${number(value)} ${word}${value === 1 ? "" : "s"}`;
+  const form = `{number} ${word}`;
+  return translations.has(form) ? say(form, { number: number(value) }) : `${number(value)} ${word}${value === 1 ? "" : "s"}`;
+}
+
+function more(value) {
+  return say("and {number} more", { number: number(value) });
+}
+
+function nothing() {
+  return make("p", { className: "empty", textContent: say("None.") });
 }
 
 /* A list of `count` rows; row(i) makes the inside of one, `captions` stand above their two numbers.
    Arrows, Home and End move between the links of rows. */
-function virtualList(count, row, { label, captions = ["lines", "users"], seen = ROWS_SEEN, tall = false }) {
+function virtualList(count, row, { label, captions = [say("lines"), say("users")], seen = ROWS_SEEN, tall = false }) {
   const height = tall || NARROW.matches ? 50 : 34;
   const box = make("div", { className: "rows", tabIndex: 0, role: "list", ariaLabel: label });
   const inner = make("div", { className: "inner", role: "presentation" });
@@ -84,10 +93,10 @@ function symbolRow(one, marks = []) {
   const where = place(one);
   return [
     make("a", { href: symbolLink(one), className: "name", title: data.name[one], textContent: data.name[one] }),
-    make("span", { className: "marks" }, ...marks, isFunction(one) ? "" : badge(kindOf(one)), incomplete.has(one) ? (isFunction(one) ? badge("not read", "bad") : badge("declared only")) : ""),
+    make("span", { className: "marks" }, ...marks, isFunction(one) ? "" : badge(kindOf(one)), incomplete.has(one) ? (isFunction(one) ? badge(say("not read"), "bad") : badge(say("declared only"))) : ""),
     make("span", { className: "where", title: where, textContent: where }),
-    make("span", { className: "lines", title: "lines", textContent: number(data.lines[one]) }),
-    make("span", { className: "users", title: "users", textContent: number(users[one]) }),
+    make("span", { className: "lines", title: say("lines"), textContent: number(data.lines[one]) }),
+    make("span", { className: "users", title: say("users"), textContent: number(users[one]) }),
   ];
 }
 

@@ -2,6 +2,7 @@
 /* The graph: columns by the number of a symbol, and edges in both directions as compressed sparse rows.
    Names come from the scanned tree and reach the page through textContent alone. */
 const data = JSON.parse(document.getElementById("data").textContent);
+const translations = new Map(Object.entries(data.say || {}));
 const size = data.name.length;
 const CALL = 0;
 const ADDRESS = 1;
@@ -114,6 +115,12 @@ for (let one = 0; one < size; one += 1) {
   }
 }
 
+/* A text in the language of the page; values are inserted once, as they are. */
+function say(text, parts) {
+  const found = translations.get(text) ?? text;
+  return parts ? found.replace(/\{(\w+)\}/g, (_, name) => parts[name]) : found;
+}
+
 function isFunction(one) {
   return data.category[one] === "0";
 }
@@ -123,7 +130,7 @@ function place(one) {
 }
 
 function kindOf(one) {
-  return data.kinds[data.kind[one]];
+  return say(data.kinds[data.kind[one]]);
 }
 
 /* The address of a symbol: its name, with file and line where others have the same. */

@@ -1,5 +1,5 @@
 /* The search, and the address behind #, which says what is shown: it can be kept and sent, and "back" works. */
-const VIEWS = { "": "Overview", ...(hasConversion ? { conversion: "Conversion" } : {}), symbols: "Symbols", files: "Files", cycles: "Cycles", roots: "Roots", order: "Order" };
+const VIEWS = { "": say("Overview"), ...(hasConversion ? { conversion: say("Conversion") } : {}), symbols: say("Symbols"), files: say("Files"), cycles: say("Cycles"), roots: say("Roots"), order: say("Order") };
 const SHOWN = { conversion: conversionView, symbols: symbolsView, files: filesView, cycles: cyclesView, roots: rootsView, order: orderView };
 const MATCHES = 40;
 const project = document.querySelector("h1").textContent;
@@ -21,7 +21,7 @@ function show(event) {
   document.getElementById("overview").hidden = Boolean(of);
   view.hidden = !of;
   const title = of ? of(state) : overview();
-  document.title = of ? `${title} · ${project}` : `${project}: ${hasConversion ? "conversion to Rust" : "symbol graph"}`;
+  document.title = of ? `${title} · ${project}` : say("{name}: {kind}", { name: project, kind: hasConversion ? say("conversion to Rust") : say("symbol graph") });
   document.querySelectorAll("#views a").forEach((one) => {
     const current = of === symbolView || of === fileView || of === cycleView ? { fileView: "files", cycleView: "cycles" }[of.name] : state.get("view") || "";
     if (one.dataset.view === current && (of || !current)) one.setAttribute("aria-current", "page");
@@ -58,11 +58,11 @@ function suggest() {
   const { best, number: all } = search(field.value, MATCHES);
   const paths = field.value.trim() ? files.filter((file) => file.path.toLowerCase().includes(field.value.trim().toLowerCase())).slice(0, 5) : [];
   const options = [...best.map((one) => option(symbolLink(one), data.name[one], kindOf(one), place(one))),
-    ...paths.map((file) => option(fileLink(file), file.path, "file", plural(file.functions, "function")))];
+    ...paths.map((file) => option(fileLink(file), file.path, say("file"), plural(file.functions, "function")))];
   options.forEach((one, row) => { one.id = `match-${row}`; });
   matches.replaceChildren(...options);
   const left = all - best.length;
-  document.getElementById("rest").textContent = !options.length ? `No symbol or file matches ${field.value}.` : left > 0 ? `and ${number(left)} more` : "";
+  document.getElementById("rest").textContent = !options.length ? say("No symbol or file matches {text}.", { text: field.value }) : left > 0 ? more(left) : "";
   popup.hidden = !field.value.trim();
   field.ariaExpanded = String(!popup.hidden);
   activate(0);
@@ -145,9 +145,9 @@ function dark() {
 }
 theme.addEventListener("click", () => {
   document.documentElement.dataset.theme = dark() ? "light" : "dark";
-  theme.textContent = dark() ? "Light" : "Dark";
+  theme.textContent = dark() ? say("Light") : say("Dark");
 });
-theme.textContent = dark() ? "Light" : "Dark";
+theme.textContent = dark() ? say("Light") : say("Dark");
 
 document.getElementById("views").append(...Object.entries(VIEWS).map(([name, text]) => {
   const made = link(name ? `#view=${name}` : "#", text);

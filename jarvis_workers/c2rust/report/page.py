@@ -17,8 +17,10 @@ from jarvis_workers.c2rust.conversion import BY_MODEL
 from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, scan_body
 from jarvis_workers.c2rust.report.graph_data import graph_data
 from jarvis_workers.c2rust.report.text import not_checked_line
+from jarvis_workers.c2rust.report.wording import Say, english
 from jarvis_workers.c2rust.symbol import OrderStep, SymbolGraph
 from jarvis_workers.markup import Html, content_policy, markup, written
+from jarvis_workers.words import worded
 
 # Parts of the one script of the page, in their order.
 SCRIPTS = ("model.js", "lists.js", "pictures.js", "views.js", "conversion.js", "page.js")
@@ -32,6 +34,14 @@ ACCEPTED = {
     "forwarded": "With Rust signature",
 }
 STATES = {"refused": "Not supported", "not_checked": "Not checked", "different": "Different"}
+# Kinds and facts of symbols that are words; keywords and names of attributes stay as they are.
+SYMBOL_WORDS = (
+    *("function", "variable", "macro", "struct", "union", "enum", "class", "method", "constructor", "destructor"),
+    *("function template", "class template", "class template specialization", "type alias", "type alias template"),
+    *("internal", "variadic", "indirect calls", "static locals", "computed goto", "inline asm", "statement expression"),
+    *("generic selection", "thread local", "no prototype", "k and r", "asm label", "bit fields", "flexible array"),
+    *("anonymous members", "not translatable", "function like", "empty", "complex", "vector", "atomic", "vla"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,7 @@ def render_page(
     roots: Iterable[int],
     facts: PageFacts,
     conversion: Mapping[str, Any] | None = None,
+    say: Say = english,
 ) -> bytes:
     """Return the page as UTF-8; equal arguments produce equal bytes.
 
@@ -63,18 +74,19 @@ def render_page(
     """
     entries = tuple(roots)
     body = scan_body(graph, order, entries, units=facts.units, not_checked=facts.not_checked, warnings=facts.warnings)
-    kind = "conversion to Rust" if conversion else "symbol graph"
+    kind = say("conversion to Rust") if conversion else say("symbol graph")
     style, script = _asset("page.css"), "".join(map(_asset, SCRIPTS))
-    page = Template(_asset("page.html")).substitute(
-        title=written(f"{facts.title}: {kind}"),
+    page = Template(worded(_asset("page.html"), say)).substitute(
+        lang=say.code,
+        title=written(say("{name}: {kind}", name=facts.title, kind=kind)),
         kind=written(kind),
         policy=content_policy(style, script),
         style=style,
         name=written(facts.title),
         details=written(markup("<li>{detail}</li>", detail=detail) for detail in facts.details if detail),
-        notices=written([*_failures(facts), *_notices(body)]),
-        tiles=written(_tiles(body, conversion)),
-        data=graph_data(graph, order, entries, conversion),
+        notices=written([*_failures(facts), *_notices(body, say)]),
+        tiles=written(_tiles(body, conversion, say)),
+        data=graph_data(graph, order, entries, conversion, say.of_script(script, SYMBOL_WORDS)),
         script=script,
     )
     return page.encode()
@@ -90,7 +102,7 @@ def _failures(facts: PageFacts) -> Iterator[Html]:
     yield from (markup('<p class="notice bad" role="alert">{line}</p>', line=line) for line in facts.failures)
 
 
-def _notices(body: ScanBody) -> Iterator[Html]:
+def _notices(body: ScanBody, say: Say) -> Iterator[Html]:
     if body.not_checked:
         units = (
             markup("<li><code>{file}</code> {reason}</li>", file=unit.file, reason=unit.reason)
@@ -101,30 +113,30 @@ def _notices(body: ScanBody) -> Iterator[Html]:
             '<details class="notice bad" id="not-checked" data-units="{number}"><summary>{text}</summary>'
             "<ul>{units}{more}</ul></details>",
             number=len(body.not_checked),
-            text=not_checked_line(body),
+            text=not_checked_line(body, say),
             units=list(units),
-            more=markup("<li>and {rest} more</li>", rest=f"{rest:,}") if rest > 0 else "",
+            more=markup("<li>{more}</li>", more=say("and {number} more", number=f"{rest:,}")) if rest > 0 else "",
         )
     yield from (markup('<p class="notice">{warning}</p>', warning=warning) for warning in body.warnings)
 
 
-def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None) -> Iterator[Html]:
+def _tiles(body: ScanBody, conversion: Mapping[str, Any] | None, say: Say) -> Iterator[Html]:
     symbols, edges = body.symbols, body.edges
     counts = Counter(one["cause"] or one["state"] for one in conversion["functions"].values()) if conversion else {}
     by_model = {state: ACCEPTED[state] for state in BY_MODEL if counts.get(state)}
     states = {**by_model, conversion["accepted"]: ACCEPTED[conversion["accepted"]], **STATES} if conversion else {}
     for state, label in states.items():
-        yield _tile(label, counts[state], f"view=conversion&state={state}")
+        yield _tile(say(label), counts[state], f"view=conversion&state={state}")
     numbers = (
-        ("Functions", symbols.get("function", 0), "view=symbols&category=function"),
-        ("Function lines", body.lines, "view=symbols&category=function&sort=lines"),
-        ("Files", body.files, "view=files"),
-        ("Calls", edges.get("call", 0), "view=symbols&category=function&sort=users"),
-        ("Roots", len(body.roots), "view=roots"),
-        ("Cycles", len(body.cycles), "view=cycles"),
-        ("Types", symbols.get("type", 0), "view=symbols&category=type"),
-        ("Globals", symbols.get("global", 0), "view=symbols&category=global"),
-        ("Macros", symbols.get("macro", 0), "view=symbols&category=macro"),
+        (say("Functions"), symbols.get("function", 0), "view=symbols&category=function"),
+        (say("Function lines"), body.lines, "view=symbols&category=function&sort=lines"),
+        (say("Files"), body.files, "view=files"),
+        (say("Calls"), edges.get("call", 0), "view=symbols&category=function&sort=users"),
+        (say("Roots"), len(body.roots), "view=roots"),
+        (say("Cycles"), len(body.cycles), "view=cycles"),
+        (say("Types"), symbols.get("type", 0), "view=symbols&category=type"),
+        (say("Globals"), symbols.get("global", 0), "view=symbols&category=global"),
+        (say("Macros"), symbols.get("macro", 0), "view=symbols&category=macro"),
     )
     for label, number, target in numbers[: len(numbers) - len(counts and STATES)]:
         yield _tile(label, number, target)

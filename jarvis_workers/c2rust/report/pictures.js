@@ -53,7 +53,7 @@ function neighbourhood(one, callers, callees, width) {
 
 function rowsWith(found, rest, direction) {
   const rows = found.map(({ symbol, kinds }) => ({ text: data.name[symbol], href: symbolLink(symbol), kind: edgeClass(kinds), name: stateClass(symbol) || (isFunction(symbol) ? "" : "other") }));
-  if (rest) rows.push({ text: `and ${number(rest)} more`, kind: "e-more", name: "more", href: "", direction });
+  if (rest) rows.push({ text: more(rest), kind: "e-more", name: "more", href: "", direction });
   return rows;
 }
 
@@ -195,7 +195,7 @@ function treemapOf(symbols, width) {
   const sorted = [...symbols].sort((a, b) => data.lines[b] - data.lines[a]);
   return treemap(sorted.slice(0, CELLS).map((one) => ({
     value: data.lines[one], text: data.name[one], href: symbolLink(one), name: tone(one),
-    title: `${data.name[one]}: ${plural(data.lines[one], "line")}, ${plural(users[one], "user")}${stateOf(one) ? `, ${STATES[stateOf(one)]}` : ""}`,
+    title: say("{name}: {lines}, {users}", { name: data.name[one], lines: plural(data.lines[one], "line"), users: plural(users[one], "user") }) + (stateOf(one) ? `, ${STATES[stateOf(one)]}` : ""),
   })), width, height(width));
 }
 
@@ -203,13 +203,16 @@ function treemapOfFiles(width) {
   const sorted = files.filter((file) => file.lines).sort((a, b) => b.lines - a.lines);
   return treemap(sorted.slice(0, CELLS).map((file) => ({
     value: file.lines, text: base(file.path), href: fileLink(file), name: shade(file.users.size),
-    title: `${file.path}: ${plural(file.functions, "function")}, ${plural(file.lines, "line")}, used by ${plural(file.users.size, "file")}`,
+    title: say("{file}: {functions}, {lines}, used by {users}", { file: file.path, functions: plural(file.functions, "function"), lines: plural(file.lines, "line"), users: plural(file.users.size, "file") }),
   })), width, height(width));
 }
 
 function largest(many, what) {
-  const meaning = hasConversion && what === "functions" ? "coloured by state" : "darker: more users";
-  return many > CELLS ? `the ${CELLS} largest of ${number(many)} ${what}; ${meaning}` : meaning;
+  const meaning = hasConversion && what === "functions" ? say("coloured by state") : say("darker: more users");
+  if (many <= CELLS) return meaning;
+  const parts = { some: CELLS, all: number(many) };
+  const some = what === "functions" ? say("the {some} largest of {all} functions", parts) : say("the {some} largest of {all} files", parts);
+  return `${some}; ${meaning}`;
 }
 
 function height(width) {

@@ -4,80 +4,92 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.c2rust.report.body import ScanBody, SymbolEntry
-from jarvis_workers.paths import listing, plain
+from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.paths import plain
 
 # Entries of a list; the rest is counted. The page and the JSON have all.
 LISTED = 10
 CYCLE_MEMBERS = 8
 
 
-def render_text(body: ScanBody, _: Mapping[str, Any]) -> Iterator[str]:
+def render_text(body: ScanBody, _: Mapping[str, Any], say: Say = english) -> Iterator[str]:
     """Yield the lines of the report: first the units that were not checked, then the counts, then the lists."""
-    for line in _lines(body):
+    for line in _lines(body, say):
         yield plain(line) + "\n"
 
 
-def summary_line(body: ScanBody) -> str:
+def summary_line(body: ScanBody, say: Say = english) -> str:
     """Return the counts of the graph in one line."""
     symbols, edges = body.symbols, body.edges
-    counted = ", ".join(_counted(symbols.get(category, 0), category) for category in ("type", "global", "macro"))
-    return (
-        f"{_counted(symbols.get('function', 0), 'function')} ({_counted(body.lines, 'line')}), {counted} "
-        f"in {_counted(body.files, 'file')}; {_counted(edges.get('call', 0), 'call')}, "
-        f"{_counted(len(body.roots), 'root')}, {_counted(len(body.cycles), 'cycle')}"
+    return say(
+        "{functions} ({lines}), {types}, {globals}, {macros} in {files}; {calls}, {roots}, {cycles}",
+        functions=say.count(symbols.get("function", 0), "function"),
+        lines=say.count(body.lines, "line"),
+        types=say.count(symbols.get("type", 0), "type"),
+        globals=say.count(symbols.get("global", 0), "global"),
+        macros=say.count(symbols.get("macro", 0), "macro"),
+        files=say.count(body.files, "file"),
+        calls=say.count(edges.get("call", 0), "call"),
+        roots=say.count(len(body.roots), "root"),
+        cycles=say.count(len(body.cycles), "cycle"),
     )
 
 
-def not_checked_line(body: ScanBody) -> str:
+def not_checked_line(body: ScanBody, say: Say = english) -> str:
     """Return a line with the number of units that are missing from the graph, and the consequence."""
-    return (
-        f"NOT CHECKED: {len(body.not_checked):,} of {body.units:,} translation units could not be read; "
-        "their symbols and edges are missing from this graph"
+    return say(
+        "NOT CHECKED: {number} of {units} translation units could not be read; "
+        "their symbols and edges are missing from this graph",
+        number=f"{len(body.not_checked):,}",
+        units=f"{body.units:,}",
     )
 
 
-def incomplete_line(body: ScanBody) -> str:
+def incomplete_line(body: ScanBody, say: Say = english) -> str:
     """Return a line with the number of symbols without a definition that was read without errors (`--allow-errors`)."""
-    symbols = "1 symbol has" if body.incomplete == 1 else f"{body.incomplete:,} symbols have"
-    return f"{symbols} no error-free definition: edges may be missing"
+    if body.incomplete == 1:
+        return say("1 symbol has no error-free definition: edges may be missing")
+    number = f"{body.incomplete:,}"
+    return say("{number} symbols have no error-free definition: edges may be missing", number=number)
 
 
-def _lines(body: ScanBody) -> Iterator[str]:
+def name_list(names: Sequence[str], most: int, say: Say = english) -> str:
+    """Return the first names separated by commas, and how many more there are."""
+    more = " " + say("and {number} more", number=f"{len(names) - most:,}") if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _lines(body: ScanBody, say: Say) -> Iterator[str]:
     if body.not_checked:
-        yield not_checked_line(body)
+        yield not_checked_line(body, say)
         yield from (f"  {unit.file}: {unit.reason}" for unit in body.not_checked)
-    yield from (f"warning: {warning}" for warning in body.warnings)
-    yield summary_line(body)
+    yield from (f"{say('warning')}: {warning}" for warning in body.warnings)
+    yield summary_line(body, say)
     if body.incomplete:
-        yield incomplete_line(body)
-    yield from _symbols("Roots (no other function calls them)", body.roots)
+        yield incomplete_line(body, say)
+    yield from _symbols(say("Roots (no other function calls them)"), body.roots, say)
     if body.cycles:
-        yield f"Cycles ({len(body.cycles):,}), each one step of the translation order:"
-        yield from (
-            f"  {len(cycle):,}: {listing([one.name for one in cycle], CYCLE_MEMBERS)}" for cycle in body.cycles[:LISTED]
-        )
-        yield from _more(len(body.cycles))
-    yield from _symbols("Largest functions", body.largest)
-    yield from _symbols("Most used functions", body.most_used)
+        number = f"{len(body.cycles):,}"
+        yield say("Cycles ({number}), each one step of the translation order:", number=number)
+        for cycle in body.cycles[:LISTED]:
+            yield f"  {len(cycle):,}: {name_list([one.name for one in cycle], CYCLE_MEMBERS, say)}"
+        yield from _more(len(body.cycles), say)
+    yield from _symbols(say("Largest functions"), body.largest, say)
+    yield from _symbols(say("Most used functions"), body.most_used, say)
     if body.facts:
-        yield "Functions by fact: " + ", ".join(f"{name} {number:,}" for name, number in body.facts.items())
+        facts = ", ".join(f"{name} {number:,}" for name, number in body.facts.items())
+        yield f"{say('Functions by fact')}: {facts}"
 
 
-def _symbols(title: str, entries: Sequence[SymbolEntry]) -> Iterator[str]:
+def _symbols(title: str, entries: Sequence[SymbolEntry], say: Say) -> Iterator[str]:
     if entries:
         yield f"{title}:"
-        yield from (f"  {_entry(entry)}" for entry in entries[:LISTED])
-        yield from _more(len(entries))
+        for entry in entries[:LISTED]:
+            numbers = f"{say.count(entry.lines, 'line')}, {say.count(entry.users, 'user')}"
+            yield f"  {entry.file}:{entry.line}: {entry.name} ({numbers})"
+        yield from _more(len(entries), say)
 
 
-def _entry(entry: SymbolEntry) -> str:
-    return f"{entry.file}:{entry.line}: {entry.name} ({_counted(entry.lines, 'line')}, {_counted(entry.users, 'user')})"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _more(number: int) -> Iterator[str]:
+def _more(number: int, say: Say) -> Iterator[str]:
     if number > LISTED:
-        yield f"  and {number - LISTED:,} more"
+        yield "  " + say("and {number} more", number=f"{number - LISTED:,}")

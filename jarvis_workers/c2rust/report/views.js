@@ -2,10 +2,12 @@
 const view = document.getElementById("view");
 const MATRIX = 40;
 const KINDS = ["call", "address", "global", "type", "macro"];
-const KIND_TITLES = { call: "calls", address: "addresses", global: "globals", type: "types", macro: "macros" };
+const KIND_NAMES = { call: say("call"), address: say("address"), global: say("global"), type: say("type"), macro: say("macro") };
+const KIND_TITLES = { call: say("calls"), address: say("addresses"), global: say("globals"), type: say("types"), macro: say("macros") };
+const CATEGORY_TITLES = { function: say("functions"), type: say("types"), global: say("globals"), macro: say("macros") };
 const OUTSIDE_SHOWN = 60;
 const BARS_SHOWN = 200;
-const COLUMNS = { name: "Name", file: "Location", lines: "Lines", users: "Users" };
+const COLUMNS = { name: say("name"), file: say("location"), lines: say("lines"), users: say("users") };
 /* Kinds of edges that are not shown, of functions and of all other symbols. */
 const hidden = { function: new Set([3, 4]), other: new Set() };
 let pictures = [];
@@ -40,12 +42,12 @@ function panel(title, ...inside) {
   return make("section", { className: "panel" }, make("h3", {}, ...[title].flat()), ...inside);
 }
 
-/* What "no edges" means here: never the same as "not read". */
-function none(one, what, filtered) {
-  if (incomplete.has(one) && what !== "Callers") return make("p", { className: "empty bad", textContent: `${what} unknown: no unit that defines it was read without errors.` });
-  if (filtered) return make("p", { className: "empty", textContent: "None of the chosen kinds." });
-  const rest = uncheckedUnits ? ` in the units that were read; ${plural(uncheckedUnits, "unit")} not checked` : "";
-  return make("p", { className: "empty", textContent: `None${rest}.` });
+/* What "no edges" means here: never the same as "not read", which the text `unknown` says of callees. */
+function none(one, unknown, filtered) {
+  if (incomplete.has(one) && unknown) return make("p", { className: "empty bad", textContent: unknown });
+  if (filtered) return make("p", { className: "empty", textContent: say("None of the chosen kinds.") });
+  if (!uncheckedUnits) return nothing();
+  return make("p", { className: "empty", textContent: say("None in the units that were read; {units} not checked.", { units: plural(uncheckedUnits, "unit") }) });
 }
 
 function overview() {
@@ -55,18 +57,18 @@ function overview() {
   const filled = files.filter((file) => file.lines).length;
   const many = filled > 1 && !hasConversion;
   panels.replaceChildren(
-    make("section", { className: "panel wide" }, make("h3", {}, many ? "Files by lines of functions" : "Functions by lines", small(many ? largest(filled, "files") : largest(functions.length, "functions"))),
+    make("section", { className: "panel wide" }, make("h3", {}, many ? say("Files by lines of functions") : say("Functions by lines"), small(many ? largest(filled, "files") : largest(functions.length, "functions"))),
       figure("treemap", (width) => (many ? treemapOfFiles(width) : treemapOf(functions, width)))),
-    panel("Largest functions", someSymbols(top(data.lines), "Largest functions")),
-    panel("Most used functions", someSymbols(top(users).filter((one) => users[one]), "Most used functions")),
-    panel("Edges", bars(edgeCounts())),
-    panel("Facts about functions", bars(factCounts(functions))),
+    panel(say("Largest functions"), someSymbols(top(data.lines), say("Largest functions"))),
+    panel(say("Most used functions"), someSymbols(top(users).filter((one) => users[one]), say("Most used functions"))),
+    panel(say("Edges"), bars(edgeCounts())),
+    panel(say("Facts about functions"), bars(factCounts(functions))),
   );
-  return "Overview";
+  return say("Overview");
 }
 
 function someSymbols(symbols, label) {
-  return symbols.length ? symbolList(symbols, label) : make("p", { className: "empty", textContent: "None." });
+  return symbols.length ? symbolList(symbols, label) : nothing();
 }
 
 function edgeCounts() {
@@ -80,40 +82,44 @@ function factCounts(functions) {
   functions.forEach((one) => (data.facts[one] || []).forEach((fact) => counts.set(fact, (counts.get(fact) || 0) + 1)));
   return [...counts].sort((a, b) => b[1] - a[1]).map(([fact, value]) => {
     const text = data.factNames[fact];
-    return { text: text.replaceAll("_", " "), value, href: `#${new URLSearchParams({ view: "symbols", category: "function", fact: text })}` };
+    return { text: factName(text), value, href: `#${new URLSearchParams({ view: "symbols", category: "function", fact: text })}` };
   });
 }
 
+function factName(fact) {
+  return say(fact.replaceAll("_", " "));
+}
+
 function bars(items) {
-  if (!items.length) return make("p", { className: "empty", textContent: "None." });
+  if (!items.length) return nothing();
   const largest = items.reduce((most, one) => Math.max(most, one.value), 1);
-  const more = items.length > BARS_SHOWN ? make("li", { className: "soft", textContent: `and ${number(items.length - BARS_SHOWN)} more` }) : "";
+  const rest = items.length > BARS_SHOWN ? make("li", { className: "soft", textContent: more(items.length - BARS_SHOWN) }) : "";
   return make("ul", { className: "bars", tabIndex: items.length > 8 ? 0 : -1 }, ...items.slice(0, BARS_SHOWN).map((one) => {
     const bar = draw("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       draw("rect", { width: 100, height: 6, class: "track" }), draw("rect", { width: Math.max(1, (100 * one.value) / largest), height: 6, class: `fill ${one.name || ""}` }));
     return make("li", {}, one.href ? link(one.href, one.text) : make("span", { textContent: one.text }), make("b", { textContent: number(one.value) }), bar);
-  }), more);
+  }), rest);
 }
 
 /* One symbol: what it is, its neighbourhood, its users, and what it uses. */
 function symbolView(state) {
   const one = symbolOf(state);
   if (one === undefined) {
-    view.append(heading("No such symbol"), make("p", { className: "empty", textContent: `This graph has no symbol ${state.get("symbol")}.` }));
-    return "No such symbol";
+    view.append(heading(say("No such symbol")), make("p", { className: "empty", textContent: say("This graph has no symbol {name}.", { name: state.get("symbol") }) }));
+    return say("No such symbol");
   }
   view.append(...symbolHead(one), ...conversionPart(one), neighbourhoodPart(one));
   return data.name[one];
 }
 
 function symbolHead(one) {
-  const marks = [badge(kindOf(one)), ...(data.facts[one] || []).map((fact) => badge(data.factNames[fact].replaceAll("_", " "), "fact"))];
-  if (roots.has(one)) marks.push(badge("root", "root"));
+  const marks = [badge(kindOf(one)), ...(data.facts[one] || []).map((fact) => badge(factName(data.factNames[fact]), "fact"))];
+  if (roots.has(one)) marks.push(badge(say("root"), "root"));
   if (stateOf(one)) marks.push(stateBadge(one));
   const facts = [make("a", { href: fileLink(files[data.file[one]]), textContent: place(one) }), plural(data.lines[one], "line")];
-  if (stepOf[one] >= 0) facts.push(`step ${number(stepOf[one] + 1)} of ${number(steps.length)}`);
-  if (cycleOf[one] >= 0) facts.push(link(`#cycle=${cycleOf[one] + 1}`, `in a cycle of ${number(cycles[cycleOf[one]].length)}`));
-  if (isFunction(one)) facts.push(`reaches ${plural(reach(one), "function")}`);
+  if (stepOf[one] >= 0) facts.push(say("step {step} of {all}", { step: number(stepOf[one] + 1), all: number(steps.length) }));
+  if (cycleOf[one] >= 0) facts.push(link(`#cycle=${cycleOf[one] + 1}`, say("in a cycle of {number}", { number: number(cycles[cycleOf[one]].length) })));
+  if (isFunction(one)) facts.push(say("reaches {functions}", { functions: plural(reach(one), "function") }));
   const parts = [
     heading(make("code", { textContent: data.name[one] }), " ", ...marks),
     make("ul", { className: "details" }, ...facts.map((fact) => make("li", {}, fact))),
@@ -121,8 +127,8 @@ function symbolHead(one) {
   if (data.signature[one]) parts.push(make("pre", { className: "signature", tabIndex: 0, textContent: data.signature[one] }));
   if (incomplete.has(one)) {
     parts.push(isFunction(one)
-      ? make("p", { className: "notice bad", textContent: "Not read: no unit defines this symbol without errors, so edges from it may be missing." })
-      : make("p", { className: "notice", textContent: "Declared only: no unit that was read without errors defines it, so what it uses is unknown." }));
+      ? make("p", { className: "notice bad", textContent: say("Not read: no unit defines this symbol without errors, so edges from it may be missing.") })
+      : make("p", { className: "notice", textContent: say("Declared only: no unit that was read without errors defines it, so what it uses is unknown.") }));
   }
   return parts;
 }
@@ -135,19 +141,20 @@ function neighbourhoodPart(one) {
   const counts = KINDS.map((_, kind) => [...callers, ...callees].filter((other) => other.kinds.includes(kind)).length);
   const box = make("div", { className: "neighbourhood" });
   const chosen = (found) => found.filter((other) => other.kinds.some((kind) => !hiddenKinds.has(kind)));
+  const unknown = isFunction(one) ? say("Callees unknown: no unit that defines it was read without errors.") : say("Uses unknown: no unit that defines it was read without errors.");
   const fill = () => {
     const [left, right] = [chosen(callers), chosen(callees)];
     pictures = [];
     box.replaceChildren(
       ...(left.length || right.length ? [figure("graph", (width) => neighbourhood(one, left, right, width))] : []),
       make("div", { className: "columns" },
-        side(isFunction(one) ? "Callers" : "Used by", one, left, callers.length, "Callers"),
-        side(isFunction(one) ? "Callees" : "Uses", one, right, callees.length, isFunction(one) ? "Callees" : "Uses", outside(one))));
+        side(isFunction(one) ? say("Callers") : say("Used by"), one, left, callers.length, ""),
+        side(isFunction(one) ? say("Callees") : say("Uses"), one, right, callees.length, unknown, outside(one))));
     paint();
   };
-  const chips = make("div", { className: "chips", role: "group", ariaLabel: "Kinds of edges" }, ...KINDS.map((kind, place) => counts[place] ? kindChip(hiddenKinds, place, counts[place], fill) : null));
+  const chips = make("div", { className: "chips", role: "group", ariaLabel: say("Kinds of edges") }, ...KINDS.map((kind, place) => counts[place] ? kindChip(hiddenKinds, place, counts[place], fill) : null));
   fill();
-  return make("div", { className: "parts" }, chips, self ? make("p", { className: "aside", textContent: "It calls itself." }) : "", box);
+  return make("div", { className: "parts" }, chips, self ? make("p", { className: "aside", textContent: say("It calls itself.") }) : "", box);
 }
 
 function kindChip(hiddenKinds, place, count, fill) {
@@ -162,19 +169,19 @@ function kindChip(hiddenKinds, place, count, fill) {
   return chip;
 }
 
-function side(title, one, found, all, what, ...rest) {
+function side(title, one, found, all, unknown, ...rest) {
   const marks = (place) => found[place].kinds.filter((kind) => isFunction(found[place].symbol) || kind <= ADDRESS)
-    .map((kind) => badge(KINDS[kind], `e-${KINDS[kind]}`));
+    .map((kind) => badge(KIND_NAMES[KINDS[kind]], `e-${KINDS[kind]}`));
   return panel([title, small(number(found.length))],
-    found.length ? symbolList(found.map((other) => other.symbol), title, marks, { tall: true, seen: 10 }) : none(one, what, all > 0), ...rest);
+    found.length ? symbolList(found.map((other) => other.symbol), title, marks, { tall: true, seen: 10 }) : none(one, unknown, all > 0), ...rest);
 }
 
 function outside(one) {
   const names = (data.outside[one] || []).map((name) => data.outsideNames[name]);
   if (!names.length) return "";
-  const more = names.length > OUTSIDE_SHOWN ? ` and ${number(names.length - OUTSIDE_SHOWN)} more` : "";
-  return make("p", { className: "aside" }, "Calls outside the project: ",
-    ...names.slice(0, OUTSIDE_SHOWN).flatMap((name, place) => [place ? ", " : "", make("code", { textContent: name })]), more);
+  const rest = names.length > OUTSIDE_SHOWN ? ` ${more(names.length - OUTSIDE_SHOWN)}` : "";
+  return make("p", { className: "aside" }, say("Calls outside the project:"), " ",
+    ...names.slice(0, OUTSIDE_SHOWN).flatMap((name, place) => [place ? ", " : "", make("code", { textContent: name })]), rest);
 }
 
 /* All symbols, filtered and sorted. */
@@ -188,14 +195,14 @@ function symbolsView(state) {
     lines: (a, b) => data.lines[b] - data.lines[a] || a - b,
     users: (a, b) => users[b] - users[a] || a - b,
   }[sort];
-  const choices = [["", "all"], ...data.categories.map((one) => [one, `${one}s`])].map(([name, text]) => choice(state, "category", name, text, name === (category || "")));
-  const sorts = Object.entries(COLUMNS).map(([name, text]) => choice(state, "sort", name, text.toLowerCase(), name === sort));
-  view.append(heading("Symbols", small(number(chosen.length))),
-    make("div", { className: "chips", role: "group", ariaLabel: "Category" }, ...choices),
-    make("div", { className: "chips", role: "group", ariaLabel: "Order" }, make("span", { className: "soft", textContent: "by" }), ...sorts),
-    fact ? make("p", { className: "aside" }, `With the fact ${fact.replaceAll("_", " ")}. `, choice(state, "fact", "", "Show all", false)) : "",
-    chosen.length ? symbolList(compare ? chosen.sort(compare) : chosen, "Symbols", undefined, { seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
-  return "Symbols";
+  const choices = [["", say("all")], ...data.categories.map((one) => [one, CATEGORY_TITLES[one]])].map(([name, text]) => choice(state, "category", name, text, name === (category || "")));
+  const sorts = Object.entries(COLUMNS).map(([name, text]) => choice(state, "sort", name, text, name === sort));
+  view.append(heading(say("Symbols"), small(number(chosen.length))),
+    make("div", { className: "chips", role: "group", ariaLabel: say("Category") }, ...choices),
+    make("div", { className: "chips", role: "group", ariaLabel: say("Order") }, make("span", { className: "soft", textContent: say("by") }), ...sorts),
+    fact ? make("p", { className: "aside" }, `${say("With the fact {fact}.", { fact: factName(fact) })} `, choice(state, "fact", "", say("Show all"), false)) : "",
+    chosen.length ? symbolList(compare ? chosen.sort(compare) : chosen, say("Symbols"), undefined, { seen: 18 }) : nothing());
+  return say("Symbols");
 }
 
 function choice(state, name, value, text, current) {
@@ -213,17 +220,17 @@ function filesView() {
     return [
       make("a", { href: fileLink(file), className: "name", title: file.path, textContent: file.path }),
       make("span", { className: "marks" }),
-      make("span", { className: "where", textContent: `uses ${number(file.uses.size)}, used by ${number(file.users.size)}` }),
-      make("span", { className: "lines", title: "lines of functions", textContent: number(file.lines) }),
-      make("span", { className: "users", title: "functions", textContent: number(file.functions) }),
+      make("span", { className: "where", textContent: say("uses {uses}, used by {users}", { uses: number(file.uses.size), users: number(file.users.size) }) }),
+      make("span", { className: "lines", title: say("lines of functions"), textContent: number(file.lines) }),
+      make("span", { className: "users", title: say("functions"), textContent: number(file.functions) }),
     ];
   };
-  view.append(heading("Files", small(number(files.length))),
-    virtualList(sorted.length, row, { label: "Files", captions: ["lines", "functions"] }));
+  view.append(heading(say("Files"), small(number(files.length))),
+    virtualList(sorted.length, row, { label: say("Files"), captions: [say("lines"), say("functions")] }));
   const weights = new Map(files.map((file) => [file, weight(file)]));
   const related = files.filter((file) => weights.get(file)).sort((a, b) => weights.get(b) - weights.get(a));
-  if (related.length > 1) view.append(panel(["Which file uses which", small(related.length > MATRIX ? `the ${MATRIX} with most edges` : "numbers of edges")], matrix(related.slice(0, MATRIX))));
-  return "Files";
+  if (related.length > 1) view.append(panel([say("Which file uses which"), small(related.length > MATRIX ? say("the {number} with most edges", { number: MATRIX }) : say("numbers of edges"))], matrix(related.slice(0, MATRIX))));
+  return say("Files");
 }
 
 function weight(file) {
@@ -236,41 +243,41 @@ function matrix(some) {
   const body = rows.map((file, place) => make("tr", {}, make("th", { scope: "row" }, `${place + 1} `, link(fileLink(file), file.path)),
     ...rows.map((other) => {
       const edges = file.uses.get(other.place) || 0;
-      const title = edges ? `${file.path} uses ${other.path}: ${plural(edges, "edge")}` : "";
+      const title = edges ? say("{file} uses {other}: {edges}", { file: file.path, other: other.path, edges: plural(edges, "edge") }) : "";
       return make("td", { className: file === other ? "same" : edges ? `m-${Math.min(5, Math.ceil(Math.log10(edges + 1) * 2))}` : "", title, textContent: edges || "" });
     })));
-  return make("div", { className: "matrix", tabIndex: 0, role: "region", ariaLabel: "Which file uses which" },
+  return make("div", { className: "matrix", tabIndex: 0, role: "region", ariaLabel: say("Which file uses which") },
     make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
 }
 
 function fileView(state) {
   const file = files.find((one) => one.path === state.get("file"));
   if (!file) {
-    view.append(heading("No such file"), make("p", { className: "empty", textContent: `The graph has no symbol of ${state.get("file")}.` }));
-    return "No such file";
+    view.append(heading(say("No such file")), make("p", { className: "empty", textContent: say("The graph has no symbol of {file}.", { file: state.get("file") }) }));
+    return say("No such file");
   }
   const functions = file.symbols.filter(isFunction);
   const related = (found) => bars([...found].sort((a, b) => b[1] - a[1]).map(([other, value]) => ({ text: files[other].path, value, href: fileLink(files[other]) })));
   view.append(heading(make("code", { textContent: file.path })),
-    make("ul", { className: "details" }, ...[plural(file.functions, "function"), `${plural(file.lines, "line")} of functions`, plural(file.symbols.length, "symbol")].map((text) => make("li", { textContent: text }))),
-    ...(functions.length ? [panel(["Functions by lines", small(largest(functions.length, "functions"))], figure("treemap", (width) => treemapOf(functions, width)))] : []),
-    make("div", { className: "columns" }, panel(["Used by", small(`${plural(file.users.size, "file")}, edges`)], related(file.users)), panel(["Uses", small(`${plural(file.uses.size, "file")}, edges`)], related(file.uses))),
-    panel(["Symbols", small(number(file.symbols.length))], symbolList(file.symbols, "Symbols of the file")));
+    make("ul", { className: "details" }, ...[plural(file.functions, "function"), say("{lines} of functions", { lines: plural(file.lines, "line") }), plural(file.symbols.length, "symbol")].map((text) => make("li", { textContent: text }))),
+    ...(functions.length ? [panel([say("Functions by lines"), small(largest(functions.length, "functions"))], figure("treemap", (width) => treemapOf(functions, width)))] : []),
+    make("div", { className: "columns" }, panel([say("Used by"), small(say("{files}, edges", { files: plural(file.users.size, "file") }))], related(file.users)), panel([say("Uses"), small(say("{files}, edges", { files: plural(file.uses.size, "file") }))], related(file.uses))),
+    panel([say("Symbols"), small(number(file.symbols.length))], symbolList(file.symbols, say("Symbols of the file"))));
   return file.path;
 }
 
 function cyclesView() {
   const row = (place) => [
     make("a", { href: `#cycle=${place + 1}`, className: "name", textContent: [...new Set(cycles[place].map((one) => data.name[one]))].slice(0, 12).join(", ") }),
-    make("span", { className: "marks" }, badge(`${data.categories[data.category[cycles[place][0]]]}s`)),
+    make("span", { className: "marks" }, badge(CATEGORY_TITLES[data.categories[data.category[cycles[place][0]]]])),
     make("span", { className: "where", textContent: placeOfCycle(cycles[place]) }),
-    make("span", { className: "lines", title: "lines", textContent: number(cycles[place].reduce((sum, one) => sum + data.lines[one], 0)) }),
-    make("span", { className: "users", title: "symbols", textContent: number(cycles[place].length) }),
+    make("span", { className: "lines", title: say("lines"), textContent: number(cycles[place].reduce((sum, one) => sum + data.lines[one], 0)) }),
+    make("span", { className: "users", title: say("symbols"), textContent: number(cycles[place].length) }),
   ];
-  view.append(heading("Cycles", small(number(cycles.length))),
-    make("p", { className: "aside", textContent: "Symbols that use each other; each cycle is one step of the translation order." }),
-    cycles.length ? virtualList(cycles.length, row, { label: "Cycles", captions: ["lines", "symbols"], seen: 18 }) : make("p", { className: "empty", textContent: uncheckedUnits ? "None in the units that were read." : "None." }));
-  return "Cycles";
+  view.append(heading(say("Cycles"), small(number(cycles.length))),
+    make("p", { className: "aside", textContent: say("Symbols that use each other; each cycle is one step of the translation order.") }),
+    cycles.length ? virtualList(cycles.length, row, { label: say("Cycles"), captions: [say("lines"), say("symbols")], seen: 18 }) : make("p", { className: "empty", textContent: uncheckedUnits ? say("None in the units that were read.") : say("None.") }));
+  return say("Cycles");
 }
 
 function placeOfCycle(cycle) {
@@ -282,23 +289,23 @@ function cycleView(state) {
   const wanted = Number(state.get("cycle"));
   const cycle = cycles[wanted - 1];
   if (!cycle) return cyclesView();
-  view.append(heading(`Cycle ${number(wanted)}`, small(plural(cycle.length, "symbol"))),
-    make("p", { className: "aside" }, link("#view=cycles", "All cycles"), cycle.length > RING ? ". The picture shows the members with most edges." : ""),
-    figure("graph", (width) => ring(cycle, width)), panel("Members", symbolList(cycle, "Members of the cycle")));
-  return `Cycle ${wanted}`;
+  view.append(heading(say("Cycle {number}", { number: number(wanted) }), small(plural(cycle.length, "symbol"))),
+    make("p", { className: "aside" }, link("#view=cycles", say("All cycles")), cycle.length > RING ? say(". The picture shows the members with most edges.") : ""),
+    figure("graph", (width) => ring(cycle, width)), panel(say("Members"), symbolList(cycle, say("Members of the cycle"))));
+  return say("Cycle {number}", { number: wanted });
 }
 
 function rootsView() {
   const row = (place) => {
     const [name, marks, where, lines, used] = symbolRow(data.roots[place]);
     used.textContent = number(reach(data.roots[place]));
-    used.title = "functions that it reaches";
+    used.title = say("functions that it reaches");
     return [name, marks, where, lines, used];
   };
-  view.append(heading("Roots", small(number(data.roots.length))),
-    make("p", { className: "aside", textContent: "Functions without callers; all functions, if every one has a caller." }),
-    data.roots.length ? virtualList(data.roots.length, row, { label: "Roots", captions: ["lines", "reaches"], seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
-  return "Roots";
+  view.append(heading(say("Roots"), small(number(data.roots.length))),
+    make("p", { className: "aside", textContent: say("Functions without callers; all functions, if every one has a caller.") }),
+    data.roots.length ? virtualList(data.roots.length, row, { label: say("Roots"), captions: [say("lines"), say("reaches")], seen: 18 }) : nothing());
+  return say("Roots");
 }
 
 function orderView() {
@@ -309,10 +316,10 @@ function orderView() {
     if (others.length) marks.append(make("a", { className: "badge", href: `#cycle=${cycleOf[one] + 1}`, textContent: `+ ${number(others.length)}` }));
     return [name, marks, where, lines, used];
   };
-  view.append(heading("Translation order", small(plural(steps.length, "step"))),
-    make("p", { className: "aside", textContent: "Callees come before their callers; a cycle is one step." }),
-    steps.length ? virtualList(steps.length, row, { label: "Translation order", seen: 18 }) : make("p", { className: "empty", textContent: "None." }));
-  return "Translation order";
+  view.append(heading(say("Translation order"), small(plural(steps.length, "step"))),
+    make("p", { className: "aside", textContent: say("Callees come before their callers; a cycle is one step.") }),
+    steps.length ? virtualList(steps.length, row, { label: say("Translation order"), seen: 18 }) : nothing());
+  return say("Translation order");
 }
 
 function paint() {

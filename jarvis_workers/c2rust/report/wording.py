@@ -1,10 +1,13 @@
-"""The type of translators: a function of an English text and the values of its placeholders."""
+"""Translators of reports; the texts in other languages are in files of this package, such as zh.json."""
 
-from collections.abc import Callable
+from jarvis_workers.words import ENGLISH, words_in
+from jarvis_workers.words import Words as Say
 
-Say = Callable[..., str]
+__all__ = ["Say", "english", "words_in_reports"]
+
+english = ENGLISH
 
 
-def english(text: str, /, **parts: object) -> str:
-    """Return the text itself with its placeholders filled in."""
-    return text.format(**parts) if parts else text
+def words_in_reports(language: str) -> Say:
+    """Return the translator of the reports of c2rust into a language."""
+    return words_in(language, __package__)

@@ -6,7 +6,8 @@ from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
 from jarvis_workers.c2rust.report.wording import Say
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion, words_of_run
+from jarvis_workers.service.c2rust.conversion_results import is_conversion, read_conversion
+from jarvis_workers.service.c2rust.scan_results import words_of_run
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions

@@ -30,10 +30,9 @@ from jarvis_workers.service.c2rust.project_files import (
     write_file,
 )
 from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_FILES
-from jarvis_workers.service.c2rust.scan_results import read_artifact, write_new
+from jarvis_workers.service.c2rust.scan_results import read_artifact, words_of_run, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.pipelines import FAST, PARTIAL, PREPARE, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.translated_bodies import AGAIN
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
@@ -42,7 +41,6 @@ from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import REASON as PAUSE_REASON
-from jarvis_workers.words import Words, words_in
 
 PAUSE_ADVICE = (
     "go back to stage 3 or 1 of jarvis c2rust roadmap: check the signatures of these functions in"
@@ -53,8 +51,6 @@ SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
 FORMATS = ("text", "markdown", "json", "html")
 # The stages with a job per function, whose label is its name.
 BY_FUNCTION = (TRANSLATE, AGAIN)
-# The package with the translations of reports.
-TEXTS = "jarvis_workers.c2rust.report"
 
 
 def pause_advice(run: Run) -> str:
@@ -65,11 +61,6 @@ def pause_advice(run: Run) -> str:
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
     return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN, PARTIAL)
-
-
-def words_of_run(run: Run) -> Words:
-    """Return the translator into the language with which a run was submitted."""
-    return words_in(FastOptions.of(run).lang, TEXTS)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:

@@ -9,6 +9,7 @@ from jarvis_workers.c2rust.dot import dot_lines, subgraph_stem, subgraphs
 from jarvis_workers.c2rust.queries import named_symbols
 from jarvis_workers.c2rust.report.body import ScanBody
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import Edge, OrderStep, Symbol, SymbolGraph
 from jarvis_workers.errors import GivenUp, UsageError
@@ -26,12 +27,13 @@ PICTURES: Mapping[str, Form] = {".png": "png", ".svg": "svg"}
 class GraphSelection:
     """The part of a graph to write: everything, or only the functions that `roots` reach.
 
-    `types` includes types; `clustered` groups the nodes of DOT by file.
+    `types` includes types; `clustered` groups the nodes of DOT by file. `lang` is the language of a page.
     """
 
     roots: tuple[str, ...] = ()
     clustered: bool = False
     types: bool = False
+    lang: str = "en"
 
     @property
     def categories(self) -> tuple[Category, ...]:
@@ -103,7 +105,7 @@ def _dot(_: ProjectSymbols, graph: SymbolGraph, selection: GraphSelection) -> Pi
     return dot_lines(graph, selection.categories, clustered=selection.clustered)
 
 
-def _page(project: ProjectSymbols, graph: SymbolGraph, _: GraphSelection) -> Pieces:
+def _page(project: ProjectSymbols, graph: SymbolGraph, selection: GraphSelection) -> Pieces:
     order = [OrderStep(ids) for step in project.order.steps if (ids := tuple(n for n in step.ids if n in graph.by_id))]
     root = project.root.absolute()
     report = project.report or ScanBody()
@@ -114,7 +116,7 @@ def _page(project: ProjectSymbols, graph: SymbolGraph, _: GraphSelection) -> Pie
         not_checked=report.not_checked,
         warnings=(*report.warnings, *project.warnings),
     )
-    yield render_page(graph, order, find_roots(graph), facts).decode()
+    yield render_page(graph, order, find_roots(graph), facts, say=words_in_reports(selection.lang)).decode()
 
 
 _FORMATS: Mapping[str, Callable[[ProjectSymbols, SymbolGraph, GraphSelection], Pieces]] = {

@@ -11,6 +11,7 @@ from jarvis_workers.c2rust.report.body import decode_body
 from jarvis_workers.c2rust.report.text import incomplete_line as incomplete_line
 from jarvis_workers.c2rust.report.text import not_checked_line as not_checked_line
 from jarvis_workers.c2rust.report.text import summary_line as summary_line
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.service.c2rust.project_files import RAW_SYMBOLS, SYMBOLS, directory_of, keep_edited, write_file
@@ -18,15 +19,17 @@ from jarvis_workers.service.c2rust.scan_report import REPORT_FILE
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.link_symbols import DOT, ORDER
+from jarvis_workers.steps.c2rust.options import ParseOptions
 from jarvis_workers.steps.c2rust.pipelines import SCAN
 from jarvis_workers.steps.c2rust.write_report import PAGE, REPORT, graph_body, load
 from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.words import Words
 
 Say = Callable[[str], None]
 FORMATS = ("text", "markdown", "json", "html")
-_RENDERERS = {"text": text.render_text, "markdown": markdown.render_markdown, "json": json_report.render_json}
+_RENDERERS = {"text": text.render_text, "markdown": markdown.render_markdown}
 # The files of a run, by the artifacts that they are written from.
 FILES: Mapping[str, str] = {
     RAW_SYMBOLS: RAW_SYMBOLS,
@@ -36,6 +39,11 @@ FILES: Mapping[str, str] = {
     DOT: DOT,
     "graph.html": PAGE,
 }
+
+
+def words_of_run(run: Run) -> Words:
+    """Return the translator into the language with which a run over a C project was submitted."""
+    return words_in_reports(ParseOptions.of(run).lang)
 
 
 def is_symbol_scan(run: Run) -> bool:
@@ -62,8 +70,11 @@ def check_form(form: str) -> None:
 def render(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
     """Yield the pieces of a report. Raises UsageError for a format that is not available."""
     check_form(form)
+    if form == "json":
+        yield from json_report.render_json(read_body(store, blobs, run), run_part(store, run))
+        return
     if form != "html":
-        yield from _RENDERERS[form](read_body(store, blobs, run), run_part(store, run))
+        yield from _RENDERERS[form](read_body(store, blobs, run), run_part(store, run), words_of_run(run))
         return
     page = read_artifact(store, blobs, run, PAGE)
     if page is None:

@@ -74,9 +74,10 @@ def scan_request(
     *,
     allow_errors: bool = False,
     labels: "Mapping[str, str] | None" = None,
+    lang: str = "en",
 ) -> RunRequest[ParseInput]:
     """Return the request for a run that parses a project according to its compile plan."""
-    options = parse_options_of(settings, plan, ParseOptions, allow_errors=allow_errors)
+    options = parse_options_of(settings, plan, ParseOptions, allow_errors=allow_errors, lang=lang)
     given = ParseInput(options, encode_commands(plan.commands))
     return project_request(settings, source, plan, SCAN, executor, given, labels)
 

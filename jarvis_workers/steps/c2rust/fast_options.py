@@ -17,7 +17,7 @@ class FastOptions(ParseOptions):
     functions also get Rust signatures for the bodies of a model; `libraries` is the blob of the LibraryPlan for them,
     `plan` that of the PlanFiles, and `crates` that of the vendored crates that bodies may use, "" without one.  A run
     that makes the crate of a `paused_run` reads the results of its jobs.  Limits apply to each command: seconds,
-    megabytes of memory and of files.  `lang` is the language of reports.
+    megabytes of memory and of files.
     """
 
     definitions: bool = True
@@ -34,7 +34,6 @@ class FastOptions(ParseOptions):
     crates: str = ""
     paused_run: str = ""
     crate: str = "library"
-    lang: Literal["en", "zh"] = "en"
     build_seconds: float = 1800
     test_seconds: float = 600
     memory_mb: float = 4096

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.source.clang.unit import CompileCommand
@@ -17,7 +18,7 @@ class ParseOptions(RunOptions):
     units with errors are included as far as clang understands them; a unit may use `unit_seconds` of CPU time. With
     `definitions`, syntax trees and types are read too.  `delayed` are names of functions to translate last, `warnings`
     are lines about the compile commands, and `links` are the symbolic links of the project with their targets, both
-    relative to its root.
+    relative to its root.  `lang` is the language of reports.
     """
 
     commands: str = ""
@@ -29,6 +30,7 @@ class ParseOptions(RunOptions):
     delayed: Sequence[str] = field(default_factory=list)
     warnings: Sequence[str] = field(default_factory=list)
     links: Mapping[str, str] = field(default_factory=dict)
+    lang: Literal["en", "zh"] = "en"
 
 
 def encode_commands(commands: Iterable[CompileCommand]) -> bytes:

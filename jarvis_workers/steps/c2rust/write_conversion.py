@@ -20,6 +20,7 @@ from jarvis_workers.c2rust.report.body import UncheckedUnit
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.measures import page_lines
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.c2rust.translation import shown_signature
@@ -137,17 +138,18 @@ def _conversion(work: ConversionWork, blobs: Blobs) -> Conversion:
 
 def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blobs: Blobs) -> bytes:
     name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
-    steps = translation_order(work.graph, FastOptions.of(work.run).delayed)
+    options = FastOptions.of(work.run)
+    steps, say = translation_order(work.graph, options.delayed), words_in_reports(options.lang)
     rust = {slot: item.text for slot, item in skeleton.bodies.items()}
     bodies = final_bodies(blobs, skeleton, work.translations).bodies
     rust |= {one.slot: bodies[one.slot].text for one in conversion.functions if one.state in BY_MODEL}
     data = conversion_data(work.graph, conversion, c_texts(blobs, work.run.snapshot_id, conversion.functions), rust)
     facts = PageFacts(
         name,
-        details=tuple(page_lines(conversion)),
-        units=len(decode_commands(blobs.read(FastOptions.of(work.run).commands))),
+        details=tuple(page_lines(conversion, say)),
+        units=len(decode_commands(blobs.read(options.commands))),
         not_checked=[UncheckedUnit(*one) for one in conversion.not_checked],
         warnings=conversion.warnings,
-        failures=failures(conversion),
+        failures=failures(conversion, say),
     )
-    return render_page(work.graph, steps, find_roots(work.graph), facts, data)
+    return render_page(work.graph, steps, find_roots(work.graph), facts, data, say)

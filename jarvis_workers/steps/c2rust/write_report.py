@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jarvis_workers.c2rust.order import translation_order
 from jarvis_workers.c2rust.report.body import ScanBody, UncheckedUnit, encode_body, scan_body
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.paths import shown
@@ -80,5 +81,6 @@ def _files_not_packed(blobs: Blobs, snapshot: str) -> Iterator[UncheckedUnit]:
 def _page(work: GraphReportWork, body: ScanBody) -> bytes:
     name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
     facts = PageFacts(name, units=body.units, not_checked=body.not_checked, warnings=body.warnings)
-    steps = translation_order(work.graph, ParseOptions.of(work.run).delayed)
-    return render_page(work.graph, steps, find_roots(work.graph), facts)
+    options = ParseOptions.of(work.run)
+    steps, say = translation_order(work.graph, options.delayed), words_in_reports(options.lang)
+    return render_page(work.graph, steps, find_roots(work.graph), facts, say=say)

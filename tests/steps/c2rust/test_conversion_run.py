@@ -76,7 +76,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> It
         crates = run.resources.blobs.put(tar_of(crate_files("crc32fast")))
         allowed = ["crc32fast", "absent"]
         options = MoveOptions(
-            model_group="m", translate=True, allowed=allowed, crates=crates, passes=passes, max_retries=1
+            model_group="m", translate=True, allowed=allowed, crates=crates, passes=passes, max_retries=1, lang="zh"
         )
         run.convert(RUN, FILES, options)
         yield run
@@ -89,6 +89,12 @@ def functions(run: ConversionRun, name: str = "conversion") -> dict[str, Functio
 def questions(run: ConversionRun, start: str) -> list[str]:
     """Return the questions that begin so."""
     return [task for body in run.runtime.requests if (task := task_of(body)).startswith(start)]
+
+
+def test_the_page_is_in_the_language_of_the_run(ended: ConversionRun) -> None:
+    page = ended.artifact("report.html").decode()
+    assert '<html lang="zh-CN">' in page
+    assert "unsafe 代码：" in page
 
 
 def test_a_function_is_translated_if_the_gates_accept_its_body(ended: ConversionRun) -> None:
