@@ -21,6 +21,7 @@ from jarvis_workers.service.c2rust.fast_run import (
 )
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult
 from jarvis_workers.service.c2rust.replacement_run import listed
+from jarvis_workers.service.c2rust.scan_results import words_of_run
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.runs import stages_of
 from jarvis_workers.service.sources import is_address
@@ -73,11 +74,11 @@ def _unfinished(options: ProjectMove, choice: FastChoice, settings: Settings, st
 
 def _summary(store: Store, blobs: Blobs, run: Run) -> None:
     """Print a line per stage."""
-    replaced = ReplacementResult(store, blobs, run)
+    replaced, say = ReplacementResult(store, blobs, run), words_of_run(run)
     for stage in stages_of(store, run):
-        line = f"{stage.name}: {describe(stage, rate_of(stage))}"
+        line = f"{stage.name}: {describe(stage, rate_of(stage), say=say)}"
         if stage.name == "prune" and replaced.counts:
-            line = f"{stage.name}: {replaced.counts.line}"
+            line = f"{stage.name}: {replaced.counts.line(say)}"
         typer.echo(plain(line))
 
 

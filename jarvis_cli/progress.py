@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +13,7 @@ from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.paths import plain
 from jarvis_workers.service.progress_units import JOBS, units_of
 from jarvis_workers.store.values import Run, StageProgress
+from jarvis_workers.words import ENGLISH, Words
 
 PLAIN_SECONDS = 10.0
 MEGABYTE, KILOBYTE = 1_000_000, 1_000
@@ -139,30 +140,45 @@ def current(stages: list[StageProgress]) -> list[StageProgress]:
     return still_open[:1] + [stage for stage in still_open[1:] if stage.jobs]
 
 
-def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
+def describe(stage: StageProgress, rate: float, units: str = JOBS, say: Words = ENGLISH) -> str:
     """Return the progress of a stage in one line, with the time left if the rate is known; `units` names its jobs."""
     if not stage.jobs:
-        return f"no {units} yet"
-    text, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed
-    text += _translated(stage) if stage.proofs else ""
+        return say("no {units} yet", units=say(units))
+    text, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {say(units)}", stage.jobs - stage.done - stage.failed
+    text += _translated(stage, say) if stage.proofs else ""
     if stage.weight:
         done = _in_unit(stage.weight_done, stage.weight).partition(" ")[0]
         text += f", {done}/{_in_unit(stage.weight, stage.weight)}"
         text += f", {_in_unit(rate, rate)}/s" if rate > 0 else ""
         left = stage.weight - stage.weight_done
     elif rate * MINUTE >= 1:
-        text += f", {rate * MINUTE:,.0f} a minute"
+        text += say(", {number} a minute", number=f"{rate * MINUTE:,.0f}")
     seconds = stage.seconds_left or (left / rate if rate > 0 else 0.0)
-    text += f", {seconds:,.0f} s left" if seconds and left > 0 else ""
-    cached = f"{stage.files:,} files" if stage.files else f"{stage.jobs:,} {JOBS}"
-    text += f", {stage.cached:,} of {cached} cached" if stage.cached else ""
-    text += f", {stage.tokens:,} tokens" if stage.tokens else ""
-    text += f", {stage.cost:.4f} dollars" if stage.cost else ""
-    return text + (f", {stage.failed:,} failed" if stage.failed else "")
+    text += say(", {number} s left", number=f"{seconds:,.0f}") if seconds and left > 0 else ""
+    return text + "".join(_totals(stage, say))
 
 
-def _translated(stage: StageProgress) -> str:
+def _totals(stage: StageProgress, say: Words) -> Iterator[str]:
+    """Yield what was cached, what the stage cost, and how many jobs failed, each only if there is any."""
+    if stage.cached and stage.files:
+        yield say(", {cached} of {files} files cached", cached=f"{stage.cached:,}", files=f"{stage.files:,}")
+    elif stage.cached:
+        yield say(", {cached} of {jobs} jobs cached", cached=f"{stage.cached:,}", jobs=f"{stage.jobs:,}")
+    if stage.tokens:
+        yield say(", {number} tokens", number=f"{stage.tokens:,}")
+    if stage.cost:
+        yield say(", {number} dollars", number=f"{stage.cost:.4f}")
+    if stage.failed:
+        yield say(", {number} failed", number=f"{stage.failed:,}")
+
+
+def _translated(stage: StageProgress, say: Words) -> str:
     """Return the numbers of functions with an accepted body of the model, by proof, and of those without one."""
     accepted = stage.accepted
     proofs = f" ({', '.join(f'{number:,} {proof}' for proof, number in accepted.items())})" if accepted else ""
-    return f", {sum(accepted.values()):,} accepted{proofs}, {stage.stepped_down:,} stepped down"
+    return say(
+        ", {accepted} accepted{proofs}, {rest} stepped down",
+        accepted=f"{sum(accepted.values()):,}",
+        proofs=proofs,
+        rest=f"{stage.stepped_down:,}",
+    )

@@ -48,7 +48,7 @@ def conclude_replacement(store: Store, blobs: Blobs, run: Run, screen: Display) 
     reasons = (run.reason, *(f"first {one}" for one in result.not_checked[:1]))
     reason = "; ".join(filter(None, reasons))
     text = f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}"
-    text += f": {result.counts.line}" if result.counts else ""
+    text += f": {result.counts.line()}" if result.counts else ""
     if run.state == "incomplete":
         text += "; repeat the command to judge the others again"
     elif run.state == "paused":

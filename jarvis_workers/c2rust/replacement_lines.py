@@ -1,7 +1,7 @@
 """Write the results of library replacement: the lines of library_replacements.jsonl, and the counts of a run."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,13 +26,16 @@ class ReplacementCounts(BaseModel):
         judged = sum(one.checked for one in verdicts.values())
         return cls(judged=judged, replaced=len(pruned.replaced), pruned=len(pruned.pruned), remaining=remaining)
 
-    @property
-    def line(self) -> str:
-        """The counts for a person."""
-        functions = self.remaining + self.pruned
-        return (
-            f"{self.judged:,} of {functions:,} functions judged: {self.replaced:,} replaced by libraries, "
-            f"{self.pruned:,} pruned, {self.remaining - self.replaced:,} left to translate"
+    def line(self, say: Callable[..., str] = str.format) -> str:
+        """Return the counts for a person; `say` translates a text and fills in its placeholders."""
+        return say(
+            "{judged} of {functions} functions judged: {replaced} replaced by libraries, "
+            "{pruned} pruned, {rest} left to translate",
+            judged=f"{self.judged:,}",
+            functions=f"{self.remaining + self.pruned:,}",
+            replaced=f"{self.replaced:,}",
+            pruned=f"{self.pruned:,}",
+            rest=f"{self.remaining - self.replaced:,}",
         )
 
 

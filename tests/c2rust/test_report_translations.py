@@ -7,7 +7,8 @@ from typing import get_args
 
 import pytest
 
-from jarvis_workers.c2rust import conversion, report
+from jarvis_cli import progress
+from jarvis_workers.c2rust import conversion, replacement_lines, report
 from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, SuiteResult
 from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.function_map import STATUSES
@@ -28,9 +29,10 @@ MODULES = [
 ]
 SCRIPT = "".join((HERE / name).read_text("utf-8") for name in page.SCRIPTS)
 TEMPLATE = (HERE / "page.html").read_text("utf-8")
-MODULES += [Path(module.__file__) for module in (conversion, conversion_diff)]
+MODULES += [Path(module.__file__) for module in (conversion, conversion_diff, progress, replacement_lines)]
 NAMED = {*ACCEPTED.values(), *CAUSES.values(), *difference_formats.VERDICTS.values(), *SeverityCounts._fields}
-NAMED |= {difference_formats.NEW, difference_formats.REMOVED, difference_formats.UNREAD, *get_args(ReferenceKind)}
+NAMED |= {difference_formats.NEW, difference_formats.REMOVED, difference_formats.UNREAD, progress.JOBS}
+NAMED |= {*get_args(ReferenceKind)}
 NAMED |= {*page.ACCEPTED.values(), *page.STATES.values(), *page.SYMBOL_WORDS}
 ENGLISH_LETTERS = re.compile(r"[A-Za-z]{4,}")
 # Names of tools and commands, states and proofs.

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from jarvis_cli.conversion_output import explain_without_result
 from jarvis_cli.progress import describe, rate_of
+from jarvis_workers.c2rust.replacement_lines import ReplacementCounts
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.store.values import Run, StageProgress
 
@@ -27,6 +29,19 @@ def test_translated_functions_are_shown_with_proofs_rate_cost_and_time_left() ->
         "41/64 functions, 37 accepted (30 compared, 7 reached), 4 stepped down, 12 a minute, 115 s left, "
         "123,456 tokens, 0.2500 dollars, 1 failed"
     )
+
+
+def test_the_line_of_a_stage_is_in_the_language_of_a_run() -> None:
+    closed = replace(TRANSLATE, jobs=41, seconds_left=0.0, cached=3)
+
+    assert describe(closed, rate_of(closed), say=words_in_reports("zh")) == (
+        "41/41 任务，37 个被接受 (30 compared, 7 reached)，4 个降级，每分钟 12 个，41 个任务中 3 个来自缓存，"
+        "123,456 个 token，0.2500 美元，1 个失败"
+    )
+    assert describe(StageProgress("merge", "open"), 0.0, say=words_in_reports("zh")) == "尚无任务"
+    counts = ReplacementCounts(judged=3, replaced=1, pruned=3, remaining=3)
+    assert counts.line(words_in_reports("zh")) == "6 个函数中已判断 3 个：1 个由库替代，3 个被剪除，2 个待翻译"
+    assert counts.line().startswith("3 of 6 functions judged: 1 replaced by libraries, 3 pruned, 2 left")
 
 
 def test_json_has_the_same_numbers() -> None:

@@ -86,7 +86,7 @@ class ReplacementResult:
     def lines(self, most: int | None = None) -> Iterator[str]:
         """Yield the result for a terminal, with at most this many functions of each kind."""
         if self.counts:
-            yield self.counts.line
+            yield self.counts.line()
         replaced = [
             f"{one['qualified_name']} ({one['file']}:{one['start_line']}): {', '.join(one['libraries'])}"
             for one in self.replacements
