@@ -54,7 +54,7 @@ def deliver_partial_crate(
         screen.conclude(f"run {paused.id} is paused ({paused.reason}); making the crate so far", well=True)
         with partial_crate(settings, store, paused, screen) as run:
             if has_result(run):
-                place = write_new_crate(store, blobs, run, place, screen)
+                place = write_new_crate(store, blobs, run, place, screen, paused)
                 parts = [f"crate so far: {place}{os.sep}", *conversion_results.outcome_parts(store, blobs, run)]
             else:
                 parts = [f"no crate can be made: {explain_without_result(run)}"]
@@ -62,14 +62,19 @@ def deliver_partial_crate(
     return run_exit_code(paused)
 
 
-def write_new_crate(store: Store, blobs: Blobs, run: Run, place: Path, screen: Display) -> Path:
-    """Write the crate and return its directory: a new one if the user edited the old one during the run."""
+def write_new_crate(
+    store: Store, blobs: Blobs, run: Run, place: Path, screen: Display, paused: Run | None = None
+) -> Path:
+    """Write the crate and return its directory: a new one if the user edited the old one during the run.
+
+    The crate so far of a `paused` run gets a new one beside the crate of any other run.
+    """
     try:
-        conversion_results.write_crate(store, blobs, run, place)
+        conversion_results.write_crate(store, blobs, run, place, paused)
     except UsageError as error:
         screen.tell(str(error))
-        place = place.with_name(f"{place.name}_{run.id}")
-        conversion_results.write_crate(store, blobs, run, place)
+        place = place.with_name(f"{place.name}_{(paused or run).id}")
+        conversion_results.write_crate(store, blobs, run, place, paused)
     return place
 
 

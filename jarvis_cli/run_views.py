@@ -198,7 +198,7 @@ def _export_partial_crate(settings: Settings, store: Store, paused: Run, directo
     with display(quiet=False) as screen, partial_crate(settings, store, paused, screen) as run:
         if not conversion_output.has_result(run):
             raise UsageError(f"no crate can be made: {conversion_output.explain_without_result(run)}")
-        for path in export_conversion(store, wiring.blobs_of(settings), run, directory, say=screen.tell):
+        for path in export_conversion(store, wiring.blobs_of(settings), run, directory, say=screen.tell, paused=paused):
             typer.echo(plain(str(path)))
     return exits.DONE
 

@@ -1,4 +1,4 @@
-"""Conversions in the results store, as runs that have ended."""
+"""Conversions in the results store, as runs that have ended or are paused."""
 
 import os
 from collections.abc import Mapping
@@ -31,6 +31,8 @@ def store_conversion(
     *,
     kind: str = TRANSPILE,
     page: bytes = b"",
+    state: str = "done",
+    reason: str | None = None,
     **options: object,
 ) -> str:
     """Store a run of a kind over a tree with its results; return its id."""
@@ -50,5 +52,5 @@ def store_conversion(
         contents = {**found, PAGE: page}
         with store.write() as session:
             artifacts.save(session, run_id, [(name, blobs.put(one), len(one)) for name, one in contents.items()])
-            runs.finish(session, run_id, "done")
+            runs.finish(session, run_id, state, reason)
     return run_id

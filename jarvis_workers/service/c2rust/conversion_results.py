@@ -18,7 +18,7 @@ from jarvis_workers.c2rust.report.conversion_text import (
     symbol_map_lines,
 )
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.c2rust.crate_directory import write_files
+from jarvis_workers.service.c2rust.crate_directory import check_own, write_files
 from jarvis_workers.service.c2rust.project_files import (
     CRATE_PLAN,
     ORDER,
@@ -119,11 +119,18 @@ def _part(store: Store, run: Run) -> dict[str, Any]:
 
 
 def export_conversion(
-    store: Store, blobs: Blobs, run: Run, directory: Path | None = None, *, say: Callable[[str], None] | None = None
+    store: Store,
+    blobs: Blobs,
+    run: Run,
+    directory: Path | None = None,
+    *,
+    say: Callable[[str], None] | None = None,
+    paused: Run | None = None,
 ) -> list[Path]:
     """Write symbol_map.jsonl and progress.json, or signatures.jsonl and crate_plan.yaml; return their paths.
 
-    By default they go to the project's directory.  Another `directory` gets the crate as well, in "crate".
+    By default they go to the project's directory.  Another `directory` gets the crate as well, in "crate"; `paused` is
+    as for `write_crate`.
     """
     root = Path(os.fsdecode(run.root_raw))
     if directory is None and not root.is_dir():
@@ -135,8 +142,8 @@ def export_conversion(
         keep_edited(directory or directory_of(root), say)
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
-    written = [write_new(directory / name, lines) for name, lines in files.items()]
-    return written + write_crate(store, blobs, run, directory / "crate")
+    crate = write_crate(store, blobs, run, directory / "crate", paused)
+    return [write_new(directory / name, lines) for name, lines in files.items()] + crate
 
 
 def _symbol_files(store: Store, blobs: Blobs, run: Run) -> dict[str, list[str]]:
@@ -174,9 +181,14 @@ def _progress(conversion: Conversion) -> str:
     return json.dumps({"current": None, "converted": converted}, indent=1, ensure_ascii=False) + "\n"
 
 
-def write_crate(store: Store, blobs: Blobs, run: Run, place: Path) -> list[Path]:
-    """Write the crate of a run to a directory (`write_files`); return the paths of its files."""
-    return write_files(place, read_crate_files(store, blobs, run), run.id)
+def write_crate(store: Store, blobs: Blobs, run: Run, place: Path, paused: Run | None = None) -> list[Path]:
+    """Write the crate of a run to a directory (`write_files`); return the paths of its files.
+
+    The crate so far of a `paused` run, which `run` has made, replaces only an earlier one of that run.
+    """
+    if paused:
+        check_own(place, paused.id)
+    return write_files(place, read_crate_files(store, blobs, run), (paused or run).id)
 
 
 def read_crate_files(store: Store, blobs: Blobs, run: Run) -> dict[str, bytes]:

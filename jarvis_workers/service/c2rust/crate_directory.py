@@ -41,6 +41,16 @@ def check_target(crate: Path) -> None:
             )
 
 
+def check_own(crate: Path, run: str) -> None:
+    """Raise UsageError if a directory has the crate of another run than `run`, as its manifest says."""
+    writer = _manifest(crate).get(RUN)
+    if _listed(crate) is not None and writer != run:
+        raise UsageError(
+            f"{crate}: has the crate of {f'run {writer}' if writer else 'another run'}, which the crate so far of run"
+            f" {run} does not replace; move it away, or choose another directory"
+        )
+
+
 def _check_writable(crate: Path) -> None:
     """Raise UsageError if the directory cannot be made, or no file can be made in it."""
     nearest = next(path for path in (crate, *crate.absolute().parents) if path.exists())

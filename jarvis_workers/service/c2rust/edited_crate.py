@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.c2rust.conversion import FunctionResult, GateOutcome
 from jarvis_workers.c2rust.crate_edits import CrateEdits, read_edits
 from jarvis_workers.errors import StepFailed, UsageError
+from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import read_conversion, read_crate_files
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, read_crate
 from jarvis_workers.service.c2rust.fast_run import FAST, RUN, TRANSPILE, require_tools
@@ -82,6 +83,11 @@ def check_crate(
     """
     name, now = read_crate(crate)
     run = _run_of(store, crate, name, project)
+    if run.state == "paused":
+        raise UsageError(
+            f"{crate}: cannot be checked: run {run.id} is paused; "
+            f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"
+        )
     resources = resources_of(settings)
     conversion = read_conversion(store, resources.blobs, run)
     before = read_crate_files(store, resources.blobs, run)

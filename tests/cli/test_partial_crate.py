@@ -1,0 +1,84 @@
+"""The crate so far of a paused run: where it is written, and what the command says."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from jarvis_cli.conversion_output import write_new_crate
+from jarvis_cli.status_output import Quiet
+from jarvis_workers.c2rust.conversion import Conversion
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service import wiring
+from jarvis_workers.service.c2rust.conversion_results import export_conversion
+from jarvis_workers.service.c2rust.crate_directory import MANIFEST, write_files
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.steps.c2rust.pipelines import PARTIAL
+from jarvis_workers.store.values import Run
+from tests.cli.commands import Jarvis
+from tests.cli.stored_conversions import function, store_conversion
+
+CONVERSION = Conversion((function("half", state="mechanical", proof="reached"),))
+PART, WHOLE = "// so far\n", "// whole\n"
+
+
+class PausedRun(NamedTuple):
+    """A paused run, and the run that has made its crate so far."""
+
+    store: Store
+    blobs: Blobs
+    paused: Run
+    run: Run
+
+    def write(self, place: Path) -> Path:
+        return write_new_crate(self.store, self.blobs, self.run, place, Quiet(), self.paused)
+
+
+@pytest.fixture
+def found(jarvis: Jarvis) -> Iterator[PausedRun]:
+    tree = jarvis.tree("lib", {"lib.c": "int half(int a) { return a / 2; }\n"})
+    paused = store_conversion(jarvis, tree, CONVERSION, state="paused", reason="budget")
+    run = store_conversion(jarvis, tree, CONVERSION, {"src/lib.rs": PART}, kind=PARTIAL)
+    with wiring.store_of(jarvis.settings) as store:
+        yield PausedRun(store, wiring.blobs_of(jarvis.settings), find_run(store, paused), find_run(store, run))
+
+
+def writer(crate: Path) -> str:
+    return str(json.loads((crate / MANIFEST).read_text())["run"])
+
+
+def test_it_replaces_no_crate_of_another_run(
+    found: PausedRun, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    crate = tmp_path / "lib_rs"
+    write_files(crate, {"src/lib.rs": WHOLE.encode()}, "earlier")
+    beside = found.write(crate)
+
+    assert beside == crate.with_name(f"lib_rs_{found.paused.id}")
+    assert ((crate / "src" / "lib.rs").read_text(), (beside / "src" / "lib.rs").read_text()) == (WHOLE, PART)
+    assert (writer(crate), writer(beside)) == ("earlier", found.paused.id)
+    assert f"has the crate of run earlier, which the crate so far of run {found.paused.id} " in capfd.readouterr().err
+    with pytest.raises(UsageError, match="has the crate of run earlier"):
+        write_files(tmp_path / "out" / "crate", {}, "earlier")
+        export_conversion(found.store, found.blobs, found.run, tmp_path / "out", paused=found.paused)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["crate"], "the files of the other run are kept"
+
+
+def test_it_replaces_its_own_crate_of_an_earlier_pause(found: PausedRun, tmp_path: Path) -> None:
+    write_files(tmp_path / "lib_rs", {"src/lib.rs": b"// less\n"}, found.paused.id)
+
+    assert found.write(tmp_path / "lib_rs") == tmp_path / "lib_rs"
+    assert (tmp_path / "lib_rs" / "src" / "lib.rs").read_text() == PART
+
+
+def test_it_can_be_checked_only_when_its_run_has_ended(jarvis: Jarvis, found: PausedRun, tmp_path: Path) -> None:
+    checked = jarvis("c2rust", "check", "--crate-dir", found.write(tmp_path / "lib_rs"))
+
+    assert checked.code == 2
+    assert checked.line.endswith(
+        f"lib_rs: cannot be checked: run {found.paused.id} is paused; "
+        f"continue with: jarvis runs resume {found.paused.id} --budget AMOUNT"
+    )
