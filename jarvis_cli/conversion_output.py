@@ -1,6 +1,8 @@
 """Output of runs that convert C projects: the report, the files of the project, the crate, and the exit code."""
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import typer
@@ -15,6 +17,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust import conversion_results
 from jarvis_workers.service.c2rust.crate_branch import write_branch
+from jarvis_workers.service.c2rust.crate_directory import check_own, check_target
 from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.settings import Settings
@@ -50,16 +53,52 @@ def deliver_partial_crate(
     settings: Settings, store: Store, blobs: Blobs, paused: Run, place: Path, *, quiet: bool
 ) -> int:
     """Write the crate of a paused run, with what is accepted so far; return the exit code."""
+
+    def write(run: Run) -> Path:
+        return write_new_crate(store, blobs, run, place, screen, paused)
+
     with display(quiet) as screen:
         screen.conclude(f"run {paused.id} is paused ({paused.reason}); making the crate so far", well=True)
-        with partial_crate(settings, store, paused, screen) as run:
-            if has_result(run):
-                place = write_new_crate(store, blobs, run, place, screen, paused)
-                parts = [f"crate so far: {place}{os.sep}", *conversion_results.outcome_parts(store, blobs, run)]
-            else:
-                parts = [f"no crate can be made: {explain_without_result(run)}"]
-        screen.conclude(explain_without_result(paused, "; ".join(parts)), well=False)
+        conclude_partial_crate(store, blobs, paused, partial_crate(settings, store, paused, screen), write, screen)
     return run_exit_code(paused)
+
+
+def export_partial_crate(settings: Settings, store: Store, blobs: Blobs, paused: Run, directory: Path) -> int:
+    """Write the crate and the files of a paused run, with what is accepted so far; return the exit code."""
+    place = directory / conversion_results.CRATE_DIRECTORY
+    check_own(place, paused.id)
+    check_target(place)
+
+    def write(run: Run) -> Path:
+        for path in conversion_results.export_conversion(store, blobs, run, directory, say=screen.tell, paused=paused):
+            typer.echo(plain(str(path)))
+        return place
+
+    with display(quiet=False) as screen:
+        made = partial_crate(settings, store, paused, screen)
+        is_written = conclude_partial_crate(store, blobs, paused, made, write, screen)
+    return run_exit_code(paused) if is_written else exits.FAILED
+
+
+def conclude_partial_crate(
+    store: Store,
+    blobs: Blobs,
+    paused: Run,
+    made: AbstractContextManager[Run],
+    write: Callable[[Run], Path],
+    screen: Display,
+) -> bool:
+    """Write the crate that the run `made` has made of a paused run, and print the outcome; return whether there is one.
+
+    `write` returns its directory.
+    """
+    with made as run:
+        if is_written := has_result(run):
+            parts = [f"crate so far: {write(run)}{os.sep}", *conversion_results.outcome_parts(store, blobs, run)]
+        else:
+            parts = [f"no crate so far: merge {run.state}{f' ({reason})' if (reason := _reason(run)) else ''}"]
+    screen.conclude(explain_without_result(paused, "; ".join(parts)), well=False)
+    return is_written
 
 
 def write_new_crate(
@@ -104,12 +143,8 @@ def conclude_conversion(store: Store, blobs: Blobs, run: Run, screen: Display) -
 
 
 def explain_without_result(run: Run, crate: str = "") -> str:
-    """Return why a run has no result; for a failed step, only its message, which is written for users.
-
-    `crate` says what became of the crate of a paused run.
-    """
-    before, found, message = (run.reason or "").partition(f"{StepFailed.__name__}: ")
-    reason = message if found else before
+    """Return why a run has no result; `crate` says what became of the crate of a paused run."""
+    reason = _reason(run)
     if run.state == "failed":
         return f"run {run.id} failed{f': {reason}' if reason else ''}"
     parts = [f"run {run.id} is {run.state}{f' ({reason})' if reason else ''}"]
@@ -119,6 +154,12 @@ def explain_without_result(run: Run, crate: str = "") -> str:
         resume = f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"
         parts += [conversion_results.pause_advice(run), crate, resume]
     return "; ".join(part for part in parts if part)
+
+
+def _reason(run: Run) -> str:
+    """Return the reason of a state; for a failed step, only its message, which is written for users."""
+    before, found, message = (run.reason or "").partition(f"{StepFailed.__name__}: ")
+    return message if found else before
 
 
 def run_exit_code(run: Run) -> int:

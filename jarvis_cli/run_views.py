@@ -18,8 +18,7 @@ from jarvis_cli import (
     symbol_output,
 )
 from jarvis_cli.output import pieces
-from jarvis_cli.partial_crate import partial_crate
-from jarvis_cli.progress import describe, display, rate_of
+from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_list import revision
 from jarvis_cli.run_outcome import counted, exit_code, exit_reason
@@ -178,7 +177,9 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
                 f"run {target_run.id} is an agent run; print its answer with: jarvis runs report {target_run.id}"
             )
         if directory and has_partial_crate(target_run):
-            return _export_partial_crate(settings, store, target_run, directory)
+            return conversion_output.export_partial_crate(
+                settings, store, wiring.blobs_of(settings), target_run, directory
+            )
         if (written := _exported(store, wiring.blobs_of(settings), target_run, directory)) is not None:
             for path in written:
                 typer.echo(plain(str(path)))
@@ -189,16 +190,6 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
                 f"run {target_run.id}: its root {plain(target_run.root)} is not a directory here; choose one with -d"
             )
         for path in export_files(store, wiring.blobs_of(settings), target_run, place):
-            typer.echo(plain(str(path)))
-    return exits.DONE
-
-
-def _export_partial_crate(settings: Settings, store: Store, paused: Run, directory: Path) -> int:
-    """Write the crate and the files of a paused run, with what is accepted so far."""
-    with display(quiet=False) as screen, partial_crate(settings, store, paused, screen) as run:
-        if not conversion_output.has_result(run):
-            raise UsageError(f"no crate can be made: {conversion_output.explain_without_result(run)}")
-        for path in export_conversion(store, wiring.blobs_of(settings), run, directory, say=screen.tell, paused=paused):
             typer.echo(plain(str(path)))
     return exits.DONE
 

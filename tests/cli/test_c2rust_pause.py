@@ -64,7 +64,8 @@ def test_at_the_end_of_the_budget_there_is_a_crate_that_builds(jarvis: Jarvis) -
         paused = transpile(jarvis, library, server, "--no-review", "--budget", f"{CAP}tok")
         assert paused.code == 3, paused.err
         exported = jarvis.spawn("runs", "export", "last", "-d", so_far)
-        assert exported.code == 0, exported.err
+        assert exported.code == 3, exported.err
+        assert f"crate so far: {so_far}/crate/; 5 of 6 functions in Rust" in exported.err
         shown = json.loads(jarvis("runs", "show", "last", "--json").out)
         resumed = jarvis.spawn("runs", "resume", "last", "--budget", f"{10 * CAP}tok")
         assert "4 of them translated by the model" in resumed.err, resumed.err

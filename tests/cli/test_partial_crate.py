@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from jarvis_cli.conversion_output import write_new_crate
+from jarvis_cli.conversion_output import conclude_partial_crate, write_new_crate
 from jarvis_cli.status_output import Quiet
-from jarvis_workers.c2rust.conversion import Conversion
+from jarvis_workers.c2rust.conversion import Conversion, GateOutcome, SuiteResult
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import export_conversion
@@ -21,7 +23,12 @@ from jarvis_workers.store.values import Run
 from tests.cli.commands import Jarvis
 from tests.cli.stored_conversions import function, store_conversion
 
-CONVERSION = Conversion((function("half", state="mechanical", proof="reached"),))
+CONVERSION = Conversion(
+    (function("half", state="mechanical", proof="reached"),),
+    suites=(SuiteResult("make test"),),
+    crate=(GateOutcome("cargo build", passed=False, detail="E0308"),),
+    not_checked=(("a.c", "no header"),),
+)
 PART, WHOLE = "// so far\n", "// whole\n"
 
 
@@ -35,6 +42,9 @@ class PausedRun(NamedTuple):
 
     def write(self, place: Path) -> Path:
         return write_new_crate(self.store, self.blobs, self.run, place, Quiet(), self.paused)
+
+    def conclude(self, made: AbstractContextManager[Run], place: Path) -> bool:
+        return conclude_partial_crate(self.store, self.blobs, self.paused, made, lambda _: self.write(place), Quiet())
 
 
 @pytest.fixture
@@ -82,3 +92,28 @@ def test_it_can_be_checked_only_when_its_run_has_ended(jarvis: Jarvis, found: Pa
         f"lib_rs: cannot be checked: run {found.paused.id} is paused; "
         f"continue with: jarvis runs resume {found.paused.id} --budget AMOUNT"
     )
+
+
+def test_its_failures_and_units_that_were_not_read_are_printed(
+    found: PausedRun, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert found.conclude(nullcontext(found.run), tmp_path / "lib_rs")
+    assert capfd.readouterr().err == (
+        f"jarvis: run {found.paused.id} is paused (budget); crate so far: {tmp_path}/lib_rs/; "
+        "1 of 1 functions in Rust; the crate DOES NOT BUILD: E0308; make test: FAILS with Rust; "
+        "NOT CHECKED: translation units that could not be read: 1; "
+        f"continue with: jarvis runs resume {found.paused.id} --budget AMOUNT\n"
+    )
+
+
+def test_without_a_crate_only_the_state_of_its_merge_is_printed(
+    found: PausedRun, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = replace(found.run, state="failed", reason="merge: StepFailed: cargo is missing")
+
+    assert not found.conclude(nullcontext(run), tmp_path / "lib_rs")
+    assert capfd.readouterr().err == (
+        f"jarvis: run {found.paused.id} is paused (budget); no crate so far: merge failed (cargo is missing); "
+        f"continue with: jarvis runs resume {found.paused.id} --budget AMOUNT\n"
+    )
+    assert not (tmp_path / "lib_rs").exists()

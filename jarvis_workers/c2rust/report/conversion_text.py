@@ -57,6 +57,12 @@ def _pointers(conversion: Conversion, say: Say) -> str:
     )
 
 
+def unread_units(conversion: Conversion, say: Say = english) -> list[str]:
+    """Return a line with the number of units that could not be read, if there are any."""
+    number = len(conversion.not_checked)
+    return [say("NOT CHECKED: translation units that could not be read: {number}", number=number)] if number else []
+
+
 def advice(conversion: Conversion) -> str:
     """Return advice on how to convert unproven functions, or "" if there are none."""
     if conversion.accepted != "mechanical" or not state_counts(conversion.functions)["not_checked"]:
@@ -72,9 +78,8 @@ def conversion_text(conversion: Conversion, run: Mapping[str, Any], say: Say = e
 
 
 def _lines(conversion: Conversion, say: Say) -> Iterator[str]:
-    if conversion.not_checked:
-        yield say("NOT CHECKED: translation units that could not be read: {number}", number=len(conversion.not_checked))
-        yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
+    yield from unread_units(conversion, say)
+    yield from (f"  {file}: {reason}" for file, reason in conversion.not_checked)
     yield from (f"{say('warning')}: {warning}" for warning in conversion.warnings)
     yield from failures(replace(conversion, suites=()), say)
     yield from (f"{gate.gate}: {gate.detail}" for gate in conversion.crate if gate.passed and gate.detail)

@@ -16,6 +16,7 @@ from jarvis_workers.c2rust.report.conversion_text import (
     conversion_text,
     summary,
     symbol_map_lines,
+    unread_units,
 )
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.c2rust.crate_directory import check_own, write_files
@@ -47,7 +48,7 @@ PAUSE_ADVICE = (
     " .jarvis/c2rust/signatures.jsonl, make the C code clearer, or begin a new run with --notes, --escalate or a larger"
     " model"
 )
-SYMBOL_MAP, PROGRESS = "symbol_map.jsonl", "progress.json"
+SYMBOL_MAP, PROGRESS, CRATE_DIRECTORY = "symbol_map.jsonl", "progress.json", "crate"
 FORMATS = ("text", "markdown", "json", "html")
 # The stages with a job per function, whose label is its name.
 BY_FUNCTION = (TRANSLATE, AGAIN)
@@ -85,9 +86,9 @@ def outcome(store: Store, blobs: Blobs, run: Run) -> str:
 
 
 def outcome_parts(store: Store, blobs: Blobs, run: Run) -> list[str]:
-    """Return the summary of a run, and its failures."""
+    """Return the summary of a run, its failures, and the number of units that were not read."""
     conversion = read_conversion(store, blobs, run)
-    return [summary(conversion), *failures(conversion)]
+    return [summary(conversion), *failures(conversion), *unread_units(conversion)]
 
 
 def render_conversion(store: Store, blobs: Blobs, run: Run, form: str) -> Iterator[str]:
@@ -142,7 +143,7 @@ def export_conversion(
         keep_edited(directory or directory_of(root), say)
     if directory is None:
         return [write_file(root, name, lines, say) for name, lines in files.items()]
-    crate = write_crate(store, blobs, run, directory / "crate", paused)
+    crate = write_crate(store, blobs, run, directory / CRATE_DIRECTORY, paused)
     return [write_new(directory / name, lines) for name, lines in files.items()] + crate
 
 
