@@ -1,7 +1,7 @@
 """Output of runs that convert C projects: the report, the files of the project, the crate, and the exit code."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from jarvis_cli.partial_crate import partial_crate
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.status_output import Display
-from jarvis_workers.errors import StepFailed, UsageError
+from jarvis_workers.errors import JarvisError, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust import conversion_results
@@ -22,6 +22,8 @@ from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
+
+NO_CRATE = "no crate so far"
 
 
 def has_result(run: Run) -> bool:
@@ -90,15 +92,29 @@ def conclude_partial_crate(
 ) -> bool:
     """Write the crate that the run `made` has made of a paused run, and print the outcome; return whether there is one.
 
-    `write` returns its directory.
+    `write` returns its directory. The last line says how to continue the paused run, even if making its crate fails or
+    is interrupted.
     """
-    with made as run:
-        if is_written := has_result(run):
-            parts = [f"crate so far: {write(run)}{os.sep}", *conversion_results.outcome_parts(store, blobs, run)]
-        else:
-            parts = [f"no crate so far: merge {run.state}{f' ({reason})' if (reason := _reason(run)) else ''}"]
+    is_written, parts = False, list[str]()
+    try:
+        with made as run:
+            is_written, parts = has_result(run), list(_partial_outcome(store, blobs, run, write))
+    except JarvisError as error:
+        parts = parts or [f"{NO_CRATE}: {error}"]
+    except KeyboardInterrupt:
+        screen.conclude(explain_without_result(paused, "; ".join(parts) or f"{NO_CRATE}: interrupted"), well=False)
+        raise
     screen.conclude(explain_without_result(paused, "; ".join(parts)), well=False)
     return is_written
+
+
+def _partial_outcome(store: Store, blobs: Blobs, run: Run, write: Callable[[Run], Path]) -> Iterator[str]:
+    """Write the crate that a run has made of a paused one; yield the parts of the outcome."""
+    if has_result(run):
+        yield f"crate so far: {write(run)}{os.sep}"
+        yield from conversion_results.outcome_parts(store, blobs, run)
+    else:
+        yield f"{NO_CRATE}: merge {run.state}{f' ({reason})' if (reason := _reason(run)) else ''}"
 
 
 def write_new_crate(

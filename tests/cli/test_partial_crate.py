@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import pytest
 from jarvis_cli.conversion_output import conclude_partial_crate, write_new_crate
 from jarvis_cli.status_output import Quiet
 from jarvis_workers.c2rust.conversion import Conversion, GateOutcome, SuiteResult
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import BrokerUnavailable, StoreFull, UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.conversion_results import export_conversion
 from jarvis_workers.service.c2rust.crate_directory import MANIFEST, write_files
@@ -117,3 +117,39 @@ def test_without_a_crate_only_the_state_of_its_merge_is_printed(
         f"continue with: jarvis runs resume {found.paused.id} --budget AMOUNT\n"
     )
     assert not (tmp_path / "lib_rs").exists()
+
+
+@contextmanager
+def _failing(run: Run, problem: BaseException, *, at_end: bool = False) -> Iterator[Run]:
+    if at_end:
+        yield run
+    raise problem
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("problem", [StoreFull("no space left"), BrokerUnavailable("no broker"), KeyboardInterrupt()])
+def test_whatever_happens_the_last_line_says_how_to_continue(
+    found: PausedRun, tmp_path: Path, capfd: pytest.CaptureFixture[str], problem: BaseException, *, at_end: bool
+) -> None:
+    interrupted = isinstance(problem, KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt) if interrupted else nullcontext():
+        assert found.conclude(_failing(found.run, problem, at_end=at_end), tmp_path / "lib_rs") == at_end
+
+    line = capfd.readouterr().err.splitlines()[-1]
+    made = (
+        f"crate so far: {tmp_path}/lib_rs/; "
+        if at_end
+        else f"no crate so far: {'interrupted' if interrupted else problem}; "
+    )
+    assert line.startswith(f"jarvis: run {found.paused.id} is paused (budget); {made}")
+    assert line.endswith(f"continue with: jarvis runs resume {found.paused.id} --budget AMOUNT")
+
+
+def test_a_directory_that_cannot_be_written_is_named_with_how_to_continue(
+    found: PausedRun, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("lib_rs", f"lib_rs_{found.paused.id}"):
+        write_files(tmp_path / name, {"src/lib.rs": b""}, "earlier")
+
+    assert not found.conclude(nullcontext(found.run), tmp_path / "lib_rs")
+    assert f"no crate so far: {tmp_path}/lib_rs_{found.paused.id}: has the crate of" in capfd.readouterr().err
