@@ -1,13 +1,13 @@
 """Execute the short run that makes the crate of a paused run."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jarvis_cli.run_local import run_locally
-from jarvis_cli.scan import wait_for_workers
+from jarvis_cli.run_local import interruptible
 from jarvis_cli.status_output import Display
 from jarvis_workers.service import runs, wiring
-from jarvis_workers.service.c2rust.partial_crate import submit_partial_crate
+from jarvis_workers.service.c2rust.partial_crate import remove_partial_crate, submit_partial_crate
 from jarvis_workers.service.handles import Store
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.values import Run
@@ -15,28 +15,38 @@ from jarvis_workers.store.values import Run
 
 @contextmanager
 def partial_crate(settings: Settings, store: Store, paused: Run, screen: Display) -> Iterator[Run]:
-    """Yield the run that has made the crate of a paused run, where that one is executed.
-
-    It is removed afterwards, so that "last" still names the paused run.
-    """
+    """Yield the run that has made the crate of a paused run, where that one is executed; it is removed afterwards."""
     if not runs.is_local(paused):
         run_id = submit_partial_crate(store, paused, paused.executor)
-        with _removed(settings, store, run_id):
-            yield wait_for_workers(settings, store, run_id, screen)
+        with interruptible(), _removed(settings, store, run_id, screen):
+            yield _wait_for_workers(settings, store, run_id, screen)
         return
     with wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
         run_id = submit_partial_crate(store, paused, local.executor)
-        with _removed(settings, store, run_id):
-            yield run_locally(local, run_id, screen, resumable=False)
+        with interruptible(), _removed(settings, store, run_id, screen):
+            yield local.carry_out(run_id)
+
+
+def _wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
+    from jarvis_workers.service import remote  # noqa: PLC0415
+
+    with remote.notifier_of(settings) as notifier:
+        return remote.carry_out(settings, store, notifier, run_id, show=screen.show, tell=screen.tell)
 
 
 @contextmanager
-def _removed(settings: Settings, store: Store, run_id: str) -> Iterator[None]:
-    """Remove a run at the end; one that was interrupted is cancelled first."""
+def _removed(settings: Settings, store: Store, run_id: str, screen: Display) -> Iterator[None]:
+    """Remove a run at the end."""
     try:
         yield
     finally:
-        run = runs.find_run(store, run_id)
-        if not run.ended:
-            runs.cancel(store, run, settings.lease_seconds)
-        runs.remove_runs(store, [run_id])
+        waiting = runs.Waiting(
+            clock=time.monotonic,
+            sleep=time.sleep,
+            show=screen.show,
+            tell=screen.tell,
+            tick_seconds=settings.tick_seconds,
+            lease_seconds=settings.lease_seconds,
+        )
+        if not remove_partial_crate(store, run_id, waiting):
+            screen.tell("workers are still ending the merge; it is removed by: jarvis runs prune")

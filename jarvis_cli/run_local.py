@@ -13,7 +13,7 @@ from jarvis_workers.store.values import Run
 
 def run_locally(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:
     """Execute a run until it ends. SIGTERM and SIGHUP are handled like Ctrl-C."""
-    with _interruptible():
+    with interruptible():
         try:
             return local.carry_out(run_id)
         except (KeyboardInterrupt, StoreError):
@@ -23,7 +23,7 @@ def run_locally(local: LocalExecutor, run_id: str, screen: Display, *, resumable
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Convert signals to KeyboardInterrupt; an ignored signal, as under nohup, stays ignored."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     for number, handler in before.items():

@@ -30,7 +30,7 @@ from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion, pause_advice
 from jarvis_workers.service.c2rust.interface_results import export_interface, is_interface
 from jarvis_workers.service.c2rust.optimize_results import OptimizeResult, is_optimization
-from jarvis_workers.service.c2rust.partial_crate import has_partial_crate
+from jarvis_workers.service.c2rust.partial_crate import has_partial_crate, remove_abandoned
 from jarvis_workers.service.c2rust.replacement_results import ReplacementResult, is_replacement
 from jarvis_workers.service.c2rust.scan_results import export_symbols, is_symbol_scan
 from jarvis_workers.service.handles import Blobs, Store
@@ -219,7 +219,7 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
             if not one.ended:
                 raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
         ids = [one.id for one in target_run] + (runs.ended_before(store, older_than) if older_than is not None else [])
-        removed = runs.remove_runs(store, ids)
+        removed = runs.remove_runs(store, ids) + remove_abandoned(store, settings.lease_seconds)
         pruned = runs.prune_unused(store, wiring.blobs_of(settings), time.time())
         forgotten = runs.forget_answers(store, age) if answers else 0
     deleted = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"

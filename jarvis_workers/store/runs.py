@@ -4,7 +4,7 @@ An active run is planning, running, paused or cancelling; its final state is don
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, text, update
@@ -13,6 +13,7 @@ from sqlmodel import Session
 from jarvis_workers.store import artifacts, events, stages
 from jarvis_workers.store.sql import changed, insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, JOB, RUN, SNAPSHOT, WAITING_JOBS
+from jarvis_workers.store.values import PARTIAL_KINDS
 from jarvis_workers.store.values import Run as Run
 from jarvis_workers.store.values import SnapshotFacts as SnapshotFacts
 
@@ -47,8 +48,8 @@ def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
 
 
 def newest(session: Session, limit: int, executor: str | None = None) -> list[Run]:
-    """Return the newest runs, newest first."""
-    query = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+    """Return the newest runs, newest first, without those that make the crate of a paused run."""
+    query = select(RUN).where(RUN.c.kind.not_in(PARTIAL_KINDS)).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     return [
         from_row(row) for row in session.execute(query if executor is None else query.where(RUN.c.executor == executor))
     ]
@@ -185,6 +186,12 @@ def ended_before(session: Session, seconds_ago: float) -> list[str]:
     """Return the ids of the runs that ended more than that many seconds ago."""
     query = select(RUN.c.id).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at < now(session) - seconds_ago)
     return list(session.execute(query.order_by(RUN.c.id)).scalars())
+
+
+def submitted_before(session: Session, seconds_ago: float, kinds: Collection[str]) -> list[Run]:
+    """Return the runs of these kinds that were submitted more than that many seconds ago."""
+    query = select(RUN).where(RUN.c.kind.in_(kinds), RUN.c.created_at < now(session) - seconds_ago)
+    return [from_row(row) for row in session.execute(query.order_by(RUN.c.id))]
 
 
 def from_row(row: Row[Any]) -> Run:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol, Self
 AGENT_QUEUE = "agent"
 JOB_STATES = ("pending", "sent", "running", "done", "failed", "cancelled")
 NO_PROOF = "none"
+# Runs that make the crate so far of a paused run for a command, which removes them: "last" is never one of them.
+PARTIAL_KINDS = ("c2rust.partial", "c2rust.partial-fast")
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 
 

@@ -17,7 +17,20 @@ from tests import toy
 
 DRY = ("prepare-dry", "replace-dry", "run-dry", "transpile-dry")
 C2RUST = sorted(
-    ("fast", "interface", "optimize", "partial", "prepare", "replace", "run", "scan", "skeleton", "transpile", *DRY)
+    (
+        "fast",
+        "interface",
+        "optimize",
+        "partial",
+        "partial-fast",
+        "prepare",
+        "replace",
+        "run",
+        "scan",
+        "skeleton",
+        "transpile",
+        *DRY,
+    )
 )
 BUILT_IN = ["agent", *(f"c2rust.{name}" for name in C2RUST), "sec.agent", "sec.fast"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]

@@ -34,7 +34,7 @@ from jarvis_workers.service.c2rust.replacement_results import FILES as REPLACED_
 from jarvis_workers.service.c2rust.scan_results import read_artifact, words_of_run, write_new
 from jarvis_workers.service.reports.reports import run_part
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.c2rust.pipelines import FAST, PARTIAL, PREPARE, RUN, SKELETON, TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import FAST, PREPARE, RUN, SKELETON, TRANSPILE
 from jarvis_workers.steps.c2rust.translated_bodies import AGAIN
 from jarvis_workers.steps.c2rust.translated_bodies import STEP as TRANSLATE
 from jarvis_workers.steps.c2rust.write_conversion import CONVERSION, CRATE, PAGE, PLANNED
@@ -42,6 +42,7 @@ from jarvis_workers.store import model_usage
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.translation_pause import REASON as PAUSE_REASON
+from jarvis_workers.store.values import PARTIAL_KINDS
 
 PAUSE_ADVICE = (
     "go back to stage 3 or 1 of jarvis c2rust roadmap: check the signatures of these functions in"
@@ -61,7 +62,7 @@ def pause_advice(run: Run) -> str:
 
 def is_conversion(run: Run) -> bool:
     """Return whether the run has converted a C project, or at least its signatures."""
-    return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN, PARTIAL)
+    return run.kind in (FAST, SKELETON, PREPARE, TRANSPILE, RUN, *PARTIAL_KINDS)
 
 
 def read_conversion(store: Store, blobs: Blobs, run: Run) -> Conversion:

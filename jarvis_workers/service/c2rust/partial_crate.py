@@ -1,18 +1,35 @@
-"""The crate of a paused run: a short run merges and tests what is accepted so far, without a model."""
+"""The crate of a paused run: a short run merges and tests what is accepted so far, without a model.
 
+The command that submits it removes it.  If the command is killed, `jarvis runs prune` does, a day later.
+"""
+
+from contextlib import suppress
 from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
+from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_of
-from jarvis_workers.service.runs import LOCAL
+from jarvis_workers.service.runs import (
+    BLOB_GRACE_SECONDS,
+    LOCAL,
+    Waiting,
+    cancel,
+    find_run,
+    is_abandoned,
+    remove_runs,
+    wait,
+)
 from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
-from jarvis_workers.steps.c2rust.pipelines import FAST, PARTIAL, RUN, TRANSPILE
+from jarvis_workers.steps.c2rust.pipelines import PARTIAL, PARTIAL_FAST, RUN, TRANSPILE
 from jarvis_workers.store import jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import PARTIAL_KINDS
 
+# The time in which workers end the jobs of an interrupted run.
+END_SECONDS = 10.0
 MECHANICAL: dict[str, Any] = {"translate": False, "libraries": "", "plan": ""}
 
 
@@ -30,7 +47,7 @@ def submit_partial_crate(store: Store, run: Run, executor: str) -> str:
     run_id = token_hex(4)
     with store.write() as session:
         closed = {stage.name for stage in stages.progress(session, run.id) if stage.state == "closed"}
-        kind, changes = (PARTIAL, {"paused_run": run.id}) if CHECK in closed else (FAST, MECHANICAL)
+        kind, changes = (PARTIAL, {"paused_run": run.id}) if CHECK in closed else (PARTIAL_FAST, MECHANICAL)
         options, snapshot = {**run.options, **changes}, runs.snapshot(session, run.snapshot_id)
         assert snapshot is not None
         names = [stage.name for stage in stages_of(kind)]
@@ -39,3 +56,27 @@ def submit_partial_crate(store: Store, run: Run, executor: str) -> str:
         runs.add(session, replace(fresh, started_at=None), snapshot, names)
         jobs.insert_jobs(session, run_id, names[0], [plan_job(names[0])])
     return run_id
+
+
+def remove_partial_crate(store: Store, run_id: str, waiting: Waiting) -> bool:
+    """Remove the run that made the crate of a paused run; an interrupted one is cancelled first.
+
+    Return False if it is left to `remove_abandoned`, because workers still execute a job of it.
+    """
+    with suppress(UsageError):  # it has ended, or was removed by another command
+        cancel(store, find_run(store, run_id), waiting.lease_seconds)
+        wait(store, run_id, END_SECONDS, waiting)
+    remove_runs(store, [run_id])
+    with store.read() as session:
+        return runs.get(session, run_id) is None
+
+
+def remove_abandoned(store: Store, lease_seconds: float) -> int:
+    """Remove the runs whose command did not, a day after they were submitted; return their number."""
+    with store.read() as session:
+        found = runs.submitted_before(session, BLOB_GRACE_SECONDS, PARTIAL_KINDS)
+    for run in found:
+        if run.state == "paused" or is_abandoned(store, run, lease_seconds):
+            with suppress(UsageError):  # it has ended meanwhile
+                cancel(store, run, lease_seconds)
+    return remove_runs(store, [run.id for run in found])

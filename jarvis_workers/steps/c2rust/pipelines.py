@@ -5,12 +5,12 @@ write the bodies of a given interface; optimize a crate.
 from collections.abc import Mapping
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
-from jarvis_workers.store.values import AGENT_QUEUE
+from jarvis_workers.store.values import AGENT_QUEUE, PARTIAL_KINDS
 
 STEPS = "jarvis_workers.steps.c2rust"
 SCAN, SKELETON, FAST, TRANSPILE = "c2rust.scan", "c2rust.skeleton", "c2rust.fast", "c2rust.transpile"
 REPLACE, RUN, INTERFACE, OPTIMIZE = "c2rust.replace", "c2rust.run", "c2rust.interface", "c2rust.optimize"
-PREPARE, PARTIAL = "c2rust.prepare", "c2rust.partial"
+PREPARE, (PARTIAL, PARTIAL_FAST) = "c2rust.prepare", PARTIAL_KINDS
 # Dry runs, which end with the last questions that can be planned without answers.
 DRY: Mapping[str, str] = {kind: f"{kind}-dry" for kind in (REPLACE, PREPARE, TRANSPILE, RUN)}
 NOT_READ = "unit was not read", "units were not read"
@@ -81,8 +81,9 @@ DRIVEN = (
     *BUILDING[1:],
 )
 register_pipeline(TRANSPILE, (*READING, *DRIVEN, *TRANSLATING, *ENDING))
-# The crate of a paused run: what is accepted so far.
+# The crate of a paused run: what is accepted so far, or before its gates have run, the project as `fast` converts it.
 register_pipeline(PARTIAL, ENDING)
+register_pipeline(PARTIAL_FAST, (*CONVERSION, *ENDING))
 register_pipeline(
     INTERFACE,
     (

@@ -1,11 +1,20 @@
 """The run that makes the crate of a paused run: what it does, and whose results it reads."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.stages import stages_of
-from jarvis_workers.service.c2rust.partial_crate import has_partial_crate, submit_partial_crate
+from jarvis_workers.service.c2rust.partial_crate import (
+    END_SECONDS,
+    has_partial_crate,
+    remove_abandoned,
+    remove_partial_crate,
+    submit_partial_crate,
+)
+from jarvis_workers.service.runs import BLOB_GRACE_SECONDS, Waiting, find_run
 from jarvis_workers.steps.c2rust import merge_bodies, write_conversion
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
@@ -14,7 +23,10 @@ from jarvis_workers.store import jobs, runs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Commit, Finished, NewJob
-from tests.store.arrange import NO_SNAPSHOT, claim, run_now
+from tests.store.arrange import NO_SNAPSHOT, claim, commit, run_now
+from tests.store.clocks import FakeClock
+
+LEASE = 30.0
 
 PAUSED = Run(
     id="paused",
@@ -66,7 +78,8 @@ def test_before_its_gates_have_run_a_project_is_translated_mechanically(store: S
     run = run_now(store, submit_partial_crate(store, paused, "cluster"))
 
     options = FastOptions.of(run)
-    assert run.kind == "c2rust.fast"
+    assert run.kind == "c2rust.partial-fast"
+    assert stages_of(run.kind) == stages_of("c2rust.fast")
     assert (options.translate, options.libraries, options.paused_run, options.proof) == (False, "", "", "compared")
 
 
@@ -82,3 +95,68 @@ def test_before_its_gates_have_run_a_project_is_translated_mechanically(store: S
 )
 def test_only_paused_runs_that_translate_have_a_partial_crate(kind: str, state: str, has_one: bool) -> None:
     assert has_partial_crate(replace(PAUSED, kind=kind, state=state)) == has_one
+
+
+@pytest.fixture
+def timed(store_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
+    return open_stores(store_url, clock=clock)
+
+
+def waiting(clock: FakeClock, sleep: Callable[[float], None]) -> Waiting:
+    return Waiting(clock.monotonic, sleep, lambda *_: None, lambda _: None, 1.0, LEASE)
+
+
+def ids(store: Store) -> set[str]:
+    with store.read() as session:
+        return {run.id for run in runs.starting_with(session, "", limit=9)}
+
+
+@pytest.mark.parametrize("closed", [("skeleton", "check"), ("skeleton",)])
+def test_last_is_the_paused_run(timed: Store, clock: FakeClock, closed: tuple[str, ...]) -> None:
+    paused = pause(timed, *closed)
+    clock.advance(1)
+    submit_partial_crate(timed, paused, "cluster")
+
+    assert find_run(timed, "last") == paused
+
+
+def test_an_interrupted_run_is_removed_when_workers_have_ended_its_job(timed: Store, clock: FakeClock) -> None:
+    paused = pause(timed, "check")
+    run_id = submit_partial_crate(timed, paused, "cluster")
+    (job,) = claim(timed, run_id, queue="control")
+
+    def end(seconds: float) -> None:
+        clock.advance(seconds)
+        commit(timed, job)
+        with timed.write() as session:
+            advance(session, run_id)
+
+    assert remove_partial_crate(timed, run_id, waiting(clock, end))
+    assert ids(timed) == {paused.id}
+
+
+def test_a_run_whose_workers_go_on_is_left_to_prune(timed: Store, clock: FakeClock) -> None:
+    paused, began = pause(timed, "check"), clock.now
+    run_id = submit_partial_crate(timed, paused, "cluster")
+    claim(timed, run_id, queue="control")
+
+    assert not remove_partial_crate(timed, run_id, waiting(clock, clock.advance))
+    assert (run_now(timed, run_id).state, clock.now - began) == ("cancelling", END_SECONDS)
+    assert find_run(timed, "last") == paused
+
+
+def test_runs_of_killed_commands_are_removed_a_day_later(timed: Store, clock: FakeClock) -> None:
+    paused = pause(timed, "check")
+    done, stopped, abandoned, busy = (
+        submit_partial_crate(timed, paused, executor) for executor in ("cluster", "cluster", "local:gone", "cluster")
+    )
+    with timed.write() as session:
+        runs.finish(session, done, "incomplete")
+        runs.pause(session, stopped, "no space")
+    clock.advance(BLOB_GRACE_SECONDS)
+    assert remove_abandoned(timed, LEASE) == 0, "its command may still need it"
+
+    clock.advance(1)
+    young = submit_partial_crate(timed, paused, "local:gone")
+    assert remove_abandoned(timed, LEASE) == len([done, stopped, abandoned])
+    assert ids(timed) == {paused.id, busy, young}
