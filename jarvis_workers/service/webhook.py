@@ -27,7 +27,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.service.labels import project_of
 from jarvis_workers.service.reports.totals import TotalsCache
 from jarvis_workers.service.run_pages import usage_of_runs
-from jarvis_workers.service.runs import find_run, labels_of
+from jarvis_workers.service.runs import labels_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import leases, notifications
@@ -119,19 +119,24 @@ def webhook_of(settings: Settings) -> Webhook | None:
 
 
 def deliver_pending(store: Store, blobs: Blobs, webhook: Webhook) -> int:
-    """Send due notifications, unless another process is sending; return the number of runs. Raises StoreError."""
+    """Send due notifications, unless another process is sending; return the number of runs.
+
+    Raises StoreError, also if a run is removed while its notification is sent.
+    """
     holder, number = f"{os.getpid()}-{token_hex(4)}", 0
-    while number < BATCH:
+    try:
+        while number < BATCH:
+            with store.write() as session:
+                if not leases.take(session, LEASE, holder, LEASE_SECONDS):
+                    return number
+                due = notifications.pending(session, RECENT_SECONDS)
+            if due is None:
+                break
+            _deliver(store, blobs, webhook, due)
+            number += 1
+    finally:
         with store.write() as session:
-            if not leases.take(session, LEASE, holder, LEASE_SECONDS):
-                return number
-            due = notifications.pending(session, RECENT_SECONDS)
-        if due is None:
-            break
-        _deliver(store, blobs, webhook, find_run(store, due))
-        number += 1
-    with store.write() as session:
-        leases.release(session, LEASE, holder)
+            leases.release(session, LEASE, holder)
     return number
 
 

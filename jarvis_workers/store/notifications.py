@@ -3,21 +3,27 @@
 from sqlalchemy import select
 from sqlmodel import Session
 
-from jarvis_workers.store import events
+from jarvis_workers.store import events, runs
 from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import ENDED_RUNS, EVENT, RUN
+from jarvis_workers.store.values import PARTIAL_KINDS, Run
 
 NOTIFIED = "notified"
 
 
-def pending(session: Session, within_seconds: float) -> str | None:
-    """Return the first run that ended at most `within_seconds` ago and awaits a notification, or None."""
+def pending(session: Session, within_seconds: float) -> Run | None:
+    """Return the first run that ended at most `within_seconds` ago and awaits a notification, or None.
+
+    Runs that make the crate of a paused run are a part of that run.
+    """
     notified = select(EVENT.c.id).where(
         EVENT.c.run_id == RUN.c.id, EVENT.c.name == NOTIFIED, EVENT.c.at >= RUN.c.ended_at
     )
     recent = RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at > now(session) - within_seconds
-    query = select(RUN.c.id).where(*recent, ~notified.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
-    return session.execute(query).scalar_one_or_none()
+    own = RUN.c.kind.not_in(PARTIAL_KINDS)
+    query = select(RUN).where(*recent, own, ~notified.exists()).order_by(RUN.c.ended_at, RUN.c.id).limit(1)
+    row = session.execute(query).first()
+    return runs.from_row(row) if row else None
 
 
 def record(session: Session, run_id: str, outcome: str) -> None:

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,18 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from jarvis_workers.errors import SettingsError
+from jarvis_workers.errors import SettingsError, StoreError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.submit import submit
-from jarvis_workers.service.webhook import ATTEMPTS, Webhook, deliver_pending, webhook_of
+from jarvis_workers.service.webhook import ATTEMPTS, LEASE, Webhook, deliver_pending, webhook_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import NotifySettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.store import events, runs
+from jarvis_workers.store import events, leases, runs
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import PARTIAL_KINDS
 from tests.service.test_submit import asking
-from tests.store.arrange import event_names
+from tests.store.arrange import NO_SNAPSHOT, event_names
 from tests.web.sample import add_report, issue, submitted
 
 
@@ -158,6 +160,34 @@ def test_a_run_that_ends_again_is_notified_again(store: Store, blobs: DirectoryB
             deliver_pending(store, blobs, hook(receiver))
 
     assert [message["run"]["state"] for message in receiver.messages] == ["incomplete", "done"]
+
+
+@pytest.mark.parametrize("kind", PARTIAL_KINDS)
+def test_the_run_that_makes_the_crate_of_a_paused_run_is_not_notified(
+    store: Store, blobs: DirectoryBlobs, tmp_path: Path, kind: str
+) -> None:
+    run = submitted(store, blobs, tmp_path / "tree")
+    with store.write() as session:
+        runs.add(session, replace(run, id="made", kind=kind), NO_SNAPSHOT, ["merge"])
+        runs.finish(session, "made", "done")
+
+    with receiving(Receiver()) as receiver:
+        assert deliver_pending(store, blobs, hook(receiver)) == 0
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_run_that_is_removed_while_its_notification_is_sent_keeps_no_lease(
+    store: Store, blobs: DirectoryBlobs
+) -> None:
+    def remove(_: float) -> None:
+        with store.write() as session:
+            runs.remove(session, "one")
+
+    with receiving(Receiver(503, 204)) as receiver, pytest.raises(StoreError):
+        deliver_pending(store, blobs, Webhook(receiver.url, sleep=remove))
+
+    with store.read() as session:
+        assert leases.is_free(session, LEASE, "another process")
 
 
 def test_a_command_that_executes_a_run_notifies_of_its_end(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> None:
