@@ -95,7 +95,7 @@ def test_without_clippy_its_warnings_are_not_measured() -> None:
 def test_the_report_names_what_libraries_replace() -> None:
     text, page = ("".join(render(CONVERSION, RUN)) for render in (conversion_text, conversion_markdown))
 
-    assert page.startswith("# From C to Rust: /src/lib\n")
+    assert page.startswith("# From C to Rust: lib\n")
     assert "Replaced by libraries (1):\n  a.c:1: deep: flate2, crc32fast\n" in text
     assert "## Replaced by libraries\n\n- a.c:1: deep: flate2, crc32fast\n" in page
     assert "| unsafe_api | 2, 0, 1 | 0, 0, 0 | 1, 0, 0 |\n" in page

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from jarvis_workers.c2rust.conversion import (
@@ -137,7 +138,8 @@ def suite_text(passed: bool, say: Say = english) -> str:
 
 def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
     """Yield the pieces of the report in Markdown; `run` is the `run` part of other reports."""
-    yield f"# {say('From C to Rust')}: {_cell(str(run.get('scanned_root', '')))}\n\n{summary(conversion, say)}.\n"
+    project = PurePosixPath(str(run.get("scanned_root", ""))).name
+    yield f"# {say('From C to Rust')}: {_cell(project)}\n\n{summary(conversion, say)}.\n"
     for line in failures(conversion, say):
         yield f"\n**{_cell(line)}**\n"
     for file, reason in conversion.not_checked:
