@@ -17,14 +17,15 @@ from jarvis_workers.store.values import Run
 def partial_crate(settings: Settings, store: Store, paused: Run, screen: Display) -> Iterator[Run]:
     """Yield the run that has made the crate of a paused run, where that one is executed; it is removed afterwards."""
     if not runs.is_local(paused):
-        run_id = submit_partial_crate(store, paused, paused.executor)
-        with interruptible(), _removed(settings, store, run_id, screen):
+        with interruptible(), _submitted(settings, store, paused, paused.executor, screen) as run_id:
             yield _wait_for_workers(settings, store, run_id, screen)
         return
-    with wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
-        run_id = submit_partial_crate(store, paused, local.executor)
-        with interruptible(), _removed(settings, store, run_id, screen):
-            yield local.carry_out(run_id)
+    with (
+        wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
+        interruptible(),
+        _submitted(settings, store, paused, local.executor, screen) as run_id,
+    ):
+        yield local.carry_out(run_id)
 
 
 def _wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
@@ -35,10 +36,11 @@ def _wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Dis
 
 
 @contextmanager
-def _removed(settings: Settings, store: Store, run_id: str, screen: Display) -> Iterator[None]:
-    """Remove a run at the end."""
+def _submitted(settings: Settings, store: Store, paused: Run, executor: str, screen: Display) -> Iterator[str]:
+    """Submit the run, and yield its id; it is removed at the end."""
+    run_id = submit_partial_crate(store, paused, executor)
     try:
-        yield
+        yield run_id
     finally:
         waiting = runs.Waiting(
             clock=time.monotonic,

@@ -33,6 +33,7 @@ def store_conversion(
     page: bytes = b"",
     state: str = "done",
     reason: str | None = None,
+    executor: str = "local:gone-1-0",
     **options: object,
 ) -> str:
     """Store a run of a kind over a tree with its results; return its id."""
@@ -44,7 +45,7 @@ def store_conversion(
             kind=kind,
             path=tree,
             selection=wiring.selection_of(settings),
-            executor="local:gone-1-0",
+            executor=executor,
             run_input=FastInput(OPTIONS.get(kind, FastOptions)(**options), b"[]"),  # type: ignore[arg-type]
         )
         run_id = submit(store, blobs, request)

@@ -1,16 +1,23 @@
 """A cluster without workers, or with blobs that only one machine sees, as a user meets it."""
 
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from jarvis_workers.store import workers
+from jarvis_workers.c2rust.conversion import Conversion
+from jarvis_workers.service.remote import EXECUTOR
+from jarvis_workers.steps.c2rust.pipelines import PARTIAL_FAST, TRANSPILE
+from jarvis_workers.store import runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
+from tests.chaos.commands import until
 from tests.cli.commands import COPY, Jarvis
+from tests.cli.stored_conversions import store_conversion
 from tests.servers import Redis, redis_server
+from tests.store.arrange import job_rows
 
 pytestmark = pytest.mark.timing
 
@@ -45,6 +52,36 @@ def test_who_submits_and_leaves_is_told_at_once_and_who_looks_is_told_too(
             workers.touch(session, WorkerFacts(f"w-{queue}", "host", 1, "", queues=queue, slots=1, version="0"))
     assert "no worker" not in jarvis("runs", "show", ended.out.strip()).out
     assert jarvis("sec", "fast", "-p", tree, "--detach", "-q").err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("environ")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_crate_of_a_paused_run_is_removed(
+    jarvis: Jarvis, postgres_url: str, open_stores: Callable[..., Store], number: signal.Signals
+) -> None:
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    paused = store_conversion(jarvis, tree, Conversion(), state="paused", reason="budget", executor=EXECUTOR)
+    store = open_stores(postgres_url)
+
+    def kinds() -> dict[str, str]:
+        with store.read() as session:
+            return {run.kind: run.id for run in runs.starting_with(session, "", limit=9)}
+
+    def is_waiting() -> bool:
+        return any(row.state == "sent" for row in job_rows(store, kinds().get(PARTIAL_FAST, ""), "symbols", plan=True))
+
+    with jarvis.start("runs", "export", paused, "-d", jarvis.place / "out", stderr=subprocess.PIPE) as process:
+        until(is_waiting)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, kinds()) == (130, {TRANSPILE: paused})
+    assert err.decode().splitlines()[-2:] == [
+        f"jarvis: run {paused} is paused (budget); no crate so far: interrupted; "
+        f"continue with: jarvis runs resume {paused} --budget AMOUNT",
+        "jarvis: interrupted",
+    ]
 
 
 @pytest.mark.usefixtures("environ")
