@@ -1,6 +1,6 @@
 """A translator asks for another signature: the stages after `translate`; nothing is built, see FakeBench."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from jarvis_workers.steps.c2rust.change_signatures import CHANGED, FAILING, Resi
 from jarvis_workers.steps.c2rust.pipelines import TRANSPILE
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.steps.c2rust.translated_bodies import TranslatePayload, read_translated
+from jarvis_workers.toolchain.cargo import CargoMessage
 from tests.agents.server import Body, Step, calls
 from tests.agents.translating import HEAD, is_review, mechanical_body, task_of
 from tests.steps.c2rust.conversion_runs import ConversionRun, conversion_run
@@ -42,11 +43,13 @@ SAFE_CALL, RAW_CALL = "rust_sum(&[a, b])", "crate::c::sum(core::ptr::null(), 0)"
 class CallerBench(FakeBench):
     """A bench on which a safe call of `sum` compiles only if its wrapper takes a slice."""
 
-    def cargo(self, *words: str, flags: str = "") -> tuple[bool, tuple[object, ...], float]:  # type: ignore[override]
+    def cargo(
+        self, *words: str, flags: str = "", rustc: Sequence[str] = ()
+    ) -> tuple[bool, tuple[CargoMessage, ...], float]:
         wrapper = "".join(text for file, text in self.crate.items() if "src/f_" not in file)
         if SAFE_CALL in self.crate.get("src/f_mean.rs", "") and "fn rust_sum(numbers: &[" not in wrapper:
             self.crate["src/f_mean.rs"] += "// BREAKS"
-        return super().cargo(*words, flags=flags)
+        return super().cargo(*words, flags=flags, rustc=rustc)
 
 
 def answer(body: Body) -> Step:
