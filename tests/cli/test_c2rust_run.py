@@ -87,8 +87,8 @@ def library(jarvis: Jarvis) -> Path:
     return jarvis.tree("small", FILES)
 
 
-def use_model(jarvis: Jarvis, server: ModelServer) -> None:
-    group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
+def use_model(jarvis: Jarvis, server: ModelServer, model: str = "m") -> None:
+    group = {"model": model, "base_url": server.url, "profile": "deepseek", "api_key": "k"}
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
 
 
@@ -102,11 +102,14 @@ def states(jarvis: Jarvis) -> dict[str, tuple[str, str]]:
     return {name: (one["state"], one["proof"]) for name, one in functions(jarvis).items()}
 
 
-def scan_and_prepare(jarvis: Jarvis, library: Path, server: ModelServer) -> None:
-    """Run the commands before `transpile` one after the other, with the roots of an earlier run."""
+def scan_and_prepare(jarvis: Jarvis, library: Path, server: ModelServer, model: str = "m") -> None:
+    """Run the commands before `transpile` one after the other, with the roots of an earlier run.
+
+    Another `model` gets no cached answers of the run.
+    """
     roots = library / ".jarvis" / "c2rust" / "roots.txt"
     roots.write_text("".join(f"{name}\n" for name in roots.read_text().split() if name != "elsewhere"))
-    use_model(jarvis, server)
+    use_model(jarvis, server, model)
     for command, options in (
         ("scan", ("--build", "make check")),
         ("lib-replace", ("--root-list-file", roots)),
@@ -195,17 +198,20 @@ def test_the_model_improves_the_optimized_crate_on_request(jarvis: Jarvis, libra
 
 @pytest.mark.slow
 def test_edited_signatures_count_as_if_a_run_had_planned_them(jarvis: Jarvis, library: Path) -> None:
-    """The model plans raw pointers in one run; a person writes them into signatures.jsonl before `transpile`."""
+    """The model plans a slice in `prepare`; a person replaces it by raw pointers, as in an earlier run."""
 
-    def plan_raw(body: Body) -> Step:
-        return signatures(body, lambda *_: "raw") if is_about_signatures(body) else model(body)
+    def slice_of(function: str, parameter: str, proposed: str, _forms: list[str]) -> str:
+        return "mut_slice count" if (function, parameter) == ("order", "numbers") else proposed
 
-    with ModelServer(forever=plan_raw) as server:
+    def plan_slice(body: Body) -> Step:
+        return signatures(body, slice_of) if is_about_signatures(body) else model(body)
+
+    with ModelServer(forever=model) as server:
         ended = move(jarvis, library, server, "--files", library / "lib.h")
         assert ended.code == 0, ended.err
     separate, file = library.with_name("separate_rs"), library / ".jarvis" / "c2rust" / "signatures.jsonl"
-    with ModelServer(forever=model) as server:
-        scan_and_prepare(jarvis, library, server)
+    with ModelServer(forever=plan_slice) as server:
+        scan_and_prepare(jarvis, library, server, "another")
         text = file.read_text()
         assert "mut_slice" in text
         file.write_text(re.sub('"mut_slice", "length": "count"', '"raw"', text))
