@@ -29,6 +29,13 @@ def functions_to_place(body: Body) -> dict[str, str]:
     return dict(LINE.findall(task_of(body)))
 
 
+def answer_about_plan(body: Body, module: str) -> Step | None:
+    """Place all functions in one module, with the proposed signatures; None if the conversation is about neither."""
+    if is_layout(body):
+        return plan({module: list(functions_to_place(body))})
+    return signatures(body) if is_about_signatures(body) else None
+
+
 def plan(modules: Mapping[str, list[str]]) -> Step:
     """Answer with a plan: functions by the path of their module."""
     rows = [{"path": path, "functions": names} for path, names in modules.items()]

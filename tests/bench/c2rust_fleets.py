@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from jarvis_workers.store.engine import open_store
 from jarvis_workers.store.queues import QUEUES
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan
 from tests.agents.server import Body, ModelServer, Step, calls, late
 from tests.agents.translating import answers, is_review, perfect
 from tests.bench.c2rust_projects import COMMANDS
@@ -72,10 +72,8 @@ def model(seconds: float) -> Callable[[Body], Step]:
     """Return a model that translates every function with its second answer."""
 
     def answer(body: Body) -> Step:
-        if is_layout(body):
-            return plan({"src/moved.rs": list(functions_to_place(body))})
-        if is_about_signatures(body):
-            return signatures(body)
+        if planned := answer_about_plan(body, "src/moved.rs"):
+            return planned
         if is_review(body):
             return calls("submit_report", issues=[])
         return late(seconds, perfect(body) if answers(body) else calls("submit_report", rust="I do not know."))

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from jarvis_workers.store.engine import Store
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan
 from tests.agents.server import Body, ModelServer, Step, calls, late
 from tests.agents.translating import HEAD, answers, is_review, perfect, task_of
 from tests.chaos.commands import PATIENCE_SECONDS, until
@@ -33,10 +33,8 @@ SECONDS = 0.3
 
 def model(body: Body) -> Step:
     """Replace one function, place all in one module, and translate after one answer without a body."""
-    if is_layout(body):
-        return plan({"src/text.rs": list(functions_to_place(body))})
-    if is_about_signatures(body):
-        return signatures(body)
+    if answer := answer_about_plan(body, "src/text.rs"):
+        return answer
     if is_review(body):
         return calls("submit_report", issues=[])
     if not HEAD.search(task_of(body)):

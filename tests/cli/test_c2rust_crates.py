@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.agents.translating import HEAD, task_of
 from tests.c2rust.vendors import crate_files, write_vendor
@@ -80,10 +80,8 @@ CRATES = (
 
 def model(body: Body) -> Step:
     """Replace functions as in CHOICES, and translate them."""
-    if is_layout(body):
-        return plan({"src/numbers.rs": list(functions_to_place(body))})
-    if is_about_signatures(body):
-        return signatures(body)
+    if answer := answer_about_plan(body, "src/numbers.rs"):
+        return answer
     if not HEAD.search(task_of(body)):
         return judge(body, CHOICES)
     name, head = head_of(body)

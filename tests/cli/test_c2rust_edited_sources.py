@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan, is_about_signatures, is_layout
 from tests.agents.server import Body, ModelServer, Step
 from tests.agents.translating import function_of, perfect, with_reviews
 from tests.cli.commands import Jarvis
@@ -75,9 +75,7 @@ FILES: dict[str, str | bytes] = {
 
 
 def model(body: Body) -> Step:
-    if is_layout(body):
-        return plan({"src/all.rs": list(functions_to_place(body))})
-    return signatures(body) if is_about_signatures(body) else perfect(body)
+    return answer_about_plan(body, "src/all.rs") or perfect(body)
 
 
 def topics(server: ModelServer) -> Counter[str]:

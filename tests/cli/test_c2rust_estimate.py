@@ -12,7 +12,7 @@ from jarvis_cli.c2rust_estimate import estimate_json, estimate_lines
 from jarvis_workers.sec.judge.cost_model import ConversationProfile
 from jarvis_workers.service.c2rust.run_estimate import ASSUMED, BudgetFit, RunEstimate
 from jarvis_workers.service.estimate import StageShare
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan
 from tests.agents.server import Body, ModelServer, Step
 from tests.agents.translating import with_reviews
 from tests.cli.commands import Jarvis
@@ -135,10 +135,9 @@ def test_all_stages_of_a_run_are_estimated_and_cached_plans_are_used(jarvis: Jar
     library = jarvis.tree("small", FILES)
 
     def planner(body: Body) -> Step:
-        if is_layout(body):
-            return plan({"src/all.rs": list(functions_to_place(body))})
-        assert is_about_signatures(body)
-        return signatures(body)
+        answer = answer_about_plan(body, "src/all.rs")
+        assert answer
+        return answer
 
     with ModelServer(forever=planner) as server:
         set_model(jarvis, server)

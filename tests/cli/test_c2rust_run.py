@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.crate import TESTS
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan, is_about_signatures, signatures
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.agents.translating import HEAD, task_of
 from tests.cli.commands import Ended, Jarvis
@@ -71,10 +71,8 @@ QUESTIONS = 8
 
 def model(body: Body) -> Step:
     """Replace `order` by the sort of the standard library, and translate all functions of the headers."""
-    if is_layout(body):
-        return plan({"src/numbers.rs": list(functions_to_place(body))})
-    if is_about_signatures(body):
-        return signatures(body)
+    if answer := answer_about_plan(body, "src/numbers.rs"):
+        return answer
     if not HEAD.search(task_of(body)):
         return judge(body, {"order": ["std"]})
     name, head = head_of(body)

@@ -13,7 +13,7 @@ from jarvis_workers.steps.c2rust.drivers import read_driver
 from jarvis_workers.steps.c2rust.pipelines import RUN
 from jarvis_workers.steps.c2rust.run_options import MoveOptions
 from jarvis_workers.steps.c2rust.translated_bodies import TranslatePayload
-from tests.agents.planning import functions_to_place, is_about_signatures, is_layout, plan, signatures
+from tests.agents.planning import answer_about_plan
 from tests.agents.server import Body, Step, calls
 from tests.agents.translating import HEAD, is_review, mechanical_body, task_of
 from tests.c2rust.vendors import crate_files
@@ -46,10 +46,8 @@ def answer(body: Body) -> Step:
     task = task_of(body)
     if task.startswith("Can Rust crates"):
         return judge(body, {"checksum": ["crc32fast"], "total": ["absent"]})
-    if is_layout(body):
-        return plan({"src/all.rs": list(functions_to_place(body))})
-    if is_about_signatures(body):
-        return signatures(body)
+    if planned := answer_about_plan(body, "src/all.rs"):
+        return planned
     if is_review(body):
         return calls("submit_report", issues=[])
     return calls("submit_report", **written(task))
