@@ -11,16 +11,17 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import format_of
 from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service import wiring
+from jarvis_workers.service.api.silent_run import local_settings, run_silently
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import write_whole
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scan_input import ScanInput
-from jarvis_workers.service.sources import open_source
-from jarvis_workers.service.submit import submit
-from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import CLUSTER_LIMIT, JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
@@ -29,7 +30,7 @@ from jarvis_workers.store.runs import Run
 
 def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
     """Scan locally with rules only; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
-    settings = settings or _settings()
+    settings = settings or local_settings()
     with wiring.store_of(settings) as store:
         return _document(
             settings, store, _carry_out(settings, store, path, wiring.scan_options_of(settings, SecOptions))
@@ -43,7 +44,7 @@ def run_security_analysis_fast(
 
     If given, `report_file` is written as well. Raises JarvisError.
     """
-    settings = settings or _settings()
+    settings = settings or local_settings()
     return _reported(settings, path, wiring.scan_options_of(settings, SecOptions), report_file)
 
 
@@ -59,7 +60,7 @@ def run_security_analysis(
 
     Raises UsageError if no model is configured; findings that could not be verified are undecided, with the reason.
     """
-    settings = settings or _settings()
+    settings = settings or local_settings()
     agents = wiring.scan_options_of(
         settings,
         JudgeOptions,
@@ -72,15 +73,10 @@ def run_security_analysis(
 
 def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
     """Return the report of a run as JSON and as Markdown; `run_id` is an id, a prefix of an id, or "last"."""
-    settings = settings or _settings()
+    settings = settings or local_settings()
     with wiring.store_of(settings) as store:
         run, blobs = find_run(store, run_id), wiring.blobs_of(settings)
         return reports.render(store, blobs, run, "json"), reports.render(store, blobs, run, "markdown")
-
-
-def _settings() -> Settings:
-    """Return the user's settings, except that runs are executed in this process even if a broker is set."""
-    return load_settings({"where": "local"}, directory=Path.cwd())
 
 
 def _reported(settings: Settings, path: str | Path, options: SecOptions, report_file: str | Path | None) -> str:
@@ -97,23 +93,16 @@ def _reported(settings: Settings, path: str | Path, options: SecOptions, report_
 
 
 def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecOptions) -> Run:
-    """Execute a run in this process and its children, without output."""
-    with wiring.executor_of(settings, store, tell=_nothing, show=_nothing) as local:
-        with open_source(str(path), bounds=wiring.tree_bounds_of(settings)) as source:
-            rules = choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules)
-            kind, agents = ("sec.agent", options) if isinstance(options, JudgeOptions) else ("sec.fast", None)
-            request = replace(
-                wiring.request_for(settings, source, kind, local.executor, ScanInput(options, rules=rules)),
-                budget=budget_of(settings, *agents.model_groups) if agents else None,
-            )
-            run_id = submit(store, local.world.blobs, request)
-        return local.carry_out(run_id)
+    rules = choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules)
+    kind, agents = ("sec.agent", options) if isinstance(options, JudgeOptions) else ("sec.fast", None)
+
+    def request(source: SourceTree, executor: str) -> RunRequest[ScanInput]:
+        given = wiring.request_for(settings, source, kind, executor, ScanInput(options, rules=rules))
+        return replace(given, budget=budget_of(settings, *agents.model_groups) if agents else None)
+
+    return run_silently(settings, store, path, request)
 
 
 def _document(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
     body = reports.read_body(store, wiring.blobs_of(settings), run)
     return {"run": reports.run_part(store, run), **body_to_json(body)}
-
-
-def _nothing(*_: object) -> None:
-    """Print nothing, as a library does not write to the terminal."""

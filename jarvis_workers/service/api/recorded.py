@@ -16,6 +16,7 @@ from jarvis_workers.service.api.baseline import is_revision, reported_baseline
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
 from jarvis_workers.service.api.requests import choose_rules, process_count, request_of
+from jarvis_workers.service.api.silent_run import say_nothing
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
 from jarvis_workers.service.reports.run_baselines import of_run
@@ -80,7 +81,7 @@ def scan_with_store(
         watcher = Watcher(store, on_progress, cancel)
 
         def scan(source: SourceTree, paths: tuple[bytes, ...], change: Callable[[Request], Request]) -> Run:
-            with wiring.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
+            with wiring.executor_of(settings, store, tell=say_nothing, show=watcher.show) as local:
                 request = change(request_of(options, source, paths, local.executor))
                 run_id = submit(store, local.world.blobs, request, watcher.packing)
                 run = _carry_out(settings, store, local, run_id)
@@ -170,7 +171,3 @@ def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions) ->
     if options.write_artifacts and (directory := export_directory(run)):
         export(store, blobs, run, directory, body=body)
     return answer_of(run, reports.run_part(store, run), body, rules, blobs)
-
-
-def _nothing(*_: object) -> None:
-    """Print nothing, as a library does not write to the terminal."""

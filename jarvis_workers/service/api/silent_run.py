@@ -20,11 +20,11 @@ def local_settings(**flags: object) -> Settings:
 
 
 def run_silently(
-    settings: Settings, store: Store, root: Path, request: Callable[[SourceTree, str], RunRequest[Any]]
+    settings: Settings, store: Store, root: str | Path, request: Callable[[SourceTree, str], RunRequest[Any]]
 ) -> Run:
     """Execute the run that `request` returns for a tree and an executor. Raises UsageError if it has no result."""
     with wiring.executor_of(settings, store, tell=say_nothing, show=say_nothing) as local:
-        with open_source(str(root)) as source:
+        with open_source(str(root), bounds=wiring.tree_bounds_of(settings)) as source:
             run_id = submit(store, local.world.blobs, request(source, local.executor))
         run = local.carry_out(run_id)
     if run.state not in ("done", "incomplete"):
