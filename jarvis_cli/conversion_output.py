@@ -112,7 +112,7 @@ def _partial_outcome(store: Store, blobs: Blobs, run: Run, write: Callable[[Run]
     """Write the crate that a run has made of a paused one; yield the parts of the outcome."""
     if has_result(run):
         yield f"crate so far: {write(run)}{os.sep}"
-        yield from conversion_results.outcome_parts(store, blobs, run)
+        yield from conversion_results.outcome_parts(conversion_results.read_conversion(store, blobs, run))
     else:
         yield f"{NO_CRATE}: merge {run.state}{f' ({reason})' if (reason := _reason(run)) else ''}"
 

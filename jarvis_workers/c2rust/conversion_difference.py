@@ -12,7 +12,7 @@ from typing import Literal
 from jarvis_workers.c2rust.conversion import BY_MODEL, PROOFS, Conversion, FunctionResult, failed_checks
 
 Verdict = Literal["worse", "better", "changed"]
-# From C to Rust by a model; functions that libraries make unnecessary are as good as replaced.
+# In C, translated mechanically, translated by a model; functions that libraries make unnecessary count as replaced.
 LEVELS = {"forwarded": 1, "mechanical": 2, **dict.fromkeys((*BY_MODEL, "pruned"), 3)}
 
 

@@ -81,14 +81,14 @@ def result_lines(store: Store, blobs: Blobs, run: Run) -> Iterator[str]:
 
 def outcome(store: Store, blobs: Blobs, run: Run) -> str:
     """Return the outcome of a run in one line, with the next step for the user."""
-    first, *others = outcome_parts(store, blobs, run)
-    parts = [f"run {run.id} is {run.state}: {first}", *others, advice(read_conversion(store, blobs, run))]
+    conversion = read_conversion(store, blobs, run)
+    first, *others = outcome_parts(conversion)
+    parts = [f"run {run.id} is {run.state}: {first}", *others, advice(conversion)]
     return "; ".join(part for part in parts if part)
 
 
-def outcome_parts(store: Store, blobs: Blobs, run: Run) -> list[str]:
-    """Return the summary of a run, its failures, and the number of units that were not read."""
-    conversion = read_conversion(store, blobs, run)
+def outcome_parts(conversion: Conversion) -> list[str]:
+    """Return the summary of a conversion, its failures, and the number of units that were not read."""
     return [summary(conversion), *failures(conversion), *unread_units(conversion)]
 
 

@@ -13,6 +13,7 @@ from jarvis_workers.c2rust.vendored_crates import VendoredCrates
 from jarvis_workers.pipeline.history import StageHistory, read_result
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.fast_options import FastOptions
+from jarvis_workers.steps.c2rust.run_values import of_run
 
 STEP = "prune"
 # The name of the blob.
@@ -33,10 +34,15 @@ class RunLibraries(NamedTuple):
 
 def libraries_in(options: FastOptions, pruning: Iterable[str], blobs: Blobs) -> RunLibraries:
     """Return the plan of a run, from its jobs of stage `prune` (their results) or its options; empty without one."""
+    return _libraries(blobs, options.libraries, options.crates, tuple(pruning))
+
+
+@of_run
+def _libraries(blobs: Blobs, stated: str, archive: str, pruning: tuple[str, ...]) -> RunLibraries:
     found = (read_result(blobs, result).blobs.get(LIBRARIES) for result in pruning)
-    name = next((name for name in found if name), options.libraries)
+    name = next((name for name in found if name), stated)
     plan = LibraryPlan.model_validate_json(blobs.read(name)) if name else LibraryPlan()
-    crates = crates_of(blobs.read(options.crates) if options.crates else b"")
+    crates = crates_of(blobs.read(archive) if archive else b"")
     missing = {key: crates.missing(one.libraries) for key, one in plan.replaced.items()}
     missing = {key: names for key, names in missing.items() if names}
     return RunLibraries(plan.without(missing), missing, crates)
