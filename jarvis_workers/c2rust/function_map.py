@@ -18,7 +18,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.source.rust.rust_items import FUNCTION, RustItem, read_items
 
-STATUSES: tuple[str, ...] = (*get_args(FunctionState), *(cause for cause in get_args(Cause) if cause))
+STATUSES: tuple[str, ...] = tuple(dict.fromkeys((*get_args(FunctionState), *filter(None, get_args(Cause)))))
 # Items that belong to the function after them: the static locals of C.
 LOCAL = ("static", "const")
 

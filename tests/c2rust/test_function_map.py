@@ -4,7 +4,7 @@ import pytest
 
 from jarvis_workers.c2rust import function_map
 from jarvis_workers.c2rust.conversion import FunctionResult
-from jarvis_workers.c2rust.function_map import rust_texts
+from jarvis_workers.c2rust.function_map import STATUSES, rust_texts
 
 MODULE = "static COUNT: i32 = 0;\nfn one() {}\n\npub fn two() {}\n\nfn rust_one() {}\n"
 
@@ -28,3 +28,8 @@ def test_a_module_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(function_map, "read_items", lambda text: parsed.append(text) or read(text))
     rust_texts({"src/a.rs": MODULE.encode()}, [function("one"), function("two")] * 50)
     assert parsed == [MODULE]
+
+
+def test_each_status_is_offered_once() -> None:
+    assert len(STATUSES) == len(set(STATUSES))
+    assert {"translated", "pruned", "not_checked"} <= set(STATUSES)
