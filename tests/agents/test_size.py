@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import is_within
+
 ROOT = Path(__file__).parents[2]
 PACKAGES, MOST_LINES = ("agent", "tools", "sandbox", "platforms"), 4_300
 IMPORT = "import time, jarvis_workers.agent.loop; print(time.process_time())"
@@ -23,7 +25,7 @@ def test_agents_tools_sandbox_and_platforms_have_few_lines_of_code() -> None:
 
 @pytest.mark.timing
 def test_the_loop_is_imported_in_three_tenths_of_a_second() -> None:
-    assert min(seconds_to_import() for _ in range(TRIES)) <= MOST_SECONDS
+    assert is_within(min(seconds_to_import() for _ in range(TRIES)), MOST_SECONDS)
 
 
 def seconds_to_import() -> float:

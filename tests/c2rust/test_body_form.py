@@ -8,6 +8,7 @@ import pytest
 
 from jarvis_workers.c2rust.body_form import BODY_MAX, body_problem
 from tests.agents.hostile_bodies import HOSTILE
+from tests.machine import assert_cpu_within
 
 ROOT = Path(__file__).parents[2]
 # A character and a string for rustc. A lexer that ends the character too late would treat code as text.
@@ -154,4 +155,4 @@ def test_a_body_uses_no_crate_that_does_not_replace_the_function(body: str) -> N
 def test_a_long_answer_takes_linear_time(text: str) -> None:
     began = time.process_time()
     body_problem(text, HEAD, "rust_sum")
-    assert time.process_time() - began < 3
+    assert_cpu_within(3, since=began)
