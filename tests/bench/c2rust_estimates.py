@@ -5,6 +5,10 @@ function after a mutant, and reviews without issues; its drivers reach nothing. 
 and answers, with 3.3 characters per token; prompts are also given as the program itself counts them. Each library is
 estimated without history, then, in the order of the command line, once more with the history of those before it, and
 translated. All share one data directory.
+
+With --half-budget, each library is instead translated with half of its estimate as budget, with twice the estimate, and
+without a budget: the first run must stay below its budget and leave a crate that builds, the second must end with the
+same crate as the third.
 """
 
 import argparse
@@ -31,6 +35,7 @@ SEED = 17
 # The model copies the mechanical translation, of which a question has at most CODE_MAX characters.
 MOST_LINES = 200
 JARVIS = (sys.executable, "-m", "jarvis_cli")
+SOURCES = (".rs", ".toml", ".c")
 USELESS = "int main(void) { return 0; }"
 
 
@@ -83,11 +88,34 @@ class EstimateBench:
             ((own,),) = store.execute(query, [run_facts["id"]]).fetchall()
         return {**run_facts["model"], "own": own}
 
+    def crate(self, name: str, words: list[str], *more: str) -> dict[str, bytes]:
+        """Translate a library into a new crate; return its sources."""
+        crate = self.place / "crates" / name / words[1].rpartition("/")[2]
+        self.jarvis("c2rust", "transpile", "-q", *words, "-o", str(crate), *more)
+        return built(crate)
+
+    def resumed(self, run_id: str, budget: str) -> dict[str, bytes]:
+        """Continue a run with a larger budget; return the sources of its crate."""
+        self.jarvis("runs", "resume", "-q", run_id, "--budget", budget)
+        self.jarvis("runs", "export", run_id, "-d", str(self.place / run_id))
+        return built(self.place / run_id / "crate")
+
+    def last_run(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.jarvis("runs", "show", "last", "--json"))
+        return found
+
     def jarvis(self, *words: str) -> str:
         done = run([*JARVIS, *words], env=self.environ, cwd=self.place, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3):
             raise SystemExit(f"{words}: {done.returncode}: {done.stderr}")
         return done.stdout
+
+
+def built(crate: Path) -> dict[str, bytes]:
+    """Build a crate; return its sources by their path."""
+    run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
+    files = (path for path in crate.rglob("*") if path.is_file() and "target" not in path.parts)
+    return {str(path.relative_to(crate)): path.read_bytes() for path in files if path.suffix in SOURCES}
 
 
 def show(name: str, kind: str, estimate: dict[str, Any], used: dict[str, int]) -> None:
@@ -103,11 +131,35 @@ def show(name: str, kind: str, estimate: dict[str, Any], used: dict[str, int]) -
     )
 
 
-def main(trees: list[Path], count: int, options: list[str]) -> None:
+def pause(bench: EstimateBench, name: str, words: list[str]) -> None:
+    """Translate a library with half of its estimate as budget, then to the end, and compare with a run without one."""
+    total = bench.estimate(words)["stages"]["total"]
+    tokens = total["prompt"] + total["completion"]
+    so_far = bench.crate("half", words, "--budget", f"{tokens // 2}tok")
+    paused = bench.last_run()
+    end = bench.resumed(paused["id"], f"{2 * tokens}tok")
+    ended = bench.last_run()
+    bench.environ["JARVIS_DATA_DIR"] = str(bench.place / "other")
+    whole = bench.crate("whole", words)
+    spent = paused["budget"]["spent"]
+    print(
+        f"{name}: budget {tokens // 2:,} of {tokens:,} tokens: {paused['state']}, {spent:,} spent, {len(so_far)} files"
+        f" that build; resumed with {2 * tokens:,}: {ended['state']}; the crate of a run without one:"
+        f" {end == whole}, of the pause: {end == so_far}",
+        flush=True,
+    )
+    assert paused["state"] == "paused" and spent <= tokens // 2 and end == whole != so_far
+
+
+def main(trees: list[Path], count: int, options: list[str], *, half: bool) -> None:
     with tempfile.TemporaryDirectory() as place, ModelServer(forever=model) as server:
         set_model(Path(place), server, profile="deepseek")
         bench = EstimateBench(Path(place), options)
         words = {tree.name: bench.add(tree, count) for tree in trees}
+        if half:
+            for name, one in words.items():
+                pause(bench, name, one)
+            return
         first = {name: bench.estimate(one) for name, one in words.items()}
         assert not server.requests
         for name, one in words.items():
@@ -124,6 +176,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--functions", type=int, default=0)
     parser.add_argument("--drivers", action="store_true")
+    parser.add_argument("--half-budget", action="store_true")
     parser.add_argument("tree", nargs="+", type=Path)
     chosen = parser.parse_args()
-    main([one.resolve() for one in chosen.tree], chosen.functions, [] if chosen.drivers else ["--no-drivers"])
+    drivers = [] if chosen.drivers else ["--no-drivers"]
+    main([one.resolve() for one in chosen.tree], chosen.functions, drivers, half=chosen.half_budget)
