@@ -5,8 +5,8 @@ first answer is a mutant of the right one, so that a function takes 1.5 answers.
 conversations the wall-clock seconds of the stages, and the ratio to one conversation, whose time is the sum of its
 parts: answers times (SECONDS + the gates of an answer). A run of few functions with one conversation checks that sum.
 The CPU seconds of the gates limit the ratio on few processors; that limit is printed beside it. They are those of the
-control group of this process, which should have one of its own (`systemd-run --scope`): the children of a sandbox are
-nobody's children in times(2).
+control group of this process during the stage, and it should have one of its own (`systemd-run --scope`): the children
+of a sandbox are nobody's children in times(2).
 """
 
 import argparse
@@ -15,12 +15,15 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import zlib
+from bisect import bisect
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
 from subprocess import PIPE, CalledProcessError, run
-from typing import NamedTuple
+from threading import Event, Thread
+from typing import NamedTuple, Self
 
 from jarvis_cli.main import main as jarvis
 from jarvis_workers.store.queues import QUEUES
@@ -30,22 +33,59 @@ from tests.bench.c2rust_projects import COMMANDS
 from tests.chaos.conversations import asked_again, set_model
 
 ENDING = ("merge", "report")
+EVERY = 0.5
 # In this order; the first that occurs in a body changes it.
 MUTATIONS = ((" == ", " != "), (" + 1", " + 2"), (" - 1", " - 2"), (" != ", " == "), (" & ", " | "), (" < ", " > "))
 
 
-class Parallel(NamedTuple):
-    """A run: the seconds of its stages, its answers, the CPU seconds of its children, repeated requests, states."""
+class Stage(NamedTuple):
+    """Wall-clock and CPU seconds of a stage."""
 
-    stages: dict[str, float]
-    answers: int
+    seconds: float
     cpu: float
+
+
+class Parallel(NamedTuple):
+    """A run: its stages, answers, repeated requests, and the states of functions."""
+
+    stages: dict[str, Stage]
+    answers: int
     repeated: int
     states: dict[str, str]
 
     @property
     def wall(self) -> float:
-        return self.stages["translate"] + sum(self.stages[name] for name in ENDING)
+        return self.stages["translate"].seconds + self.ending
+
+    @property
+    def ending(self) -> float:
+        return sum(self.stages[name].seconds for name in ENDING)
+
+
+class CpuLog:
+    """The CPU seconds of the control group of this process, read every EVERY seconds while it is open."""
+
+    def __init__(self) -> None:
+        self._rows = [(time.time(), cpu_seconds())]
+        self._ended = Event()
+        self._thread = Thread(target=self._read)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        while not self._ended.wait(EVERY):
+            self._rows.append((time.time(), cpu_seconds()))
+
+    def between(self, start: float, end: float) -> float:
+        """Return the CPU seconds between two points in time."""
+        first, last = (max(0, bisect(self._rows, (at, 0.0)) - 1) for at in (start, end))
+        return self._rows[last][1] - self._rows[first][1]
 
 
 def mutant(task: str) -> str:
@@ -77,10 +117,9 @@ class Bench:
         model = perfect if seconds == 0 else slow_learner
         with ModelServer(forever=lambda body: late(wait, model(body))) as server:
             set_model(self.place, server, profile="deepseek")
-            began = cpu_seconds()
-            self._run(conversations, names)
-            cpu = cpu_seconds() - began
-            return Parallel(self._stages(), len(server.requests), cpu, asked_again(server), self._states())
+            with CpuLog() as log:
+                self._run(conversations, names)
+            return Parallel(self._stages(log), len(server.requests), asked_again(server), self._states())
 
     def _run(self, conversations: int, names: list[str]) -> None:
         commands = COMMANDS[self.name]
@@ -108,11 +147,11 @@ class Bench:
         functions = self._report()["conversion"]["functions"]  # type: ignore[index]
         return {one["name"]: one["state"] for one in functions}
 
-    def _stages(self) -> dict[str, float]:
+    def _stages(self, log: CpuLog) -> dict[str, Stage]:
         last = "SELECT id FROM run ORDER BY created_at DESC LIMIT 1"
         with closing(connect(self.place / "data" / "jarvis.db")) as store:
-            rows = store.execute(f"SELECT name, closed_at - opened_at FROM stage WHERE run_id = ({last})")
-            return {name: seconds or 0.0 for name, seconds in rows}
+            rows = store.execute(f"SELECT name, opened_at, closed_at FROM stage WHERE run_id = ({last})")
+            return {name: Stage(end - start, log.between(start, end)) for name, start, end in rows if start and end}
 
 
 def main(tree: Path, count: int, few: int, seconds: float) -> None:
@@ -125,15 +164,19 @@ def main(tree: Path, count: int, few: int, seconds: float) -> None:
         # What merge and gates cost on one processor each: an answer's gates with nothing beside them.
         alone = bench.translate(1, proven[:few])
         show(1, few, alone)
-        gates = alone.stages["translate"] / alone.answers - seconds
+        gates = alone.stages["translate"].seconds / alone.answers - seconds
         print(f"gates of an answer: {gates:.2f} s", flush=True)
         for conversations in (16, 32):
             many = bench.translate(conversations, proven)
             show(conversations, len(proven), many)
-            one = many.answers * (seconds + gates) + sum(many.stages[name] for name in ENDING)
-            ending = sum(many.stages[name] for name in ENDING)
-            limit = one / (max(many.answers * seconds / conversations, many.cpu / (os.cpu_count() or 1)) + ending)
-            print(f"   {one:.0f} s one by one: {one / many.wall:.1f} times; CPU allows {limit:.1f}", flush=True)
+            one = many.answers * (seconds + gates) + many.ending
+            busy = many.stages["translate"].cpu / (os.cpu_count() or 1)
+            limit = one / (max(many.answers * seconds / conversations, busy) + many.ending)
+            print(
+                f"   {one:.0f} s one by one: {one / many.wall:.1f} times; CPU allows {limit:.1f}; merge and report"
+                f" {many.ending / many.wall:.1%}",
+                flush=True,
+            )
 
 
 def cpu_seconds() -> float:
@@ -149,11 +192,11 @@ def cpu_seconds() -> float:
 
 def show(conversations: int, functions: int, done: Parallel) -> None:
     """Print a run."""
-    stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in done.stages.items())
+    stages = ", ".join(f"{name} {one.seconds:.1f} ({one.cpu:.0f} CPU)" for name, one in done.stages.items())
     accepted = sum(state == "translated" for state in done.states.values())
     print(
         f"{conversations} conversations, {functions} functions: {done.answers} answers, {accepted} accepted,"
-        f" {done.repeated} repeated, {done.cpu:.0f} s CPU; {stages} s",
+        f" {done.repeated} repeated; {stages} s",
         flush=True,
     )
 
