@@ -91,18 +91,24 @@ class GateReport(NamedTuple):
 
 
 def check_function(
-    runs: SuiteRunner, slot: str, *, called: bool, shadow: bool, inputs: InputRun = NO_INPUTS
+    runs: SuiteRunner,
+    slot: str,
+    *,
+    called: bool,
+    shadow: bool,
+    inputs: InputRun = NO_INPUTS,
+    reached: GateOutcome | None = None,
 ) -> GateReport:
     """Run the gates on a body that compiles.
 
-    `called` means that a test calls it, `shadow` that calls can be compared.
+    `called` means that a test calls it, `shadow` that calls can be compared. `reached` is the outcome of that gate for
+    another body of the function: what tests do without the function does not depend on its body.
     """
     gates = [GateOutcome("check", passed=True), *inputs.outcomes()]
     if not called:
         gates.append(GateOutcome("reached", passed=False, detail=NOT_REACHED))
         return GateReport(slot, tuple(gates), inputs.compared, inputs.log)
-    trapped = runs.run(trap=[slot])
-    gates.append(GateOutcome("reached", not trapped.passed, TRAP_PASSED if trapped.passed else "", trapped.seconds))
+    gates.append(reached or _reached(runs, slot))
     suite = runs.run([slot])
     gates.append(GateOutcome("suite", suite.passed, suite.failure, suite.seconds))
     if not (shadow and suite.passed):
@@ -116,6 +122,11 @@ def check_function(
             GateOutcome("shadow", passed=True, detail=doubled.unshadowed.get(slot, ""), seconds=doubled.seconds)
         )
     return GateReport(slot, tuple(gates), calls + inputs.compared, inputs.log + doubled.log)
+
+
+def _reached(runs: SuiteRunner, slot: str) -> GateOutcome:
+    trapped = runs.run(trap=[slot])
+    return GateOutcome("reached", not trapped.passed, TRAP_PASSED if trapped.passed else "", trapped.seconds)
 
 
 def judge_differences(report: GateReport, types: FunctionTypes) -> GateReport:

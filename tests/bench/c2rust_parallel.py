@@ -4,6 +4,8 @@ TREE is a library of c2rust_projects.COMMANDS. A scripted model answers after SE
 first answer is a mutant of the right one, so that a function takes 1.5 answers. All gates run. Prints per number of
 conversations the wall-clock seconds of the stages, and the ratio to one conversation, whose time is the sum of its
 parts: answers times (SECONDS + the gates of an answer). A run of few functions with one conversation checks that sum.
+With --only FILE, a list of functions that an earlier run has proven, and --gates SECONDS, their gates with one
+conversation, only the runs with many are made.
 The CPU seconds of the gates limit the ratio on few processors; that limit is printed beside it. They are those of the
 control group of this process during the stage, and it should have one of its own (`systemd-run --scope`): the children
 of a sandbox are nobody's children in times(2).
@@ -154,17 +156,22 @@ class Bench:
             return {name: Stage(end - start, log.between(start, end)) for name, start, end in rows if start and end}
 
 
-def main(tree: Path, count: int, few: int, seconds: float) -> None:
+def proven_functions(bench: Bench, count: int, few: int, seconds: float) -> tuple[list[str], float]:
+    """Return functions that are translated, and the seconds of the gates of an answer with one conversation."""
+    first = bench.translate(16, [], seconds=0.0)
+    proven = sorted(name for name, state in first.states.items() if state == "translated")[:count]
+    show(0, len(proven), first)
+    # What merge and gates cost on one processor each: an answer's gates with nothing beside them.
+    alone = bench.translate(1, proven[:few])
+    show(1, few, alone)
+    return proven, alone.stages["translate"].seconds / alone.answers - seconds
+
+
+def main(tree: Path, count: int, few: int, seconds: float, known: tuple[list[str], float] | None) -> None:
     """Measure a library."""
     with tempfile.TemporaryDirectory() as place:
         bench = Bench(tree, Path(place), seconds)
-        first = bench.translate(16, [], seconds=0.0)
-        proven = sorted(name for name, state in first.states.items() if state == "translated")[:count]
-        show(0, len(proven), first)
-        # What merge and gates cost on one processor each: an answer's gates with nothing beside them.
-        alone = bench.translate(1, proven[:few])
-        show(1, few, alone)
-        gates = alone.stages["translate"].seconds / alone.answers - seconds
+        proven, gates = known or proven_functions(bench, count, few, seconds)
         print(f"gates of an answer: {gates:.2f} s", flush=True)
         for conversations in (16, 32):
             many = bench.translate(conversations, proven)
@@ -216,9 +223,12 @@ if __name__ == "__main__":
     parser.add_argument("--functions", type=int, default=64)
     parser.add_argument("--few", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--only", type=Path)
+    parser.add_argument("--gates", type=float, default=0.0)
     parser.add_argument("tree", nargs="+")
     chosen = parser.parse_args()
     if chosen.slots:
         command(chosen.slots, chosen.tree)
     else:
-        main(Path(chosen.tree[0]).resolve(), chosen.functions, chosen.few, chosen.seconds)
+        known = (chosen.only.read_text().split(), chosen.gates) if chosen.only else None
+        main(Path(chosen.tree[0]).resolve(), chosen.functions, chosen.few, chosen.seconds, known)

@@ -62,6 +62,16 @@ def test_a_function_that_no_test_calls_is_not_run() -> None:
     assert library.runs == []
 
 
+def test_whether_tests_reach_a_function_is_known_from_another_body() -> None:
+    first, second = Library(), Library()
+    known = check_function(first, "f", called=True, shadow=True).gates[1]
+    gates = check_function(second, "f", called=True, shadow=True, reached=known).gates
+
+    assert known.gate == "reached" and known in gates
+    assert (len(first.runs), len(second.runs)) == (3, 2)
+    assert proof_of(gates) == "compared"
+
+
 FORWARDED = FunctionResult("f", "a.c", 1, 2, "a", "f", slot="f", cause="not_checked", reason="not checked yet")
 
 

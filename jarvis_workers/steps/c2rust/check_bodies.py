@@ -1,7 +1,7 @@
 """Run the gates on a batch of functions, using a bench."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
@@ -126,14 +126,12 @@ def run_gates(
     skeleton: Skeleton,
     slots: Sequence[str],
     driven: Mapping[str, BenchSuites] = MappingProxyType({}),
+    reached: Mapping[str, GateOutcome] = MappingProxyType({}),
 ) -> list[GateReport]:
     """Run the gates on functions whose bodies are in the library; those that are `driven` have these tests.
 
-    If the programs cannot load the library, no function is tested.
+    `reached` are known outcomes of that gate. If the programs cannot load the library, no function is tested.
     """
-    if failure := suites.load_failure():
-        gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
-        return [GateReport(slot, gates) for slot in slots]
     shadow = all(suite.deterministic for suite in skeleton.suites)
     reports = [
         check_function(
@@ -142,10 +140,26 @@ def run_gates(
             called=slot in skeleton.called or slot in driven,
             shadow=shadow or slot in driven,
             inputs=suites.call(slot, skeleton.inputs.get(slot)),
+            reached=reached.get(slot),
         )
         for slot in slots
     ]
+    # A suite that passes has loaded the library.
+    if not any(map(passed_suite, reports)) and (failure := suites.load_failure()):
+        gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
+        return [GateReport(slot, gates) for slot in slots]
     return [_by_driver(one) if one.slot in driven else one for one in reports]
+
+
+def passed_suite(report: GateReport) -> bool:
+    """Return whether the tests pass with a body."""
+    return any(one.gate == "suite" and one.passed for one in report.gates)
+
+
+def reached_functions(blobs: Blobs, results: Iterable[str]) -> dict[str, GateOutcome]:
+    """Return the outcomes of the gate `reached` that are passed by slot, from the results of all jobs."""
+    gates = ((slot, one) for slot, report in read_checked(blobs, results).items() for one in report.gates)
+    return {slot: one for slot, one in gates if one.gate == "reached" and one.passed}
 
 
 def _by_driver(report: GateReport) -> GateReport:
@@ -158,11 +172,11 @@ def encode_checked(checked: Sequence[GateReport]) -> bytes:
     return json.dumps(checked).encode()
 
 
-def read_checked(blobs: Blobs, outcomes: Sequence[StageJob]) -> dict[str, GateReport]:
-    """Return the outcomes of all jobs by slot."""
+def read_checked(blobs: Blobs, results: Iterable[str]) -> dict[str, GateReport]:
+    """Return the outcomes of all jobs by slot, from the results of the jobs."""
     found: dict[str, GateReport] = {}
-    for one in outcomes:
-        if name := read_result(blobs, one.result).blobs.get(CHECKED):
+    for one in results:
+        if name := read_result(blobs, one).blobs.get(CHECKED):
             for slot, gates, calls, log in json.loads(blobs.read(name)):
                 found[slot] = GateReport(slot, tuple(GateOutcome(*gate) for gate in gates), calls, log)
     return found

@@ -144,7 +144,7 @@ def decide(work: MergeWork, resources: Resources) -> Commit:
     """Return the functions with their final states, as a blob."""
     blobs, options = resources.blobs, work.options
     skeleton, bodies, remarks = work.read_bodies(blobs)
-    checked = read_checked(blobs, [_done(one) for one in work.checks])
+    checked = read_checked(blobs, work.checks)
     sources = CrateSources.open(work.units, work.snapshot, options, blobs)
     types = function_types(sources.project)
     checked = {slot: judge_differences(report, types(slot)) for slot, report in checked.items()}

@@ -39,7 +39,8 @@ from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.c2rust.c_sources import c_texts
-from jarvis_workers.steps.c2rust.check_bodies import run_gates, skeleton_of
+from jarvis_workers.steps.c2rust.check_bodies import STEP as CHECK
+from jarvis_workers.steps.c2rust.check_bodies import reached_functions, run_gates, skeleton_of
 from jarvis_workers.steps.c2rust.compile_errors import crate_failure, error_report, error_summary, own_errors
 from jarvis_workers.steps.c2rust.drivers import STEP as DRIVERS
 from jarvis_workers.steps.c2rust.drivers import driven_suites, driver_blobs
@@ -78,15 +79,15 @@ from jarvis_workers.tools.tool import Tool, ToolFailed, ToolOutcome
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-# More benches than processors would only compete.
-GATES = threading.BoundedSemaphore(os.cpu_count() or 1)
+# One bench keeps two thirds of a processor busy: the programs of its tests wait for each other.
+GATES = threading.BoundedSemaphore(max(1, (os.cpu_count() or 1) * 3 // 2))
 
 
 @dataclass(frozen=True)
 class TranslateWork:
     """A function to translate, the definitions of the project, and the transcript of the conversation so far.
 
-    `pruning` are the results of stage `prune`.
+    `pruning` are the results of stage `prune`, `checks` those of stage `check`.
     """
 
     job: Claimed
@@ -96,12 +97,13 @@ class TranslateWork:
     definitions: tuple[str, ...]
     lines: list[bytes]
     pruning: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
 
 
 class Translation(NamedTuple):
     """The function, the skeleton of the run, the types that name differences, and its body of an earlier stage.
 
-    `crates` are those that bodies may use.
+    `crates` are those that bodies may use. `reached` is the outcome of that gate for its mechanical body.
     """
 
     function: FunctionResult
@@ -110,6 +112,7 @@ class Translation(NamedTuple):
     types: Callable[[str], FunctionTypes]
     earlier: TranslatedBody | None = None
     crates: VendoredCrates = VendoredCrates()
+    reached: GateOutcome | None = None
 
 
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
@@ -140,9 +143,10 @@ def _results(jobs: Iterable[StageJob]) -> tuple[str, ...]:
 
 def load(session: "Session", run: Run, job: Claimed) -> TranslateWork:
     """Return the function of a job."""
-    definitions, pruning = (_results(jobs.outcomes(session, run.id, stage)) for stage in (SYMBOLS_STAGE, PRUNE))
+    stages = SYMBOLS_STAGE, PRUNE, CHECK
+    definitions, pruning, checks = (_results(jobs.outcomes(session, run.id, stage)) for stage in stages)
     payload, options = TranslatePayload.from_json(job.payload), TranslateOptions.of(run)
-    return TranslateWork(job, payload, options, run.snapshot_id, definitions, lines(session, job.id), pruning)
+    return TranslateWork(job, payload, options, run.snapshot_id, definitions, lines(session, job.id), pruning, checks)
 
 
 async def converse(work: TranslateWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
@@ -197,7 +201,8 @@ def _translation(work: TranslateWork, blobs: Blobs) -> Translation:
     libraries = libraries_in(work.options, work.pruning, blobs)
     question = _with_libraries(question, libraries, work, blobs)
     earlier = decode_translated(blobs.read(payload.earlier)) if payload.earlier else None
-    return Translation(function, skeleton, question, _types(blobs, work.definitions), earlier, libraries.crates)
+    reached, types = _reached(blobs, work.checks).get(payload.slot), _types(blobs, work.definitions)
+    return Translation(function, skeleton, question, types, earlier, libraries.crates, reached)
 
 
 def _with_libraries(question: BodyQuestion, libraries: RunLibraries, work: TranslateWork, blobs: Blobs) -> BodyQuestion:
@@ -236,6 +241,11 @@ def _declarations(blobs: Blobs, skeleton: str) -> dict[str, str]:
 @of_run
 def _c_texts(blobs: Blobs, snapshot: str, skeleton: str) -> dict[str, str]:
     return c_texts(blobs, snapshot, _skeleton(blobs, skeleton).functions)
+
+
+@of_run
+def _reached(blobs: Blobs, results: tuple[str, ...]) -> dict[str, GateOutcome]:
+    return reached_functions(blobs, results)
 
 
 @of_run
@@ -285,4 +295,5 @@ def check_body(
             return GateReport(slot, (gate,), log=error_report(errors, item, first))
         suites = BenchSuites(bench, options.tests, skeleton.suite_limits, checked)
         driven = driven_suites(bench, checked, resources.blobs, [driver] if driver else [])
-        return judge_differences(run_gates(suites, skeleton, [slot], driven)[0], found.types(slot))
+        reached = {slot: found.reached} if found.reached else {}
+        return judge_differences(run_gates(suites, skeleton, [slot], driven, reached)[0], found.types(slot))
