@@ -10,7 +10,7 @@ from bisect import bisect_left
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.context import AnalysisContext
-from jarvis_workers.dataflow.definitions import Lookup
+from jarvis_workers.dataflow.definitions import STATIC, Lookup
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
@@ -57,9 +57,10 @@ class FlowHit(NamedTuple):
 def summarize(content: bytes, *, language: str, header: bool, test: bool, path: str) -> dict[str, Any] | None:
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
-    `exports` maps names to the definitions that other files may look up: a function by its name, a type by "type NAME",
-    a macro by "macro NAME". An exported function is listed in `functions` by its name only. `calls` is empty: callees
-    are looked up during the analysis. Raises GivenUp for a file that exceeds the limits.
+    `exports` maps names to the definitions that other files may look up: a function by its name, a static function that
+    an exported one calls by "static NAME", a type by "type NAME", a macro by "macro NAME". A function in `exports` is
+    listed in `functions` by its key only. `calls` is empty: callees are looked up during the analysis. Raises GivenUp
+    for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -79,6 +80,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     functions = made["functions"]
     _mark_roots(functions, text, sorted(roots))
     exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
+    exports |= _statics_behind(exports, functions)
     exports.update((f"type {name}", definition) for name, definition in made["types"].items())
     plain = {
         f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_plain(definition)
@@ -87,9 +89,22 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
         exports |= plain
     if not exports and not any(one["root"] for one in functions):
         return None
-    shared = {id(one) for one in exports.values()}
-    named = [one["name"] if id(one) in shared else one for one in functions]
+    shared = {id(one): name for name, one in exports.items()}
+    named = [shared.get(id(one), one) for one in functions]
     return {**made, "functions": named, "exports": exports, "calls": []}
+
+
+def _statics_behind(exported: dict[str, Any], functions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the static functions that exported functions call, directly or through others, by their export names."""
+    statics = {one["name"]: one for one in functions if one["static"] and one["name"] not in exported}
+    behind: dict[str, Any] = {}
+    left = list(exported.values())
+    while left:
+        for name in left.pop()["calls"]:
+            if name in statics:
+                behind[STATIC + name] = statics[name]
+                left.append(statics.pop(name))
+    return behind
 
 
 def _is_cpp(path: str) -> bool | None:

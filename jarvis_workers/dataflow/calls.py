@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from jarvis_workers.dataflow.callees import callee
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.decode import replaced
@@ -11,10 +12,12 @@ from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.name_heuristics import CHECKS, INVERSE_CHECKS, never_returns, only_reads, prints, releases
+from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
+from jarvis_workers.dataflow.termination import ends_program
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Value
 from jarvis_workers.dataflow.widening import assume_all_set
 
 MACROS_DEEP = 4
@@ -29,11 +32,11 @@ def _call(path: PathState, e: CallExpr) -> Value:
     done = path.results.pop(id(e), None)
     if done is not None:
         return done
-    callee = e.callee
-    if type(callee) is NameExpr:
-        return _call_of_name(path, callee.name, e)
-    if isinstance(callee, (MemberExpr, ArrowExpr)):
-        return _call_of_method(path, callee, e)
+    called = e.callee
+    if type(called) is NameExpr:
+        return _call_of_name(path, called.name, e)
+    if isinstance(called, (MemberExpr, ArrowExpr)):
+        return _call_of_method(path, called, e)
     return _apply_model(path, "", e)
 
 
@@ -81,14 +84,18 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     values = evaluate_all(path, parts)
     machine.passing = passing
     machine.line = e.line
-    if traits.ends:
+    body = callee(path, e) if traits.handler is None or traits.guessed else None
+    if traits.ends or (body is not None and ends_program(machine, body)):
         path.ended = True
         return ANY
     handler = traits.handler
     if handler is None or (traits.guessed and parts and type(parts[0]) is AddressExpr):
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
-    return handler(LibraryCall(path, traits.name, e, values))
+    value = handler(LibraryCall(path, traits.name, e, values))
+    if value.null == MAYBE_NULL and body is not None and never_null(machine, body):
+        return value._replace(null=NOT_NULL)
+    return value
 
 
 class _NameTraits(NamedTuple):

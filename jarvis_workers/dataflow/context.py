@@ -3,7 +3,8 @@
 The context does not interpret code; functions that take a path do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -73,6 +74,9 @@ class AnalysisContext(Definitions):
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
+        # Summaries of callees, by the identity of the function that each holds.
+        self.endings: dict[int, tuple[LoweredFunction, bool]] = {}
+        self.never_null: dict[int, tuple[LoweredFunction, bool]] = {}
         self._named = 0
         self._made_up: dict[int, tuple[Expression, Any]] = {}
 
@@ -82,6 +86,21 @@ class AnalysisContext(Definitions):
         self.quiet = self.writing = self.addressing = self.passing = self.pruned = False
         self.counting.clear()
         self.copied = None
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Execute code apart from the current path, without findings; afterwards, its analysis continues."""
+        names = ("steps", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied")
+        before = {name: getattr(self, name) for name in names}
+        counting, macros_open = self.counting, self.macros_open
+        self.quiet, self.writing, self.addressing, self.passing, self.pruned = True, False, False, False, False
+        self.counting, self.macros_open, self.copied = [], 0, None
+        try:
+            yield
+        finally:
+            self.counting, self.macros_open = counting, macros_open
+            for name, value in before.items():
+                setattr(self, name, value)
 
     def prove(self, what: str, line: int, *, holds: bool) -> None:
         """Record whether a line is harmless on this path; it counts as harmless only if it is on every path."""

@@ -4,7 +4,7 @@ A name that two other files define differently counts as unknown.  Summaries are
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from jarvis_workers.dataflow.ir import decode
 from jarvis_workers.dataflow.ir.expr import Expression
@@ -14,10 +14,19 @@ from jarvis_workers.dataflow.sizes import size_of
 RECENT_MAX = 1_000
 S = TypeVar("S")
 T = TypeVar("T")
-# Look up the exports of other files by name: their paths, and the function, type or macro.
-Lookup = Callable[[str], Sequence[tuple[str, Any]]]
+# The names of exports: a static function that other files may enter only through its own file.
+STATIC = "static "
 # A function and its file, None for the analyzed file.
 Callee = tuple[LoweredFunction, str | None]
+
+
+class Lookup(Protocol):
+    """Look up the exports of other files by name: their paths, and the function, type or macro.
+
+    If several files export a name, those nearest to the file `near` are used; None is the analyzed file.
+    """
+
+    def __call__(self, name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]: ...
 
 
 class RecentResults(Generic[S, T]):
@@ -57,6 +66,7 @@ class Definitions:
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
+        self._statics_elsewhere: dict[tuple[str, str], Callee | None] = {}
 
     def own(self, stored: dict[str, Any]) -> LoweredFunction:
         """Return a decoded function of this file, always the same object."""
@@ -65,10 +75,23 @@ class Definitions:
             function = self._functions[id(stored)] = decode.function(stored)
         return function
 
-    def function(self, name: str) -> Callee | None:
-        """Return a function with a body."""
+    def function(self, name: str, file: str | None = None) -> Callee | None:
+        """Return the function with a body that a name in `file` refers to, None for the analyzed file."""
+        static = self._static_elsewhere(name, file) if file is not None else None
+        if static is not None:
+            return static
         own = self.functions.get(name)
-        return (self.own(own), None) if own is not None else self.function_elsewhere(name)
+        if own is not None and (file is None or not own["static"]):
+            return self.own(own), None
+        return self.function_elsewhere(name)
+
+    def _static_elsewhere(self, name: str, file: str) -> Callee | None:
+        """Return a static function of another file."""
+        key = (name, file)
+        if key not in self._statics_elsewhere:
+            found = [payload for path, payload in self._lookup(STATIC + name, near=file) if path == file]
+            self._statics_elsewhere[key] = (_function_elsewhere(found[0]), file) if found else None
+        return self._statics_elsewhere[key]
 
     def function_elsewhere(self, name: str) -> Callee | None:
         if name not in self._functions_elsewhere:
