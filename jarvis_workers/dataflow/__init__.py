@@ -15,6 +15,7 @@ from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.ir import __path__ as ir_path
+from jarvis_workers.dataflow.shared_sinks import merged
 from jarvis_workers.dataflow.triggers import is_helper, is_root
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
@@ -22,7 +23,8 @@ from jarvis_workers.source.lex import mask
 
 __all__ = ["FlowHit", "Lookup", "analyze", "flow_fingerprint", "summarize"]
 
-TEST_FILE = -0.1
+# Findings in test code are less confident, and of medium severity at most.
+TEST_FILE, TEST_MOST = -0.1, 0.79
 LEAST = 0.4
 # A header with more constants lists registers: no condition depends on them, but they would fill the symbol index.
 MACROS_MAX = 2_000
@@ -83,7 +85,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     exports |= _statics_behind(exports, functions)
     exports.update((f"type {name}", definition) for name, definition in made["types"].items())
     plain = {
-        f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_plain(definition)
+        f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_shared(definition)
     }
     if len(plain) <= MACROS_MAX:
         exports |= plain
@@ -113,10 +115,10 @@ def _is_cpp(path: str) -> bool | None:
     return False if ending == "c" else None if ending in ("h", "inl") else True
 
 
-def _is_plain(macro: Any) -> bool:
-    """Return whether a macro is a constant or an alias of another name."""
+def _is_shared(macro: Any) -> bool:
+    """Return whether a macro of a header is a constant, an alias of another name, or has parameters."""
     match macro:
-        case ["v" | "n", _] | ["u", _, ["n", _]]:
+        case ["v" | "n", _] | ["u", _, ["n", _]] | [[*_], _]:
             return True
     return False
 
@@ -146,10 +148,9 @@ def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[
     for function in roots:
         follow(machine, machine.own(function))
     hits = []
-    for (pattern, line), (confidence, steps) in sorted(
-        machine.findings.items(), key=lambda one: (one[0][1], one[0][0])
-    ):
-        sure = round(max(LEAST, confidence + (TEST_FILE if test else 0.0)), 2)
+    for (pattern, line), (confidence, steps) in merged(machine.findings):
+        sure = min(TEST_MOST, confidence + TEST_FILE) if test else confidence
+        sure = round(max(LEAST, sure), 2)
         hits.append(FlowHit(pattern, line, sure, "", tuple(steps)))
     hits += [FlowHit(what, line, 1.0, "", ()) for (what, line), holds in sorted(machine.proved.items()) if holds]
     return hits, None

@@ -6,15 +6,10 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import OTHER, TYPE_ENDS
+from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable
 from jarvis_workers.dataflow.values import MEMORY, Object, Range, Value
 
 SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS = 0.88, 0.8, 0.82, 0.6
-
-
-def comparable(amount: int, size: int) -> bool:
-    """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
-    return (amount % OTHER == 0) == (size % OTHER == 0)
 
 
 def room(value: Value, target: Object) -> int | None:

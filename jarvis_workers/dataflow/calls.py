@@ -1,24 +1,24 @@
 """Evaluate calls without a followed body: library functions, macros and unknown functions."""
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jarvis_workers.dataflow.callees import callee
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.ir.decode import replaced
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
-from jarvis_workers.dataflow.ir.stmt import FunctionMacro
+from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
-from jarvis_workers.dataflow.lvalues import place_of
-from jarvis_workers.dataflow.name_heuristics import CHECKS, INVERSE_CHECKS, never_returns, only_reads, prints, releases
+from jarvis_workers.dataflow.lvalues import PLACES, place_of
+from jarvis_workers.dataflow.macro_expansion import assertion, expand, macro_of
+from jarvis_workers.dataflow.name_heuristics import asserts, never_returns, only_reads, prints, releases
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
+from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.termination import ends_program
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Value
-from jarvis_workers.dataflow.widening import assume_all_set
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
+from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
 MACROS_DEEP = 4
 USED_BY_SOMEBODY = 0.82
@@ -48,34 +48,34 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine.macros_open += 1
     if isinstance(macro, NameExpr) and macro.name != name:
         value = _call_of_name(path, macro.name, machine.once(e, lambda: e._replace(callee=macro)))
-    elif isinstance(macro, FunctionMacro):
-        value = evaluate(path, machine.once(e, lambda: _expand(macro, e)))
+    elif isinstance(macro, FunctionMacro) and macro_of(machine, e) is macro and not isinstance(macro.body, BlockStmt):
+        value = evaluate(path, machine.once(e, lambda: expand(macro, e)))
     else:
         value = _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open -= 1
     return value
 
 
-def _expand(macro: FunctionMacro, e: CallExpr) -> Expression:
-    """Return the body of a macro with its arguments substituted, on the line of its use."""
-    options = dict(zip(macro.params, e.args, strict=False))
+def _place_of_macro(path: PathState, e: CallExpr) -> Place | None:
+    """Return the cell of a macro that is used as an lvalue."""
+    machine = path.machine
+    macro = macro_of(machine, e) if machine.macros_open < MACROS_DEEP else None
+    if macro is None or isinstance(macro.body, BlockStmt):
+        return None
+    machine.macros_open += 1
+    place = place_of(path, machine.once(e, lambda: expand(macro, e)))
+    machine.macros_open -= 1
+    return place
 
-    def fill(part: Any) -> Any:
-        if not isinstance(part, tuple):
-            return part
-        if isinstance(part, NameExpr) and part.name in options:
-            return options[part.name]
-        filled = replaced(part, [fill(one) for one in part])
-        return filled._replace(line=e.line) if isinstance(filled, CallExpr) else filled
 
-    body: Expression = fill(macro.body)
-    return body
+PLACES[CallExpr] = _place_of_macro
 
 
 def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine, parts, traits = path.machine, e.args, _traits_of(name)
-    if traits.checks and parts:
-        _check(path, name, parts[0])
+    condition = assertion(name, parts) if traits.checks and parts else None
+    if condition is not None:
+        _check(path, machine.once(parts, lambda: condition), fatal="assert" in name.lower())
         return ANY
     if not traits.prints and name not in LIBRARY:
         for part in parts:
@@ -113,7 +113,7 @@ class _NameTraits(NamedTuple):
 
 @lru_cache(8192)
 def _traits_of(name: str) -> _NameTraits:
-    checks, printing, ends = name in CHECKS, prints(name), never_returns(name)
+    checks, printing, ends = asserts(name), prints(name), never_returns(name)
     reads, releasing = only_reads(name), releases(name)
     if name.isupper() and name not in LIBRARY and name.lower() in LIBRARY:
         name = name.lower()
@@ -122,12 +122,13 @@ def _traits_of(name: str) -> _NameTraits:
     return _NameTraits(name, handler, guessed, checks, printing, reads, releasing, ends)
 
 
-def _check(path: PathState, name: str, condition: Expression) -> None:
-    """Continue on the paths where the argument of an assertion holds."""
-    yes, no = branch(path.copy(), condition, None)
-    sides = no if name in INVERSE_CHECKS else yes
-    if sides:
-        path.cells, path.objects, path.facts = sides[0].cells, sides[0].objects, sides[0].facts
+def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:
+    """Continue on the path where the condition of a check holds; none does after a fatal one that fails."""
+    yes, _ = branch(path.copy(), condition, None)
+    if yes:
+        path.cells, path.objects, path.facts = yes[0].cells, yes[0].objects, yes[0].facts
+    elif fatal:
+        path.ended = True
 
 
 def _maybe_set(path: PathState, part: Expression) -> None:
@@ -158,29 +159,26 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():
         assume_all_set(path)
-        _may_assign(path, e.args)
+        assume_assigned(path, e)
     for part, value in zip(e.args, values, strict=True):
         if value.target is None:
+            if isinstance(part, NameExpr) and not reads:
+                # It may be a struct that is passed by value.
+                escape_inside(path, key_of(path, part.name))
             continue
         target = path.objects.get(value.target)
         if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
             used_after_free(path, part, value, e.line, sure=USED_BY_SOMEBODY)
             continue
+        if value.code and not traits.prints:
+            # Who gets the address of a member may find the whole object, and release it later.
+            escape(path, value)
         if not reads:
             escape(path, value)
             escape_inside(path, value.target)
+            forget_inside(path, value.target)
         forget_contents(path, value.target, keep=reads)
     return Value(kind="#" + name) if name.isupper() else ANY
-
-
-def _may_assign(path: PathState, parts: tuple[Expression, ...]) -> None:
-    """Treat NULL variables as unknown: a macro may assign to its arguments."""
-    for part in parts:
-        if type(part) is NameExpr:
-            cell = (key_of(path, part.name), "")
-            current = path.cells.get(cell)
-            if current is not None and current.null == IS_NULL:
-                path.cells[cell] = ANY
 
 
 def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:

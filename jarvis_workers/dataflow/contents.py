@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.types import type_of
+from jarvis_workers.dataflow.types import is_array, type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value
 
 UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
@@ -66,6 +66,8 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     machine, high, unset = path.machine, start[1], target.unset_from
     if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
         return
+    if access.key in machine.grids:
+        return
     text = f"{text_of(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
     report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=UNSET_SURE)
     path.objects[access.key] = target._replace(unset_from=None)
@@ -82,9 +84,12 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
 
 
 def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> bool:
-    """Report a read of an uninitialized cell; a callee may initialize a struct that is passed to it."""
+    """Report a read of an uninitialized cell; a callee may initialize a struct that is passed to it.
+
+    An array is never read itself: its name is its address.
+    """
     machine = path.machine
-    if machine.quiet or machine.addressing:
+    if machine.quiet or machine.addressing or is_array(path, e):
         return False
     offset = place[1][1 : place[1].find("]")] if place[1].startswith("[") else "0"
     if not offset.lstrip("-").isdigit() or int(offset) < (target.unset_from or 0):

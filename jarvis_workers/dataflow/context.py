@@ -67,6 +67,8 @@ class AnalysisContext(Definitions):
         self.copied: Expression | None = None
         self.macros_open = 0
         self.statics: set[str] = set()
+        # The arrays of arrays.
+        self.grids: set[str] = set()
         self.made_at: dict[str, int] = {}
         self.facts: dict[int, tuple[str, bool, bool]] = {}
         self.calls: dict[int, list[Expression]] = {}
@@ -78,7 +80,7 @@ class AnalysisContext(Definitions):
         self.endings: dict[int, tuple[LoweredFunction, bool]] = {}
         self.never_null: dict[int, tuple[LoweredFunction, bool]] = {}
         self._named = 0
-        self._made_up: dict[int, tuple[Expression, Any]] = {}
+        self._made_up: dict[int, tuple[tuple[Any, ...], Any]] = {}
 
     def begin(self) -> None:
         """Reset the state for the next function."""
@@ -117,10 +119,10 @@ class AnalysisContext(Definitions):
         self._named += 1
         return f"{prefix}:{self._named}"
 
-    def once(self, expression: Expression, make: Callable[[], T]) -> T:
+    def once(self, node: tuple[Any, ...], make: Callable[[], T]) -> T:
         """Return the result of `make` for a node, cached: caches keyed by node identity need one object."""
-        made = self._made_up.get(id(expression))
+        made = self._made_up.get(id(node))
         if made is None:
-            made = self._made_up[id(expression)] = (expression, make())
+            made = self._made_up[id(node)] = (node, make())
         _, result = made
         return result

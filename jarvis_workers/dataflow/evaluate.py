@@ -71,13 +71,6 @@ def _text(path: PathState, e: ir.StringExpr | ir.LongStringExpr) -> Value:
     return Value(target=key, null=NOT_NULL)
 
 
-@evaluates(ir.InitListExpr)
-def _braces(path: PathState, e: ir.InitListExpr) -> Value:
-    for item in e.items:
-        evaluate(path, item.value if isinstance(item, ir.DesignatedExpr) else item)
-    return ANY
-
-
 @evaluates(ir.CommaExpr)
 def _comma(path: PathState, e: ir.CommaExpr) -> Value:
     value = ANY
@@ -116,6 +109,9 @@ def _sizeof(path: PathState, e: ir.SizeofExpr) -> Value:
         memory = path.objects.get(key_of(path, inner.name))
         if memory is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
             return Value(memory.size)
+        if inner.name not in path.frame.types and inner.name not in machine.globals:
+            # A macro has given a type for a parameter.
+            return number(machine.size_of(inner.name))
     if isinstance(inner, ir.STRINGS):
         return number((inner.length + 1) * (4 if inner.wide else 1))
     kind = type_of(path, inner)

@@ -7,11 +7,9 @@ from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.evaluate import StepLimitReached
 from jarvis_workers.dataflow.interpreter import follow_body
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.ownership import leaks
+from jarvis_workers.dataflow.ownership import MAINS, leaks
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
-
-MAINS = ("main", "wmain")
 
 
 def follow(machine: AnalysisContext, function: LoweredFunction) -> None:

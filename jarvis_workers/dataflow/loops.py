@@ -9,9 +9,10 @@ from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
 from jarvis_workers.dataflow.lvalues import place_of
+from jarvis_workers.dataflow.macro_expansion import loop_behind
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.values import ANY, Range, Value
-from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
+from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned, assume_set, counts, loosen, widen
 
 TURNS = 2
 # Counting loops with at most this many iterations are executed iteration by iteration.
@@ -38,6 +39,9 @@ def _each(path: PathState, statement: RangeForStmt) -> Ends:
 
 @follows(LoopStmt)
 def _loop(path: PathState, statement: LoopStmt) -> Ends:
+    if type(statement.condition) is UnknownExpr and statement.step is not None:
+        machine, headless = path.machine, statement
+        statement = machine.once(headless, lambda: loop_behind(machine, headless))
     init = statement.init
     began = run(init, [path]).out if init else [path]
     ends = Ends([])
@@ -49,6 +53,7 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
+            assume_assigned(one, statement.step)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
     return ends
@@ -72,7 +77,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
         ends.take(done, BREAK, CONTINUE)
         again = done.out + done.left.get(CONTINUE, [])
         for one in again:
-            evaluate(one, statement.step)
+            _step(one, statement)
         entering, out = _turn(few(again), condition, line)
         ends.out += out
         if turn == 0:
@@ -80,6 +85,13 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
                 widen(one, loop.changed, state)
     if condition is not None:
         ends.out = few(ends.out)
+
+
+def _step(path: PathState, statement: LoopStmt) -> None:
+    if type(statement.condition) is UnknownExpr:
+        assume_assigned(path, statement.step)
+    else:
+        evaluate(path, statement.step)
 
 
 def _turn(paths: list[PathState], condition: Expression | None, line: int) -> Split:

@@ -14,6 +14,7 @@ READERS = listed("""
     print log dump show puts write cmp len debug trace warn err display memset assert str mem read check hash equal
     find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
     """)
+KEEPERS = frozenset(listed("add insert append prepend push put set store save enqueue register attach link join"))
 RELEASERS = ("free", "release", "destroy", "unref")
 ENDS = frozenset(
     listed("""
@@ -23,8 +24,13 @@ ENDS = frozenset(
     """)
 )
 ENDING_WORDS = listed("fatal panic abort die unreachable usage bailout oom outofmemory exit")
+ERRNO = re.compile(
+    r"(?:^#|_)E(?:INVAL|NOMEM|NOENT|PERM|ACCES|IO|BADF|AGAIN|WOULDBLOCK|INTR|EXIST|BUSY|FAULT|NOSPC|PIPE|RANGE|DOM|NOSYS"
+    r"|NOTSUP|OPNOTSUPP|TIMEDOUT|CONN[A-Z]+|ADDR[A-Z]+|OVERFLOW|NOBUFS|NOTCONN|CANCELED|ISDIR|NOTDIR|MFILE|NFILE|2BIG)$"
+)
+NO_ERROR = re.compile(r"(?:^#|_)(?:SUCCESS|OK|NONE|NO)(?:_|$)|NOERR|SUCCESS")
 # After one of these words, the last word does not describe an action: at_exit, is_abort, set_panic.
-NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want")
+NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want", "get", "has", "was", "can", "should")
 # These macros and functions check a condition that holds afterwards.
 CHECKS = frozenset(
     listed("""
@@ -34,10 +40,21 @@ CHECKS = frozenset(
     """)
 )
 INVERSE_CHECKS = frozenset(("BUG_ON", "WARN_ON"))
+ASSERTION = re.compile(r"[A-Z0-9_]*ASSERT[A-Z0-9_]*")
+# Assertions that compare text or memory, of which only the arguments are pointers.
+OF_CONTENTS = re.compile(r"STR|MEM|HEX|ARRAY|DOUBLE|FLOAT")
+COMPARED_BY = {"EQ": "==", "EQUAL": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+
+
+def asserts(name: str) -> bool:
+    """Return whether a macro or function asserts its argument; a macro in capitals does if its name says so."""
+    return name in CHECKS or (ASSERTION.fullmatch(name) is not None and not OF_CONTENTS.search(name))
 
 
 def only_reads(name: str) -> bool:
     words = words_of(name)
+    if not KEEPERS.isdisjoint(words):
+        return False
     return any(word.removeprefix("f").startswith(READERS) or word.endswith(("len", "cmp")) for word in words)
 
 
@@ -60,8 +77,8 @@ def never_returns(name: str) -> bool:
 
 
 def is_error(kind: str) -> bool:
-    """Return whether a name in capitals is an error code: compared with 0, such a value is negative."""
-    return kind[0] == "#" and "ERR" in kind
+    """Return whether a name in capitals is an error code: such a value is not 0, and most often negative."""
+    return kind[0] == "#" and ("ERR" in kind or ERRNO.search(kind) is not None) and not NO_ERROR.search(kind)
 
 
 def releases(name: str) -> bool:

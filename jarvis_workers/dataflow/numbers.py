@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, comparable, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
@@ -45,6 +45,9 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
 def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     operator = e.op
     reach = arithmetic(operator, left.range, right.range)
+    if operator in ("/", "%") and is_exact(left.range) and not comparable(left.range[0] or 0, right.range[0] or 0):
+        # The size of an unknown type has no meaning in units of another size.
+        reach = UNKNOWN
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
     if operator == "%" or (operator == "&" and reach[1] is not None):

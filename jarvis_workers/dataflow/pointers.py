@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, OWNED_DESCRIPTOR, UNKNOWN, Range, Value
 
 NULL_ARGUMENT = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
@@ -61,6 +61,13 @@ def escape_inside(path: PathState, key: str) -> None:
             escape(path, current)
 
 
+def forget_inside(path: PathState, key: str) -> None:
+    """Drop the contents of the objects that an object points to."""
+    for inner in {current.target for (name, _), current in path.cells.items() if name == key}:
+        if inner is not None and inner != key:
+            forget_contents(path, inner, keep=False)
+
+
 def assume_null(path: PathState, value: Value) -> None:
     """Record that a pointer is NULL: its allocation failed on this path."""
     made = path.object_of(value)
@@ -72,7 +79,8 @@ def assume_null(path: PathState, value: Value) -> None:
 
 
 def assume_not_null(path: PathState, value: Value) -> None:
-    """Record that a pointer is not NULL, and with it all pointers to the same object."""
+    """Record that a pointer is not NULL, and with it all pointers to the same object; a stream owns its descriptor."""
+    escape(path, path.cells.get((value.target or "", OWNED_DESCRIPTOR), ANY))
     for cell, current in path.cells.items():
         if current.target == value.target and current.null == MAYBE_NULL:
             path.cells[cell] = current._replace(null=NOT_NULL)
@@ -98,4 +106,5 @@ def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
     for cell in path.cells_of(key):
         # A function that only reads a struct keeps its fields, but a variable by itself may be its out-parameter.
         if cell[1] != "&" and not (keep and cell[1]):
-            del path.cells[cell]
+            # The callee may release what the cell points to, or replace it.
+            escape(path, path.cells.pop(cell))

@@ -92,6 +92,11 @@ def _size_of_struct(record: RecordType, types: Mapping[str, RecordType], deep: i
     return (max(sizes) if record.union else -(-sum(sizes) // 4) * 4) or OTHER
 
 
+def comparable(amount: int, size: int) -> bool:
+    """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
+    return (amount % OTHER == 0) == (size % OTHER == 0)
+
+
 def is_signed(kind: str) -> bool:
     return not UNSIGNED.search(kind)
 

@@ -6,6 +6,7 @@ from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
+from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
@@ -14,11 +15,19 @@ from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import NOT_NULL, Value
 
 CASES_MAX = 64
+# Macros are expanded within macros up to this depth.
+MACROS_DEEP = 4
 
 
 @follows(ir.ExprStmt)
-def _expression(path: PathState, statement: ir.ExprStmt) -> list[PathState]:
-    e, paths = statement.value, [path]
+def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathState]:
+    e, paths, machine = statement.value, [path], path.machine
+    inner = unfolded(machine, statement) if machine.macros_open < MACROS_DEEP else None
+    if inner is not None:
+        machine.macros_open += 1
+        ends = run(inner, paths)
+        machine.macros_open -= 1
+        return ends
     if type(e) is ir.DeleteExpr:
         this = evaluate(path.copy(), e.operand)
         if this.kind and this.target is not None:

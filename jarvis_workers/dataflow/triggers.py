@@ -37,7 +37,7 @@ INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
 STATEMENT_END = re.compile(rb"\s*[;+]")
 ADDRESS = re.compile(rb"=\s*&\s*\w+\s*;|\bstatic\b")
 FREES = re.compile(rb"(?:ree|REE)\s*\(|\bdelete\b")
-RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"estroy", b"ispose", b"unref")
+RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"ELEASE", b"estroy", b"ispose", b"unref")
 RELEASES = re.compile(
     rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*|\bf?p?close|\bdelete)\b"
     rb"\s*(?:\[\s*\])?\s*\(?\s*((?:\w|->|\.)+)\s*\)?\s*;"

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 # A cell: the object, and the part of it: "", ".field" or "[offset in bytes]".
 Place = tuple[str, str]
+# The part of a stream that holds the descriptor which it closes.
+OWNED_DESCRIPTOR = ".descriptor"
 # A range of sizes, offsets or numbers: (lowest, highest), None where there is no bound.
 Range = tuple[int | None, int | None]
 UNKNOWN: Range = (None, None)

@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact, wider
@@ -59,6 +59,16 @@ def assume_all_set(path: PathState) -> None:
         path.cells[cell] = ANY
     for key in list(path.objects):
         _assume_object_set(path, key)
+
+
+def assume_assigned(path: PathState, macro: Expression | None) -> None:
+    """Treat NULL variables as unknown after a macro that may assign to its arguments."""
+    for part in macro.args if isinstance(macro, CallExpr) else ():
+        if type(part) is NameExpr:
+            cell = (key_of(path, part.name), "")
+            current = path.cells.get(cell)
+            if current is not None and current.null == IS_NULL:
+                path.cells[cell] = ANY
 
 
 def assume_moved(path: PathState) -> None:

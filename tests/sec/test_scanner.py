@@ -260,9 +260,12 @@ def test_headers_and_tests_are_told_by_their_names() -> None:
         b"test_list.c",
         b"src/tests.rs",
         b"a_tests.rs",
+        b"docs/code/a.c",
+        b"fuzzing/a.cpp",
+        b"src/url_fuzzer.c",
     ):
         assert is_test(path)
-    for path in (b"src/latest.c", b"contest/a.c", b"src/testament.c", b"attest.rs"):
+    for path in (b"src/latest.c", b"contest/a.c", b"src/docs.c", b"fuzzy/a.c", b"src/testament.c", b"attest.rs"):
         assert not is_test(path)
 
 

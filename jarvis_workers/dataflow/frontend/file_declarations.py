@@ -9,7 +9,7 @@ from typing import Any
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
-from jarvis_workers.dataflow.frontend.macros import macro
+from jarvis_workers.dataflow.frontend.macros import macros
 
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768
@@ -24,13 +24,14 @@ class Outside:
 
     def __init__(self, source: ParsedSource, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
         self.globals: dict[str, Any] = {}
-        self.macros: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
         self.typedefs: dict[str, str] = {}
+        self.macros = macros(
+            source, [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
+        )
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0
-        self._directives()
         for parts in declarations:
             self._declaration(parts)
 
@@ -40,15 +41,6 @@ class Outside:
             self.types.setdefault(name, type_)
         for name, value in reading.constants.items():
             self.macros.setdefault(name, value)
-
-    def _directives(self) -> None:
-        source = self._source
-        for directive in source.branches.live():
-            if directive.word == b"define":
-                start = directive.end - len(directive.rest)
-                name, value = macro(source, start, directive.end)
-                if name and value is not None:
-                    self.macros.setdefault(name, value)
 
     def _declaration(self, parts: list[tuple[int, int]]) -> None:
         text = self._source.text

@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
-from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, Object, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
 COMMAND, PROGRAM, STATEMENT, PATH = 0.88, 0.85, 0.85, 0.68
 PIPES = ("popen", "_popen", "_wpopen")
@@ -69,8 +69,14 @@ def _fopen(call: LibraryCall) -> Value:
         _command(call, 1)
     elif call.name in NAMES_OF_STREAMS:
         _opens(call)
+    if call.name == "freopen":
+        # The result is the stream itself; if opening fails, the stream is closed.
+        return call.value(2)._replace(null=MAYBE_NULL, why=call.path.note(call.line, "{} may return NULL", call.node))
     made = Object("stream", "fopen")
-    return make(call.path, call.node, made, null=MAYBE_NULL, note="{} may return NULL")
+    value = make(call.path, call.node, made, null=MAYBE_NULL, note="{} may return NULL")
+    if call.name == "fdopen" and value.target is not None:
+        call.path.cells[value.target, OWNED_DESCRIPTOR] = call.value(0)
+    return value
 
 
 def _open(call: LibraryCall) -> Value:

@@ -14,6 +14,8 @@ FORMATS = {
 }
 FORMAT_AT = {name: place for place, names in FORMATS.items() for name in listed(names)}
 INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf vsnprintf vsprintf"))
+# The functions whose format comes third take a size; with a size of 0 they only return the length, and may get NULL.
+SIZED = 2
 SURE, PRINTED_AFTER_FREE = 0.9, 0.82
 
 
@@ -25,7 +27,8 @@ def _printf(call: LibraryCall) -> Value:
         call.report("flow_format_string", "uses untrusted input as its format string", since=step, sure=SURE)
     if "fprintf" in call.name or call.name == "fwprintf":
         call.use(0)
-    if place == 2:
+    is_measured = call.value(1).range == (0, 0)
+    if place == SIZED and not is_measured:
         call.takes_length(1)
         call.write(0, times(call.value(1).range, 4 if "w" in call.name else 1), certain=False)
     arguments = call.values[place + 1 :]

@@ -122,9 +122,10 @@ def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced
 
     def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
         lookups.add(name)
-        return names.lookup(name, near=row.path if near is None else from_shown(near))
+        return names.lookup(name, near=row.path if near is None else from_shown(near), tests=test)
 
-    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=is_test(row.path))
+    test = is_test(row.path)
+    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test)
     return Traced(tuple(hits), problem, tuple(sorted(lookups.difference(row.calls))))
 
 
