@@ -67,6 +67,8 @@ class Definitions:
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
         self._statics_elsewhere: dict[tuple[str, str], Callee | None] = {}
+        # The functions of other files that are analyzed with their files, by identity.
+        self._roots_elsewhere: set[int] = set()
 
     def own(self, stored: dict[str, Any]) -> LoweredFunction:
         """Return a decoded function of this file, always the same object."""
@@ -90,15 +92,25 @@ class Definitions:
         key = (name, file)
         if key not in self._statics_elsewhere:
             found = [payload for path, payload in self._lookup(STATIC + name, near=file) if path == file]
-            self._statics_elsewhere[key] = (_function_elsewhere(found[0]), file) if found else None
+            self._statics_elsewhere[key] = self._from(file, found[0]) if found else None
         return self._statics_elsewhere[key]
 
     def function_elsewhere(self, name: str) -> Callee | None:
         if name not in self._functions_elsewhere:
             result = [(payload, path) for path, payload in self._lookup(name) if "body" in payload]
-            payload, path = result[0] if len(result) == 1 else (None, None)
-            self._functions_elsewhere[name] = (_function_elsewhere(payload), path) if payload is not None else None
+            payload, path = result[0] if len(result) == 1 else (None, "")
+            self._functions_elsewhere[name] = self._from(path, payload) if payload is not None else None
         return self._functions_elsewhere[name]
+
+    def _from(self, file: str, payload: dict[str, Any]) -> Callee:
+        function = _function_elsewhere(payload)
+        if payload["root"]:
+            self._roots_elsewhere.add(id(function))
+        return function, file
+
+    def is_root_elsewhere(self, function: LoweredFunction) -> bool:
+        """Return whether a function of another file is analyzed with that file."""
+        return id(function) in self._roots_elsewhere
 
     def macro(self, name: str) -> Expression | FunctionMacro | None:
         """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""

@@ -26,7 +26,7 @@ def report(
     `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
     machine, frame = path.machine, path.frame
-    if machine.quiet:
+    if machine.quiet or _is_told_there(path, since):
         return
     if at is None:
         at = line if frame.file is None or frame.call_line is None else frame.call_line
@@ -36,6 +36,15 @@ def report(
     previous = machine.findings.get((pattern, at))
     if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):
         machine.findings[pattern, at] = (confidence, stations)
+
+
+def _is_told_there(path: PathState, since: PathEvent | None) -> bool:
+    """Return whether a defect begins and ends in one function of another file, whose own analysis reports it."""
+    frame = path.frame
+    if frame.file is None or since is None or since.file != frame.file:
+        return False
+    function = frame.function
+    return function.line <= since.line <= function.end and path.machine.is_root_elsewhere(function)
 
 
 def _doubted(branches: int) -> float:

@@ -105,3 +105,29 @@ def test_callers_of_one_sink_in_another_file_have_one_finding_that_lists_them() 
     assert (first.line, third.line) == (2, 4)
     assert first.steps[-1] == ("sinks.c", 2, "l is used without a NULL check (also from line 3)")
     assert third.steps[-1] == ("sinks.c", 3, "l is used without a NULL check")
+
+
+def test_a_defect_within_a_function_is_reported_in_its_file_alone() -> None:
+    log = b"""
+int log_it(const char *text)
+{
+    char *copy = malloc(100);
+    strcpy(copy, text);
+    free(copy);
+    return 0;
+}
+"""
+    start = b"""
+int start(void)
+{
+    char *name = strdup("a");
+    if (name)
+        log_it(name);
+    free(name);
+    return 0;
+}
+"""
+    hits = follow({"log.c": log, "start.c": start})
+
+    assert [(hit.pattern, hit.line) for hit in hits["log.c"]] == [("flow_unchecked_null", 5)]
+    assert hits["start.c"] == []
