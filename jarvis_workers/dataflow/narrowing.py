@@ -48,16 +48,16 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) is ir.UpdateExpr:
         e = e.operand
         value = evaluate(path, e)
-    if type(e) not in PLACES:
-        return
-    place = place_quietly(path, e)
-    if place is None:
+    place = place_quietly(path, e) if type(e) in PLACES else None
+    if place is None and (type(e) is not ir.CallExpr or value.null != MAYBE_NULL):
         return
     null = _null(compare, value, other)
     if value.target and null == IS_NULL:
         assume_null(path, value)
     elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
         assume_not_null(path, value)
+    if place is None:
+        return
     reach = _reach(compare, value.range, other.range)
     limited = value.checked or _limits(compare, other.range)
     if null == IS_NULL:

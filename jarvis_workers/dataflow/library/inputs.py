@@ -22,10 +22,18 @@ def _taint(path: PathState, value: Value, step: PathEvent) -> None:
 
 
 def _getenv(call: LibraryCall) -> Value:
+    """Model getenv, which returns the same value for the same name."""
+    path, name = call.path, call.object(0)
+    cell = (f"env:{call.value(0).target}", "")
+    if name is not None and name.kind == "text" and cell in path.cells:
+        return path.cells[cell]
     step = call.bring_in()
-    key = call.path.machine.name("e")
-    call.path.objects[key] = Object("other", taint=step, made=step)
-    return Value(target=key, null=MAYBE_NULL, why=step)
+    key = path.machine.name("e")
+    path.objects[key] = Object("other", taint=step, made=step)
+    value = Value(target=key, null=MAYBE_NULL, why=step)
+    if name is not None and name.kind == "text":
+        path.cells[cell] = value
+    return value
 
 
 def _fgets(call: LibraryCall) -> Value:
