@@ -11,7 +11,7 @@ from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
 from jarvis_workers.dataflow.lvalues import PLACES, place_of
 from jarvis_workers.dataflow.macro_expansion import assertion, expand, macro_of
-from jarvis_workers.dataflow.name_heuristics import asserts, never_returns, only_reads, prints, releases
+from jarvis_workers.dataflow.name_heuristics import asserts, is_fatal, never_returns, only_reads, prints, releases
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
@@ -75,7 +75,7 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine, parts, traits = path.machine, e.args, _traits_of(name)
     condition = assertion(name, parts) if traits.checks and parts else None
     if condition is not None:
-        _check(path, machine.once(parts, lambda: condition), fatal="assert" in name.lower())
+        _check(path, machine.once(parts, lambda: condition), fatal=is_fatal(name))
         return ANY
     if not traits.prints and name not in LIBRARY:
         for part in parts:

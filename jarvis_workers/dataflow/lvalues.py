@@ -107,7 +107,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
         value = name_target(path, pointer, value._replace(null=NOT_NULL))
         if value.target is None:
             return None
-    elif not value.null and type(pointer) is ir.NameExpr:
+    elif not value.null and type(pointer) is ir.NameExpr and not machine.quiet:
         path.cells[place_of_variable(path, pointer.name)] = value._replace(null=NOT_NULL)
     return _access(path, Access(pointer, value, value.target, at, writing, index))
 

@@ -41,14 +41,21 @@ CHECKS = frozenset(
 )
 INVERSE_CHECKS = frozenset(("BUG_ON", "WARN_ON"))
 ASSERTION = re.compile(r"[A-Z0-9_]*ASSERT[A-Z0-9_]*")
-# Assertions that compare text or memory, of which only the arguments are pointers.
-OF_CONTENTS = re.compile(r"STR|MEM|HEX|ARRAY|DOUBLE|FLOAT")
+# Assertions that compare text or memory, or whose condition the name leaves open.
+OF_SOMETHING_ELSE = re.compile(r"STR|MEM|HEX|ARRAY|DOUBLE|FLOAT|OK|ZERO|SUCC|FAIL|ERR|THROW|DEATH|LOCK|HELD")
+# Assertions that the compiler checks, for sizes that may differ from ours.
+COMPILED = re.compile(r"static|build|compile", re.IGNORECASE)
 COMPARED_BY = {"EQ": "==", "EQUAL": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 
 
 def asserts(name: str) -> bool:
     """Return whether a macro or function asserts its argument; a macro in capitals does if its name says so."""
-    return name in CHECKS or (ASSERTION.fullmatch(name) is not None and not OF_CONTENTS.search(name))
+    return name in CHECKS or (ASSERTION.fullmatch(name) is not None and not OF_SOMETHING_ELSE.search(name))
+
+
+def is_fatal(name: str) -> bool:
+    """Return whether a failed check ends the program."""
+    return "assert" in name.lower() and not COMPILED.search(name)
 
 
 def only_reads(name: str) -> bool:
