@@ -101,11 +101,13 @@ def _parsed(body: bytes, *, cpp: bool) -> Expr | None:
 
 
 def _block(body: bytes, *, cpp: bool) -> Stmt | None:
-    """Return the statements of a macro as a block."""
+    """Return the statements of a macro as a block; None if they make sense in a certain place only, such as a case."""
     once = ONCE.fullmatch(body)
     code = once[1] if once and not LOOP_EXIT.search(body) else body
     statements = _statements(code + b";", cpp=cpp) if b"#" not in code else None
-    return ["blk", 0, statements, 0] if statements else None
+    if not statements or any(tag == "?" for tag, *_ in statements):
+        return None
+    return ["blk", 0, statements, 0]
 
 
 def _statements(code: bytes, *, cpp: bool) -> list[Stmt] | None:
