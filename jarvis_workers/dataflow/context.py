@@ -46,7 +46,8 @@ class AnalysisContext(Definitions):
 
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
-    call.  `counting` are the counters of the enclosing loops that are analyzed by one representative iteration.
+    call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
+    by one representative iteration.
     """
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
@@ -66,6 +67,7 @@ class AnalysisContext(Definitions):
         self.counting: list[Place] = []
         self.copied: Expression | None = None
         self.macros_open = 0
+        self.unfolding = 0
         self.statics: set[str] = set()
         # The arrays of arrays.
         self.grids: set[str] = set()
@@ -84,7 +86,7 @@ class AnalysisContext(Definitions):
 
     def begin(self) -> None:
         """Reset the state for the next function."""
-        self.steps = self.evaluated = self.frames = self.line = self.macros_open = 0
+        self.steps = self.evaluated = self.frames = self.line = self.macros_open = self.unfolding = 0
         self.quiet = self.writing = self.addressing = self.passing = self.pruned = False
         self.counting.clear()
         self.copied = None
@@ -94,13 +96,13 @@ class AnalysisContext(Definitions):
         """Execute code apart from the current path, without findings; afterwards, its analysis continues."""
         names = ("steps", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied")
         before = {name: getattr(self, name) for name in names}
-        counting, macros_open = self.counting, self.macros_open
+        counting, macros_open, unfolding = self.counting, self.macros_open, self.unfolding
         self.quiet, self.writing, self.addressing, self.passing, self.pruned = True, False, False, False, False
-        self.counting, self.macros_open, self.copied = [], 0, None
+        self.counting, self.macros_open, self.unfolding, self.copied = [], 0, 0, None
         try:
             yield
         finally:
-            self.counting, self.macros_open = counting, macros_open
+            self.counting, self.macros_open, self.unfolding = counting, macros_open, unfolding
             for name, value in before.items():
                 setattr(self, name, value)
 

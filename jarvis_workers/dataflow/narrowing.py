@@ -52,10 +52,10 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if place is None and (type(e) is not ir.CallExpr or value.null != MAYBE_NULL):
         return
     null = _null(compare, value, other)
-    if value.target and null == IS_NULL:
-        assume_null(path, value)
-    elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
-        assume_not_null(path, value)
+    if null == IS_NULL and not value.null and path.machine.unfolding:
+        # A macro tests its argument for all its uses; this one may never be NULL.
+        return
+    _note_null(path, value, null)
     if place is None:
         return
     reach = _reach(compare, value.range, other.range)
@@ -65,6 +65,14 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     elif reach != value.range or null != value.null or limited != value.checked:
         path.cells[place] = value.compared(reach, null, checked=limited)
     narrowed(path, value, reach)
+
+
+def _note_null(path: PathState, value: Value, null: int) -> None:
+    """Record for all pointers to an object whether they are NULL."""
+    if value.target and null == IS_NULL:
+        assume_null(path, value)
+    elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
+        assume_not_null(path, value)
 
 
 def _null(compare: str, value: Value, other: Value) -> int:

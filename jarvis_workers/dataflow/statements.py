@@ -25,8 +25,11 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
     inner = unfolded(machine, statement) if machine.macros_open < MACROS_DEEP else None
     if inner is not None:
         machine.macros_open += 1
+        is_macro = type(e) is ir.CallExpr
+        machine.unfolding += is_macro
         ends = run(inner, paths)
         machine.macros_open -= 1
+        machine.unfolding -= is_macro
         return ends
     if type(e) is ir.DeleteExpr:
         this = evaluate(path.copy(), e.operand)

@@ -28,3 +28,4 @@
         (p) = NULL;     \
     } while (0)
 #define ALL(first, one, after) for ((one) = (first), (after) = NULL; (one) && ((after) = (one)->next, 1); (one) = (after))
+#define DROP_IF_ANY(p) if (p) put_away(p)

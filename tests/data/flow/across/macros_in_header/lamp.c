@@ -122,3 +122,22 @@ void drop_too_early(struct lamp *first)
         lamp->on = 0; /* ruleid: flow_null_dereference */
     }
 }
+
+int tested_by_the_macro(struct lamp *lamp)
+{
+    int on = 0;
+    DROP_IF_ANY(lamp->next);
+    on = lamp->next->on; /* ok: flow_null_dereference */
+    lamp->next = malloc(sizeof(*lamp));
+    return on;
+}
+
+int tested_by_hand(struct lamp *lamp)
+{
+    int on = 0;
+    if (lamp->next)
+        on = 1;
+    on += lamp->next->on; /* ruleid: flow_null_dereference */
+    lamp->next = malloc(sizeof(*lamp));
+    return on;
+}
