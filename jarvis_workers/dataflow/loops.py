@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.exits import BREAK, CONTINUE, Ends, few
 from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
-from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
+from jarvis_workers.dataflow.ir.stmt import DeclStmt, LoopStmt, RangeForStmt
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.macro_expansion import loop_behind
 from jarvis_workers.dataflow.path import PathState
@@ -43,9 +43,18 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
         machine, headless = path.machine, statement
         statement = machine.once(headless, lambda: loop_behind(machine, headless))
     init = statement.init
-    began = run(init, [path]).out if init else [path]
+    if init and type(init[0]) is DeclStmt:
+        # The variables of the head may shadow others.
+        with path.frame.block():
+            return _from(run(init, [path]).out, statement)
+    return _from(run(init, [path]).out if init else [path], statement)
+
+
+def _from(began: list[PathState], statement: LoopStmt) -> Ends:
     ends = Ends([])
-    loops = path.machine.loops
+    if not began:
+        return ends
+    loops = began[0].machine.loops
     loop = loops.get(id(statement))
     if loop is None:
         loop = loops[id(statement)] = loop_of(statement)

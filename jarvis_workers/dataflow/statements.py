@@ -65,17 +65,8 @@ def _begin_object(path: PathState, name: str, kind: str) -> Value:
 
 @follows(ir.BlockStmt)
 def _block(path: PathState, statement: ir.BlockStmt) -> Ends:
-    """Execute a block; at its end, shadowed names refer to the outer variables again."""
-    frame = path.frame
-    types, hidden = frame.types.copy(), frame.hidden.copy()
-    frame.scope += 1
-    try:
+    with path.frame.block():
         return run(statement.body, [path])
-    finally:
-        frame.scope -= 1
-        for name in frame.hidden.keys() - hidden.keys():
-            frame.types[name] = types.get(name, frame.types[name])
-        frame.hidden = hidden
 
 
 @follows(ir.TryStmt)

@@ -288,3 +288,25 @@ int lamp_made_quietly(void)
     free(lamp);
     return 0;
 }
+
+int lamp_shadowed_in_loop(struct lamp *first)
+{
+    struct lamp *lamp = first;
+    char *label = strdup("lamp");
+    int id = lamp->id;
+    for (struct lamp *lamp = first->next; lamp; lamp = lamp->next)
+        id += lamp->id;
+    free(label);
+    return id + lamp->id; /* ok: flow_null_dereference */
+}
+
+int lamp_not_shadowed_in_loop(struct lamp *first)
+{
+    struct lamp *lamp;
+    char *label = strdup("lamp");
+    int id = 0;
+    for (lamp = first->next; lamp; lamp = lamp->next)
+        id += lamp->id;
+    free(label);
+    return id + lamp->id; /* ruleid: flow_null_dereference */
+}
