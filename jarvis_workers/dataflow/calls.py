@@ -155,6 +155,7 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
     A name in capitals is a macro, which may assign to any variable.
     """
     name, reads = traits.name, traits.reads
+    has_callback = any(value.code and value.target is None for value in values)
     if name and path.machine.type_named(name):
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():
@@ -170,13 +171,15 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
         if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
             used_after_free(path, part, value, e.line, sure=USED_BY_SOMEBODY)
             continue
-        if value.code and not traits.prints:
-            # Who gets the address of a member may find the whole object, and release it later.
+        if value.code or has_callback:
+            # Who gets the address of a member may find the whole object, and release it later; so may a callback.
             escape(path, value)
         if not reads:
             escape(path, value)
             escape_inside(path, value.target)
             forget_inside(path, value.target)
+        elif target is not None and not target.lent:
+            path.objects[value.target] = path.objects[value.target]._replace(lent=True)
         forget_contents(path, value.target, keep=reads)
     return Value(kind="#" + name) if name.isupper() else ANY
 

@@ -32,6 +32,7 @@ WHERE = {"stack": "stack memory", "static": "static memory", "text": "a literal"
 CERTAIN, MOVED_SOMEHOW, RETURNED_FREED, STACK_RETURNED, LEAK = 0.9, 0.8, 0.85, 0.88, 0.8
 # The end of the program releases what it has.
 LEAK_AT_EXIT = 0.5
+LENT = -0.15
 MAINS = ("main", "wmain")
 MOVED = 0.88
 
@@ -181,4 +182,4 @@ def leaks(path: PathState, line: int) -> None:
         pattern = "flow_memory_leak" if target.kind == "heap" else "flow_handle_leak"
         text = f"{target.name or 'the resource'} is not released on this path, which ends here"
         at = made.line if made.file is None else path.machine.made_at.get(key) or line
-        report(path, pattern, line, text, since=made, sure=sure, at=at)
+        report(path, pattern, line, text, since=made, sure=sure + (LENT if target.lent else 0.0), at=at)

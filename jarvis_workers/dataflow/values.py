@@ -66,7 +66,8 @@ class Object(NamedTuple):
     `kind` is "stack", "heap", "static", "text", "stream", "descriptor" or "other" (owned elsewhere); `family` is its
     allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is that of its string, in elements;
     `filled` is the number of leading elements that are set and not zero; `unset_from` is the offset of the first
-    uninitialized byte, None if unknown.  `lost` means that ownership has escaped.
+    uninitialized byte, None if unknown.  `lost` means that ownership has escaped, `lent` that an unknown function got
+    it that only seems to read it.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class Object(NamedTuple):
     made: PathEvent | None = None
     freed: PathEvent | None = None
     lost: bool = False
+    lent: bool = False
     name: str = ""
 
 

@@ -83,3 +83,20 @@ unsigned hashed_by_macro(void)
     struct request *request = calloc(1, sizeof(*request)); /* ruleid: flow_memory_leak */
     return HASH_OF(request);
 }
+
+static void written(struct request *request)
+{
+    free(request);
+}
+
+void given_with_a_callback(int fd)
+{
+    struct request *request = calloc(1, sizeof(*request)); /* ok: flow_memory_leak */
+    queue_write(fd, request, written);
+}
+
+void given_without_a_callback(int fd)
+{
+    struct request *request = calloc(1, sizeof(*request)); /* ruleid: flow_memory_leak */
+    queue_write(fd, request, 0);
+}
