@@ -5,6 +5,8 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.values import PathEvent
 
 STATIONS = 40
+# The rules whose findings depend on nothing but the path from their source to their sink.
+WITHOUT_CALLERS = frozenset(("flow_unchecked_null",))
 LEAST, MOST = 0.4, 0.95
 PER_CALL = 0.02
 FEW_BRANCHES, MANY_BRANCHES = 4, 11
@@ -26,7 +28,7 @@ def report(
     `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
     machine, frame = path.machine, path.frame
-    if machine.quiet or _is_told_there(path, since):
+    if machine.quiet or (pattern in WITHOUT_CALLERS and _is_told_there(path, since)):
         return
     if at is None:
         at = line if frame.file is None or frame.call_line is None else frame.call_line
