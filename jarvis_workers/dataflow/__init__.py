@@ -82,7 +82,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     functions = made["functions"]
     _mark_roots(functions, text, sorted(roots))
     exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
-    exports |= _statics_behind(exports, functions)
+    exports |= _statics_behind(exports, made)
     exports.update((f"type {name}", definition) for name, definition in made["types"].items())
     plain = {
         f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_shared(definition)
@@ -96,16 +96,20 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     return {**made, "functions": named, "exports": exports, "calls": []}
 
 
-def _statics_behind(exported: dict[str, Any], functions: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the static functions that exported functions call, directly or through others, by their export names."""
-    statics = {one["name"]: one for one in functions if one["static"] and one["name"] not in exported}
+def _statics_behind(exported: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+    """Return the functions that exported functions call, directly or through others, and that are not exported.
+
+    One that was not selected has a name only, so that no function of another file is taken for it.
+    """
+    hidden = {name: {"name": name, "calls": []} for name in made["others"]}
+    hidden |= {one["name"]: one for one in made["functions"] if one["static"]}
     behind: dict[str, Any] = {}
     left = list(exported.values())
     while left:
         for name in left.pop()["calls"]:
-            if name in statics:
-                behind[STATIC + name] = statics[name]
-                left.append(statics.pop(name))
+            if name in hidden and name not in exported:
+                behind[STATIC + name] = hidden[name]
+                left.append(hidden.pop(name))
     return behind
 
 

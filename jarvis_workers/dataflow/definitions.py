@@ -56,6 +56,7 @@ class Definitions:
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         self.functions: dict[str, dict[str, Any]] = {one["name"]: one for one in model["functions"]}
+        self._others = frozenset(model.get("others", ()))
         self.globals = {name: decode.global_variable(stored) for name, stored in model["globals"].items()}
         self.macros: dict[str, Any] = model["macros"]
         self.is_cpp: bool = model.get("cpp", True)
@@ -66,7 +67,7 @@ class Definitions:
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
-        self._statics_elsewhere: dict[tuple[str, str], Callee | None] = {}
+        self._statics_elsewhere: dict[tuple[str, str], tuple[bool, Callee | None]] = {}
         # The functions of other files that are analyzed with their files, by identity.
         self._roots_elsewhere: set[int] = set()
 
@@ -79,20 +80,25 @@ class Definitions:
 
     def function(self, name: str, file: str | None = None) -> Callee | None:
         """Return the function with a body that a name in `file` refers to, None for the analyzed file."""
-        static = self._static_elsewhere(name, file) if file is not None else None
-        if static is not None:
-            return static
         own = self.functions.get(name)
-        if own is not None and (file is None or not own["static"]):
+        if file is None:
+            if own is not None:
+                return self.own(own), None
+            return self.function_elsewhere(name) if name not in self._others else None
+        is_hidden, hidden = self._hidden_elsewhere(name, file)
+        if is_hidden:
+            return hidden
+        if own is not None and not own["static"]:
             return self.own(own), None
         return self.function_elsewhere(name)
 
-    def _static_elsewhere(self, name: str, file: str) -> Callee | None:
-        """Return a static function of another file."""
+    def _hidden_elsewhere(self, name: str, file: str) -> tuple[bool, Callee | None]:
+        """Return whether another file has a function that it does not export, and this function if it has a body."""
         key = (name, file)
         if key not in self._statics_elsewhere:
             found = [payload for path, payload in self._lookup(STATIC + name, near=file) if path == file]
-            self._statics_elsewhere[key] = self._from(file, found[0]) if found else None
+            callee = self._from(file, found[0]) if found and "body" in found[0] else None
+            self._statics_elsewhere[key] = bool(found), callee
         return self._statics_elsewhere[key]
 
     def function_elsewhere(self, name: str) -> Callee | None:
