@@ -74,7 +74,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
     entering, out = _turn([path], condition, line) if statement.form != "do" else ([path], [])
     if entering:
         for one in out:
-            assume_set(one, loop.changed)
+            assume_set(one, loop.changed, loop.moved)
     ends.out += out
     turns = TURNS if path.machine.steps < ONE_TURN_FROM else 1
     for turn in range(turns):
@@ -145,7 +145,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         ends.out.append(one)
     if not bounded or not finished:
         path.cells[place] = path.cells.get(place, ANY)
-        assume_set(path, loop.beside)
+        assume_set(path, loop.beside, loop.moved)
         ends.out.append(path)
     return True
 

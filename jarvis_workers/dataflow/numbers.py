@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, comparable, limits_of
+from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, comparable, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
@@ -75,9 +75,11 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     outside = [one for one in (left, right) if one.taint]
     if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):
         return False
-    kind = type_of(path, e.left) or type_of(path, e.right)
+    first = type_of(path, e.left)
+    kind = first or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None
-    if bounds is None:
+    if bounds is None or (first is None and bounds[1] < INT_MAX):
+        # A narrow type is promoted, and that of the other operand is unknown.
         return False
     reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
     over = reach[1] is not None and reach[1] > bounds[1]

@@ -34,11 +34,14 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
     return first, last if end.taint else None, UNKNOWN
 
 
-def assume_set(path: PathState, places: list[Expression]) -> None:
-    """Treat the places that a loop assigns to as set on a path that skips the loop: most loops run."""
+def assume_set(path: PathState, places: list[Expression], moved: frozenset[str]) -> None:
+    """Treat the places that a loop assigns to as set on a path that skips the loop: most loops run.
+
+    `moved` are the variables whose new value depends on the old one.
+    """
     for e in places:
         if isinstance(e, NameExpr):
-            _loosen_variable(path, e.name)
+            _loosen_variable(path, e.name, moved=e.name in moved)
         base = e
         while isinstance(base, (IndexExpr, MemberExpr, ArrowExpr, DerefExpr)):
             base = base.pointer if isinstance(base, DerefExpr) else base.base
@@ -84,15 +87,15 @@ def _assume_object_set(path: PathState, key: str) -> None:
         path.objects[key] = made._replace(unset_from=None)
 
 
-def _loosen_variable(path: PathState, name: str) -> None:
-    """Drop the upper offset of a pointer, and the range of a number."""
+def _loosen_variable(path: PathState, name: str, *, moved: bool) -> None:
+    """Drop the upper offset of a pointer that is moved, and the range of a number."""
     place = (key_of(path, name), "")
     current = path.cells.get(place)
     if current is None or current.unset:
         return
     if current.target:
         path.cells[place] = current._replace(
-            at=(current.at[0], None), null=current.null if current.null != IS_NULL else 0
+            at=(current.at[0], None) if moved else current.at, null=current.null if current.null != IS_NULL else 0
         )
     elif current.range != UNKNOWN and current.null != IS_NULL:
         path.cells[place] = current._replace(range=UNKNOWN)

@@ -136,3 +136,10 @@ int divided(void)
         return 0;
     return n / 2 + 1; /* ok: flow_integer_overflow */
 }
+
+unsigned read_length(void)
+{
+    unsigned char high = 0, low = 0;
+    fscanf(stdin, "%hhu %hhu", &high, &low);
+    return (unsigned)((high << 8) + low); /* ok: flow_integer_overflow */
+}
