@@ -126,13 +126,13 @@ def fact_of(condition: ir.Expression) -> tuple[str, bool]:
 
 
 def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
-    """Return whether a function allocates, reads input or exits for any argument, and the globals that it names."""
+    """Return whether a function allocates, reads input or bytes, or exits, and the globals that it names."""
     body = function.body
     constant = len(body) <= SMALL and all(
         isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
     )
     ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
-    return constant or ends or any(_gives(node) for node in walk(body)), frozenset(
+    return constant or ends or any(_gives(node) or _reads_bytes(node) for node in walk(body)), frozenset(
         [f"g:{name}" for name in variables_in(body)]
     )
 
@@ -147,6 +147,18 @@ def _gives(node: tuple[Any, ...]) -> bool:
             low = name.lower()
             return any(word in low for word in GIVERS)
     return isinstance(node, ir.NEWS)
+
+
+def _reads_bytes(node: tuple[Any, ...]) -> bool:
+    """Return whether a node returns an element at a cursor that moves, or shifts an element to join it with others."""
+    match node:
+        case ir.ReturnStmt(value=ir.DerefExpr(pointer=ir.UpdateExpr())):
+            return True
+        case ir.ReturnStmt(value=ir.IndexExpr(subscript=ir.UpdateExpr())):
+            return True
+        case ir.BinaryExpr(op="<<" | "*", left=left):
+            return isinstance(without_casts(left), (ir.IndexExpr, ir.DerefExpr))
+    return False
 
 
 def without_casts(e: ir.Expression) -> ir.Expression:

@@ -35,7 +35,8 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
     reach = width if access.place is not None else 1
     what = "written" if access.writing else "read"
     name = text_of(access.pointer)
-    if high is not None and high + reach > size and target.size[0] == size and index.range[1] not in TYPE_ENDS:
+    informative = index.range[1] not in TYPE_ENDS or (index.taint is not None and not index.checked)
+    if high is not None and high + reach > size and target.size[0] == size and informative:
         sure = SURE if low == high or index.taint or _is_counted(path, access) else PERHAPS
         text = f"{name} is {what} {high + reach - size} bytes past its end ({size} bytes)"
         _past_end(path, access, text, sure, target)

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.decode import replaced
@@ -10,7 +11,15 @@ from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Ex
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
 from jarvis_workers.dataflow.lvalues import place_of
-from jarvis_workers.dataflow.name_heuristics import CHECKS, INVERSE_CHECKS, never_returns, only_reads, prints, releases
+from jarvis_workers.dataflow.name_heuristics import (
+    CHECKS,
+    INVERSE_CHECKS,
+    judges,
+    never_returns,
+    only_reads,
+    prints,
+    releases,
+)
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
 from jarvis_workers.dataflow.types import key_of
@@ -152,6 +161,8 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
     if name.isupper():
         assume_all_set(path)
         _may_assign(path, e.args)
+    if name.isupper() or judges(name):
+        check_arguments(path, e.args)
     for part, value in zip(e.args, values, strict=True):
         if value.target is None:
             continue

@@ -8,6 +8,7 @@ from typing import Any
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, leaves, walk
+from jarvis_workers.dataflow.checks import judged
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.name_heuristics import is_error
@@ -70,10 +71,14 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
     if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
+        judged(path, condition)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)
-    return Comparison(condition, "!=", condition, ir.ZERO, evaluate(path, condition), NULL)
+    value = evaluate(path, condition)
+    if type(condition) is ir.CallExpr:
+        judged(path, condition)
+    return Comparison(condition, "!=", condition, ir.ZERO, value, NULL)
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
@@ -171,4 +176,6 @@ def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     if first == second:
         return first
     null = NOT_NULL if first.null == second.null == NOT_NULL else 0
-    return Value(either(first.range, second.range), null=null, taint=first.taint or second.taint)
+    checked = all(one.checked or one.taint is None for one in (first, second))
+    taint = first.taint or second.taint
+    return Value(either(first.range, second.range), null=null, taint=taint, checked=checked and taint is not None)

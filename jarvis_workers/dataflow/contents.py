@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from jarvis_workers.dataflow.ir.expr import DerefExpr, Expression, IndexExpr
+from jarvis_workers.dataflow.outside import byte_at, typed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
@@ -75,10 +76,18 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
     """Return the value of a cell that this path has not written."""
     target = path.objects.get(place[0])
     if target is None:
-        return Value(taint=_command_line(path)) if place[0].endswith("[]") else ANY
+        return Value(taint=_command_line(path)) if place[0].endswith("[]") else _of_unknown(path, e, place)
     if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
         return ANY
-    return Value(taint=target.taint) if target.taint else ANY
+    return typed(path, e, target.taint) if target.taint else ANY
+
+
+def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
+    """Return the value of a part of a struct that was read as a whole, or of a byte of an unknown buffer."""
+    whole = path.cells.get((place[0], ""))
+    if whole is not None and place[1] and whole.taint is not None and whole.target is None:
+        return typed(path, e, whole.taint)
+    return byte_at(path, e)
 
 
 def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> bool:

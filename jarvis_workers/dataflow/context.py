@@ -12,7 +12,7 @@ from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, Rec
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.values import ANY, Place, Value
+from jarvis_workers.dataflow.values import ANY, Place, Range, Value
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
@@ -72,6 +72,8 @@ class AnalysisContext(Definitions):
         self.callees: dict[int, Callee | None] = {}
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
+        self.field_arrays: dict[int, tuple[int, Range] | None] = {}
+        self.inner_arrays: dict[str, set[str]] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
         self._named = 0
         self._made_up: dict[int, tuple[Expression, Any]] = {}

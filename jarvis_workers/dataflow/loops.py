@@ -111,12 +111,18 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         return False
     inner = path.copy()
     loosen(inner, loop.beside)
-    inner.cells[place] = _anywhere((first, last))
+    end = evaluate(path, counter.end)
+    open_ended = counter.step > 0 and end.taint is not None and not end.checked
+    inner.cells[place] = Value((first, last), taint=end.taint if open_ended else None, checked=not open_ended)
     machine = path.machine
     machine.counting.append(place)
     done = run(body, [inner])
     machine.counting.pop()
-    ends.out += done.left.get(BREAK, [])
+    for one in done.left.get(BREAK, []):
+        low = one.cells.get(place, ANY).range[0]
+        if first is not None and low is not None and low > first:
+            assume_set(one, loop.beside)
+        ends.out.append(one)
     ends.take(done, BREAK, CONTINUE)
     finished = done.out + done.left.get(CONTINUE, [])
     for one in few(finished):

@@ -12,6 +12,8 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.bounds import check_bounds
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.field_arrays import FIELDS, field_array
+from jarvis_workers.dataflow.outside import byte_pointer
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
@@ -22,6 +24,8 @@ from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, 
 
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+# The cell of an element at an unknown offset of a buffer that this function only reads.
+SOMEWHERE = "[?]"
 THIS = ir.NameExpr("v", "this")
 
 
@@ -97,6 +101,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     """Return the cell that a pointer refers to, at an index if there is one."""
     machine = path.machine
     writing, machine.writing = machine.writing, False
+    name_bytes(path, pointer)
     value = evaluate(path, pointer)
     at = evaluate(path, index) if index is not None else number(0)
     if value.unset:
@@ -127,7 +132,9 @@ def _access(path: PathState, access: Access) -> Place | None:
         written(path, key, target, start, width)
     elif not is_exact(start):
         read(path, access, target, start, width)
-    return (key, f"[{start[0]}]") if is_exact(start) else None
+    if is_exact(start):
+        return key, f"[{start[0]}]"
+    return (key, SOMEWHERE) if target.taint and not access.writing else None
 
 
 def _unknown_cell(path: PathState, access: Access) -> Place | None:
@@ -137,7 +144,23 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
         return access.key, value.code or ""
     if value.kind == "argv" and not path.machine.quiet:
         return f"{access.key}[]", ""
-    return (access.key, f"[{reach[0]}]") if is_exact(reach) and value.at == (0, 0) else None
+    start = plus(value.at, reach)
+    if is_exact(start) and value.at[0] == 0:
+        return access.key, f"[{start[0]}]"
+    return None if access.writing else (access.key, SOMEWHERE)
+
+
+def name_bytes(path: PathState, pointer: ir.Expression) -> None:
+    """Give a name to the buffer of an unknown byte pointer, before it moves."""
+    variable = pointer
+    while isinstance(variable, (ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr)):
+        variable = variable.left if isinstance(variable, ir.BinaryExpr) else variable.operand
+    if variable is pointer or type(variable) not in VARIABLES or not byte_pointer(path, variable):
+        return
+    place = place_quietly(path, variable)
+    current = path.cells.get(place, ANY) if place is not None else None
+    if current is not None and current.target is None and not current.unset and not current.null:
+        name_target(path, variable, current)
 
 
 def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
@@ -167,6 +190,10 @@ PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
 def _load(path: PathState, e: ir.Expression) -> Value:
     path.machine.writing = False
     place = place_of(path, e)
+    if type(e) in FIELDS:
+        array = field_array(path, e, place)
+        if array is not None:
+            return array
     if place is None:
         return ANY
     value = path.cells.get(place)

@@ -14,6 +14,7 @@ READERS = listed("""
     print log dump show puts write cmp len debug trace warn err display memset assert str mem read check hash equal
     find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
     """)
+JUDGES = ("check", "valid", "verif", "ensure", "require", "need", "assert", "bound", "limit")
 RELEASERS = ("free", "release", "destroy", "unref")
 ENDS = frozenset(
     listed("""
@@ -57,6 +58,11 @@ def never_returns(name: str) -> bool:
         return True
     low = name.lower().replace("_", "")
     return any(word in low for word in ENDING_WORDS) and not low.startswith(NOT_ENDING)
+
+
+def judges(name: str) -> bool:
+    """Return whether a function compares its arguments with a bound, and does not return if they exceed it."""
+    return any(word.startswith(JUDGES) for word in words_of(name))
 
 
 def is_error(kind: str) -> bool:

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.checks import limit_terms
 from jarvis_workers.dataflow.evaluate import evaluate
-from jarvis_workers.dataflow.lvalues import place_of, place_quietly
+from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
@@ -34,6 +35,9 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
+    for e, value, relation in ((one.left, one.first, compare), (one.right, one.second, MIRRORED[compare])):
+        if type(without_casts(e)) is ir.BinaryExpr and (value.taint or value.target):
+            limit_terms(path, relation, e)
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
@@ -53,6 +57,14 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     place = place_quietly(path, e)
     if place is None:
         return
+    if not place[1].endswith(SOMEWHERE):
+        _keep_at(path, compare, place, value, other)
+    elif value.taint is not None and _limits(compare, other.range):
+        path.cells[place] = value._replace(checked=True)
+
+
+def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:
+    """Narrow the value of a cell."""
     null = _null(compare, value, other)
     if value.target and null == IS_NULL:
         assume_null(path, value)

@@ -2,6 +2,7 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression, NumberExpr, SizeofExpr
+from jarvis_workers.dataflow.outside import joined
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
@@ -47,11 +48,10 @@ def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     reach = arithmetic(operator, left.range, right.range)
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
-    if operator == "%" or (operator == "&" and reach[1] is not None):
-        checked = True
-    else:
-        checked = (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
-    return Value(reach, taint=left.taint or right.taint, checked=checked)
+    checked = operator == "%" or (
+        (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
+    )
+    return Value(reach, taint=joined(path, e, left, right), checked=checked)
 
 
 def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor: Value) -> None:
@@ -70,7 +70,9 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
 def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> bool:
     """Report an overflow of untrusted numbers or of constants in a sum, difference or product."""
     outside = [one for one in (left, right) if one.taint]
-    if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):
+    if any(one.checked or (one.taint and one.taint.doubt) for one in outside):
+        return False
+    if not outside and not _are_constants(e, left, right):
         return False
     kind = type_of(path, e.left) or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None

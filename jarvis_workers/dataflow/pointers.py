@@ -87,6 +87,9 @@ def narrowed(path: PathState, value: Value, reach: Range) -> None:
 
 def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
     """Drop the contents of an object that a callee may modify; with `keep`, drop only plain values and `unset_from`."""
+    for inner in path.machine.inner_arrays.get(key, ()):
+        if inner in path.objects and not keep:
+            del path.objects[inner]
     target = path.objects.get(key)
     if target is not None:
         text_known = not keep and (target.length != UNKNOWN or target.filled)

@@ -33,6 +33,9 @@ FILLS = re.compile(
     | FREE )\s*\( | delete\b ) | =\s*\w+\s*-\s*\w""",
     re.VERBOSE,
 )
+COPIES = re.compile(rb"\bmem(?:cpy|move)\s*\([^;]*,\s*(?:\([\w ]+\)\s*)?[a-z_][\w.>-]*\s*(?:[+-]\s*\w+\s*)?\)")
+BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\w*\s*\(|\*\s*[\w>-]+\s*\+\+")
+BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
 STATEMENT_END = re.compile(rb"\s*[;+]")
 ADDRESS = re.compile(rb"=\s*&\s*\w+\s*;|\bstatic\b")
@@ -71,6 +74,7 @@ def is_root(body: bytes) -> bool:
         (any(word in body for word in MAKERS) and MAKES.search(body) is not None)
         or (any(word in body for word in READERS) and OUTSIDE.search(body) is not None)
         or _has_array(body)
+        or _parses(body)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
         or _null_and_used(body)
@@ -81,6 +85,13 @@ def is_root(body: bytes) -> bool:
 def is_helper(body: bytes) -> bool:
     """Return whether following calls of a function is informative and cheap."""
     return len(body) <= TINY or (len(body) <= SMALL and HANDS.search(body) is not None)
+
+
+def _parses(body: bytes) -> bool:
+    """Return whether a function copies a variable length, or reads bytes and uses a variable as an index."""
+    if (b"memcpy" in body or b"memmove" in body) and COPIES.search(body) is not None:
+        return True
+    return BYTES.search(body) is not None and BY_VARIABLE.search(body) is not None
 
 
 def _has_array(body: bytes) -> bool:

@@ -1,6 +1,7 @@
 """Functions that read untrusted input."""
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of
+from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
@@ -15,6 +16,8 @@ def _taint(path: PathState, value: Value, step: PathEvent) -> None:
         change(path, value, taint=step, length=UNKNOWN, unset_from=None, filled=0)
     elif key is not None:
         cell = (key, value.code or "")
+        for part in [one for one in path.cells_of(key) if one != cell and one[1].startswith(cell[1] + ".")]:
+            del path.cells[part]
         if cell not in path.cells or key.partition(":")[0].isdigit():
             path.cells[cell] = Value(taint=step)
         else:
@@ -50,7 +53,10 @@ def _recv(call: LibraryCall) -> Value:
         call.use(3)
     call.takes_length(2)
     call.write(place, count)
-    _taint(call.path, call.value(place), call.bring_in())
+    value = call.value(place)
+    if value.target is None and place < len(call.node.args):
+        value = name_target(call.path, call.node.args[place], value)
+    _taint(call.path, value, call.bring_in())
     return Value((0 if stream else -1, count[1]))
 
 

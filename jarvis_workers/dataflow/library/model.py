@@ -10,10 +10,12 @@ from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.sizes import TYPE_ENDS, limits_of
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
-PERHAPS_OVERREAD = 0.6
+PERHAPS_OVERREAD, MAYBE_NEGATIVE = 0.6, 0.72
 
 
 class LibraryCall:
@@ -107,9 +109,21 @@ class LibraryCall:
         """Check a length argument for untrusted values."""
         count = self.value(place)
         low, high = count.range
-        if count.taint and not count.checked and (high is None or low is None or low < 0):
-            text = "uses an untrusted length without a bound"
-            self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
+        if not count.taint or place >= len(self.node.args):
+            return
+        if not count.checked:
+            target = self.object(0)
+            fits = high in TYPE_ENDS and target is not None and room(self.value(0), target) is not None
+            if not fits and (high is None or high in TYPE_ENDS or low is None or low < 0):
+                text = "uses an untrusted length without a bound"
+                self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
+        elif low is None and high is not None and self._is_signed(place):
+            text = "uses an untrusted length that has an upper bound but may be negative"
+            self.report("flow_tainted_length", text, since=count.taint, sure=MAYBE_NEGATIVE)
+
+    def _is_signed(self, place: int) -> bool:
+        bounds = limits_of(self.path.machine.plain(type_of(self.path, self.node.args[place]) or ""))
+        return bounds is not None and bounds[0] < 0
 
     def bring_in(self) -> PathEvent:
         """Record in the trace that the call reads untrusted input."""

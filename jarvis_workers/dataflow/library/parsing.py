@@ -3,8 +3,14 @@
 from math import isqrt
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall
+from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.values import ANY, Value, number
 
+SHORT_MAX = 65_535
+SWAPS = """
+    ntohs ntohl ntohll htons htonl be16toh be32toh be64toh le16toh le32toh le64toh htobe16 htobe32 htobe64 htole16
+    htole32 htole64 bswap_16 bswap_32 bswap_64 __builtin_bswap16 __builtin_bswap32 __builtin_bswap64
+"""
 NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 
@@ -25,12 +31,21 @@ def _abs(call: LibraryCall) -> Value:
     return Value((0, None), taint=value.taint, checked=value.checked)
 
 
+def _swapped(call: LibraryCall) -> Value:
+    """Model a change of byte order: what it returns is as trustworthy as its argument."""
+    value = call.value(0)
+    if value.taint is None:
+        return ANY
+    return Value((0, SHORT_MAX if "16" in call.name or call.name.endswith("s") else None), taint=value.taint)
+
+
 def _nothing(call: LibraryCall) -> Value:
     return ANY
 
 
 HANDLERS: Handlers = (
     (["rand", "random", "lrand48", "rand_r", "arc4random", "RAND32", "RAND64"], _random),
+    (listed(SWAPS), _swapped),
     (["sqrt", "sqrtl", "sqrtf"], _sqrt),
     (["abs", "labs", "llabs"], _abs),
     (["va_start", "va_end", "va_copy", "memory_order", "sizeof", "srand", "time"], _nothing),
