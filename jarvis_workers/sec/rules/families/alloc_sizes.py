@@ -27,8 +27,10 @@ STACK: dict[bytes, int] = {
     **dict.fromkeys(b"alloca _alloca __builtin_alloca strdupa g_alloca".split(), 0),
     **dict.fromkeys(b"strndupa g_newa".split(), 1),
 }
-PRODUCT, OF_TYPES = 0.6, -0.15
+PRODUCT, OF_TYPES, OF_FIELDS = 0.6, -0.15, -0.2
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+MEMBER = lazy(rb"\w++(?>(?:->|\.)\w++)++\Z")
+LENGTH = lazy(rb"\s*+(?:\([^()]*+\)\s*+)?(?:str|wcs)len\s*+\(")
 NARROW = frozenset(b"uint8_t u8 __u8 uint16_t u16 __u16 char short BYTE WORD bool".split())
 HARMLESS = lazy(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
 SHAPE = r"\];"
@@ -109,9 +111,17 @@ def _unchecked(site: Site, scope: BufferSizes, products: list[tuple[bytes, ...]]
         return 0.0
     of_types = b"sizeof" in site.masked(SIZE_ARGUMENT[site.name])
     match = all(NAME.match(name) and scope.is_parameter(name) and not scope.values(name) for name in names)
-    if not match:
-        return None
-    return OF_TYPES if of_types else OF_TYPES + 0.05
+    if match:
+        return OF_TYPES if of_types else OF_TYPES + 0.05
+    return OF_FIELDS if not of_types and all(_is_open(scope, name) for name in names) else None
+
+
+def _is_open(scope: BufferSizes, name: bytes) -> bool:
+    """Return whether a number may be as large as its type: a member, or the length of a string of the caller."""
+    if not NAME.match(name):
+        return MEMBER.match(name) is not None
+    values = scope.values(name)
+    return bool(values) and all(LENGTH.match(value.text) for value in values)
 
 
 def _numbers(factors: tuple[bytes, ...]) -> tuple[bytes, ...]:
