@@ -15,7 +15,7 @@ from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.ir import __path__ as ir_path
-from jarvis_workers.dataflow.triggers import is_helper, is_root
+from jarvis_workers.dataflow.triggers import is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import mask
@@ -70,7 +70,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     roots: set[int] = set()
 
     def is_selected(function: Function, body: bytes) -> bool:
-        if is_root(body):
+        if is_root(body) or reads_counted_buffer(text[function.start : function.body[0]], body):
             roots.add(function.body[0])
             return True
         return is_helper(body)
@@ -99,10 +99,24 @@ def _is_cpp(path: str) -> bool | None:
 
 
 def _is_plain(macro: Any) -> bool:
-    """Return whether a macro is a constant or an alias of another name."""
+    """Return whether a macro is a constant, an alias of another name, or a choice or shift of its arguments."""
     match macro:
         case ["v" | "n", _] | ["u", _, ["n", _]]:
             return True
+        case [[*params], body] if params:
+            return _is_arithmetic(body)
+    return False
+
+
+def _is_arithmetic(body: Any) -> bool:
+    """Return whether the body of a macro chooses between values, as a minimum does, or shifts them, as readers do."""
+    match body:
+        case ["?:", *_] | ["b", "<<" | ">>", *_]:
+            return True
+        case ["b", "|" | "+" | "&", left, right]:
+            return _is_arithmetic(left) or _is_arithmetic(right)
+        case ["t", _, inner]:
+            return _is_arithmetic(inner)
     return False
 
 

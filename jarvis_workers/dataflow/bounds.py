@@ -2,14 +2,16 @@
 
 from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.contents import Access
+from jarvis_workers.dataflow.extents import excess, extent_of
+from jarvis_workers.dataflow.ir.expr import Expression, NameExpr, UpdateExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
-from jarvis_workers.dataflow.ranges import is_exact
+from jarvis_workers.dataflow.ranges import is_exact, plus
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import OTHER, TYPE_ENDS
-from jarvis_workers.dataflow.values import MEMORY, Object, Range, Value
+from jarvis_workers.dataflow.values import MEMORY, Extent, Object, Place, Range, Value
 
-SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS = 0.88, 0.8, 0.82, 0.6
+SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS, BY_EXTENT, UNTESTED = 0.88, 0.8, 0.82, 0.6, 0.82, 0.48
 
 
 def comparable(amount: int, size: int) -> bool:
@@ -29,6 +31,10 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
     """Report an access that begins before its object or ends past it."""
     _check_start(path, access, target, start)
     size = target.size[1]
+    if target.extent is not None:
+        _check_extent(path, access, target, width)
+    if path.machine.open_moves and size is not None and _leaves_openly(path, access, target):
+        return
     if size is None or not comparable(width, size):
         return
     index, (low, high) = access.subscript, start
@@ -43,6 +49,65 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
     elif index.taint and high is None and not index.checked:
         text = f"{name} ({size} bytes) is {what} at an untrusted index without an upper bound"
         _past_end(path, access, text, UNBOUNDED, target)
+
+
+def _check_extent(path: PathState, access: Access, target: Object, width: int) -> None:
+    """Report an access behind memory whose size is a multiple of a variable."""
+    if (
+        access.place is None
+        or access.value.at != (0, 0)
+        or target.extent is None
+        or not comparable(width, target.extent.unit)
+    ):
+        return
+    last = extent_of(path, access.place)
+    if last is None:
+        return
+    reached = path.machine.reaches.get(last.variable)
+    if reached is not None and last.unit == 1:
+        last = reached._replace(extra=reached.extra + last.extra)
+    more = excess(target.extent, Extent(last.variable, last.unit * width, last.extra * width + width))
+    if more is not None:
+        what = "written" if access.writing else "read"
+        text = f"{text_of(access.pointer)} is {what} at least {more} bytes past its end (a multiple of a variable)"
+        _past_end(path, access, text, BY_EXTENT, target)
+
+
+def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
+    """Report an access through a variable that a loop moves without a bound, if the size of the memory is fixed."""
+    if not access.writing or target.size[0] != target.size[1]:
+        return False
+    for e in (access.pointer, access.place):
+        place = _variable(path, e.operand if isinstance(e, UpdateExpr) else e)
+        move = path.machine.open_moves.get(place) if place is not None else None
+        if move is not None:
+            text = (
+                f"{text_of(access.pointer)} ({target.size[1]} bytes) is written in a loop that its size does not limit"
+            )
+            pattern = "flow_buffer_overflow" if move.step > 0 else "flow_buffer_underwrite"
+            report(path, pattern, path.machine.line, text, since=move.event, sure=UNBOUNDED)
+            return True
+    return False
+
+
+def _variable(path: PathState, e: Expression | None) -> Place | None:
+    local = path.frame.types.get(e.name) if isinstance(e, NameExpr) else None
+    return local.place if local is not None else None
+
+
+def check_counted(path: PathState, access: Access) -> None:
+    """Report a read of a buffer at a fixed offset before the function looks at the length that comes with it."""
+    machine, frame = path.machine, path.frame
+    if access.writing or machine.quiet or machine.addressing or frame.depth:
+        return
+    start = plus(access.value.at, access.subscript.range)
+    buffer = machine.counted[access.key]
+    known = machine.line >= buffer.compared or (machine.line >= buffer.tested and start == (0, 0))
+    if known or not is_exact(start):
+        return
+    text = f"{text_of(access.pointer)} is read before {buffer.length} is compared with the bytes that this needs"
+    report(path, "flow_buffer_overread", machine.line, text, sure=UNTESTED)
+    del machine.counted[access.key]
 
 
 def _is_counted(path: PathState, access: Access) -> bool:

@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.decode import replaced
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
-from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
+from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, receive, wrapped
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.name_heuristics import (
     CHECKS,
@@ -18,6 +18,7 @@ from jarvis_workers.dataflow.name_heuristics import (
     never_returns,
     only_reads,
     prints,
+    receives,
     releases,
 )
 from jarvis_workers.dataflow.path import PathState
@@ -109,6 +110,7 @@ class _NameTraits(NamedTuple):
     checks: bool
     prints: bool
     reads: bool
+    receives: bool
     releases: bool
     ends: bool
 
@@ -121,7 +123,7 @@ def _traits_of(name: str) -> _NameTraits:
         name = name.lower()
     guessed = name not in LIBRARY
     handler = wrapped(name) if guessed else LIBRARY[name]
-    return _NameTraits(name, handler, guessed, checks, printing, reads, releasing, ends)
+    return _NameTraits(name, handler, guessed, checks, printing, reads, receives(name), releasing, ends)
 
 
 def _check(path: PathState, name: str, condition: Expression) -> None:
@@ -174,6 +176,8 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
             escape(path, value)
             escape_inside(path, value.target)
         forget_contents(path, value.target, keep=reads)
+    if traits.receives:
+        receive(LibraryCall(path, name, e, values))
     return Value(kind="#" + name) if name.isupper() else ANY
 
 

@@ -7,12 +7,13 @@ not take both outcomes.
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, leaves, walk
+from jarvis_workers.dataflow.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk
 from jarvis_workers.dataflow.checks import judged
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
+from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
@@ -72,6 +73,9 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
         judged(path, condition)
+        if compare in ORDERED and not path.machine.quiet:
+            check_difference(path, left)
+            check_difference(path, right)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.values import ANY, Place, Range, Value
+from jarvis_workers.dataflow.values import ANY, Extent, OpenMove, Place, Range, Value
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
@@ -33,6 +34,10 @@ class FunctionFacts:
         return nature(self.function)
 
     @cached_property
+    def limits(self) -> dict[str, int]:
+        return limits_in(self.function)
+
+    @cached_property
     def repeated_conditions(self) -> frozenset[str]:
         return repeated_conditions(self.function)
 
@@ -45,7 +50,9 @@ class AnalysisContext(Definitions):
 
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
-    call.  `counting` are the counters of the enclosing loops that are analyzed by one representative iteration.
+    call.  `counting` are the counters of the enclosing loops that are analyzed by one representative iteration;
+    `reaches` are the last values of counters, `open_moves` the variables that a loop moves without a bound,
+    `measures` those that sizes are multiples of, and `counted` the buffers that the function receives with a length.
     """
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
@@ -63,6 +70,10 @@ class AnalysisContext(Definitions):
         self.addressing = False
         self.passing = False
         self.counting: list[Place] = []
+        self.counted: dict[str, CountedBuffer] = {}
+        self.open_moves: dict[Place, OpenMove] = {}
+        self.reaches: dict[Place, Extent] = {}
+        self.measures: set[Place] = set()
         self.copied: Expression | None = None
         self.macros_open = 0
         self.statics: set[str] = set()
@@ -83,6 +94,9 @@ class AnalysisContext(Definitions):
         self.steps = self.evaluated = self.frames = self.line = self.macros_open = 0
         self.quiet = self.writing = self.addressing = self.passing = self.pruned = False
         self.counting.clear()
+        self.open_moves.clear()
+        self.reaches.clear()
+        self.measures.clear()
         self.copied = None
 
     def prove(self, what: str, line: int, *, holds: bool) -> None:

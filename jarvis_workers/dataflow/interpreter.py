@@ -17,10 +17,13 @@ from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
 from jarvis_workers.dataflow.path import Frame, PathState
-from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
+from jarvis_workers.dataflow.pointers import RETURNS_NULL
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
-STEPS = 400
+STEPS = 1_200
+# From this step on, calls are not followed: the rest of a long function is worth more.
+SHALLOW_FROM = 250
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.
@@ -152,6 +155,8 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState
     values = arguments(path, call, target[0])
     finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
+        if one.returned is NULL:
+            one.returned = NULL._replace(why=PathEvent(None, path.frame.file, call.line, RETURNS_NULL, call))
         one.results[id(call)] = one.returned
         one.returned = ANY
     return finished
@@ -159,6 +164,8 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState
 
 def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
     frame = path.frame
+    if path.machine.steps > SHALLOW_FROM and not frame.depth:
+        return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
     return facts_of(function).is_small

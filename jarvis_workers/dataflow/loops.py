@@ -9,6 +9,7 @@ from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
 from jarvis_workers.dataflow.lvalues import place_of
+from jarvis_workers.dataflow.open_loops import last_values, open_moves
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.values import ANY, Range, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
@@ -45,12 +46,18 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
     loop = loops.get(id(statement))
     if loop is None:
         loop = loops[id(statement)] = loop_of(statement)
+    machine = path.machine
+    outer, reaches = machine.open_moves, machine.reaches
     for one in began:
+        moves = open_moves(one, loop.moves, loop.counter)
+        machine.open_moves = outer | moves if moves else outer
+        machine.reaches = reaches | last_values(one, loop)
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
+    machine.open_moves, machine.reaches = outer, reaches
     return ends
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.bounds import check_bounds
+from jarvis_workers.dataflow.bounds import check_bounds, check_counted
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.field_arrays import FIELDS, field_array
@@ -140,6 +140,8 @@ def _access(path: PathState, access: Access) -> Place | None:
 def _unknown_cell(path: PathState, access: Access) -> Place | None:
     """Return the cell in an object with unknown properties."""
     value, reach = access.value, access.subscript.range
+    if access.key in path.machine.counted:
+        check_counted(path, access)
     if reach == value.at == (0, 0):
         return access.key, value.code or ""
     if value.kind == "argv" and not path.machine.quiet:

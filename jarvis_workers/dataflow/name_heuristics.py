@@ -14,6 +14,7 @@ READERS = listed("""
     print log dump show puts write cmp len debug trace warn err display memset assert str mem read check hash equal
     find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
     """)
+RECEIVERS = frozenset(("read", "recv", "receive", "readn", "fread"))
 JUDGES = ("check", "valid", "verif", "ensure", "require", "need", "assert", "bound", "limit")
 RELEASERS = ("free", "release", "destroy", "unref")
 ENDS = frozenset(
@@ -63,6 +64,11 @@ def never_returns(name: str) -> bool:
 def judges(name: str) -> bool:
     """Return whether a function compares its arguments with a bound, and does not return if they exceed it."""
     return any(word.startswith(JUDGES) for word in words_of(name))
+
+
+def receives(name: str) -> bool:
+    """Return whether a function is named like one that reads from a file or socket."""
+    return any(word in RECEIVERS for word in words_of(name))
 
 
 def is_error(kind: str) -> bool:

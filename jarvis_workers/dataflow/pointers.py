@@ -9,6 +9,8 @@ from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOW
 NULL_ARGUMENT = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
 USED_AFTER_FREE = 0.9
+# The callee returns NULL on one of its paths, which its callers may know to be impossible.
+RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
 
 
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
@@ -31,6 +33,8 @@ def _sure_of_null(path: PathState, value: Value) -> float:
     why = value.why
     if why is None and path.frame.depth:
         return NULL_ARGUMENT
+    if why is not None and why.note == RETURNS_NULL:
+        return RETURNED_NULL
     if why is None or why.about is None or not why.note.endswith(("true", "false")):
         return NULL_USED
     return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER

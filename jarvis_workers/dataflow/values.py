@@ -62,6 +62,21 @@ class Value(NamedTuple):
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 
 
+class OpenMove(NamedTuple):
+    """A variable that moves without a bound: the event that explains it, and its direction."""
+
+    event: PathEvent
+    step: int
+
+
+class Extent(NamedTuple):
+    """`unit` times a local variable plus `extra`, in bytes or elements; `variable` is the cell of the variable."""
+
+    variable: Place
+    unit: int
+    extra: int
+
+
 class Object(NamedTuple):
     """A piece of memory, a stream or a descriptor.
 
@@ -69,7 +84,7 @@ class Object(NamedTuple):
     (owned elsewhere); `family` is its allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is
     that of its string, in elements; `filled` is the number of leading elements that are set and not zero;
     `unset_from` is the offset of the first uninitialized byte, None if unknown.  `lost` means that ownership has
-    escaped.
+    escaped.  `extent` is a size that is a multiple of a variable.
     """
 
     kind: str
@@ -84,6 +99,7 @@ class Object(NamedTuple):
     freed: PathEvent | None = None
     lost: bool = False
     name: str = ""
+    extent: Extent | None = None
 
 
 ANY = Value()

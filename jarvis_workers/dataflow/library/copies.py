@@ -77,6 +77,8 @@ def _memcpy(call: LibraryCall) -> Value:
     amount = times(call.value(2).range, COPY_BYTES.get(call.name, 1))
     call.takes_length(2)
     call.write(to, amount)
+    if len(call.node.args) > 2 and call.name not in COPY_BYTES:
+        call.fits(to, call.node.args[2])
     call.read(origin, amount)
     path, value, source = call.path, call.value(to), call.object(origin)
     if source is not None and source.kind in MEMORY:

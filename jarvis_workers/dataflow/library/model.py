@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.bounds import comparable, room
-from jarvis_workers.dataflow.ir.expr import CallExpr
+from jarvis_workers.dataflow.extents import excess, extent_of
+from jarvis_workers.dataflow.ir.expr import CallExpr, Expression
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
@@ -15,7 +16,7 @@ from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
-PERHAPS_OVERREAD, MAYBE_NEGATIVE = 0.6, 0.72
+PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT = 0.6, 0.72, 0.82
 
 
 class LibraryCall:
@@ -68,6 +69,20 @@ class LibraryCall:
             exact = low is not None and low > left
             text = f"{'writes' if exact and certain else 'may write'} {much} bytes but only {max(left, 0)} remain"
             self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
+
+    def fits(self, place: int, size: Expression) -> bool:
+        """Return whether memory whose size is a multiple of a variable has room for `size` bytes, or report it."""
+        target = self.object(place)
+        if target is None or target.extent is None or self.value(place).at != (0, 0):
+            return False
+        needed = extent_of(self.path, size)
+        if needed is None or needed.variable != target.extent.variable:
+            return False
+        more = excess(target.extent, needed)
+        if more is not None and comparable(needed.unit, target.extent.unit):
+            text = f"writes at least {more} bytes past the end of memory whose size depends on the same variable"
+            self.report("flow_buffer_overflow", text, since=target.made, sure=BY_EXTENT)
+        return True
 
     def prove(self, what: str, *, holds: bool) -> None:
         """Record whether the call is harmless, if it is in the analyzed function itself."""

@@ -36,7 +36,8 @@ def _swapped(call: LibraryCall) -> Value:
     value = call.value(0)
     if value.taint is None:
         return ANY
-    return Value((0, SHORT_MAX if "16" in call.name or call.name.endswith("s") else None), taint=value.taint)
+    reach = (0, SHORT_MAX if "16" in call.name or call.name.endswith("s") else None)
+    return Value(reach, null=value.null, taint=value.taint, checked=value.checked)
 
 
 def _nothing(call: LibraryCall) -> Value:

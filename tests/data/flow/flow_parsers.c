@@ -115,7 +115,7 @@ int title_before_end(char *to, const uint8_t *p, const uint8_t *end)
 
 int title_of_rest(char *to, const uint8_t *p, size_t left)
 {
-    uint32_t length = WORD_AT(p, 0);
+    uint32_t length = WORD_AT(p, 0); /* ruleid: flow_buffer_overread */
     if (left - 4 < length)
         return -1;
     memcpy(to, p + 4, length); /* ok: flow_tainted_length */
@@ -233,4 +233,157 @@ int read_into(FILE *f, struct header *h, char *to)
         return -1;
     memcpy(to, h->name, ntohs(h->length)); /* ruleid: flow_tainted_length, flow_buffer_overread */
     return 0;
+}
+
+int kind_of(const uint8_t *p, size_t left)
+{
+    int seen[8] = {0};
+    if (p[0] == 1 && p[1] == 2) /* ruleid: flow_buffer_overread */
+        return -1;
+    return left < 8 ? seen[0] : seen[1];
+}
+
+int kind_of_enough(const uint8_t *p, size_t left)
+{
+    int seen[8] = {0};
+    if (left < 2 || (p[0] == 1 && p[1] == 2)) /* ok: flow_buffer_overread */
+        return -1;
+    return seen[0];
+}
+
+int kind_of_header(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    t->count = h->kind; /* ruleid: flow_buffer_overread */
+    return length > sizeof *h;
+}
+
+int kind_of_whole_header(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    if (length < sizeof *h)
+        return -1;
+    memcpy(t->title, h->name, 8);
+    t->count = h->kind; /* ok: flow_buffer_overread */
+    return h->length;
+}
+
+int options(struct track *t, const uint8_t *p, int left)
+{
+    int seen[256] = {0};
+    while (left > 0) {
+        int size = p[1]; /* ruleid: flow_buffer_overread */
+        seen[p[0]]++;
+        p += size;
+        left -= size; /* ruleid: flow_integer_underflow */
+    }
+    return seen[t->count & 255];
+}
+
+int options_within(struct track *t, const uint8_t *p, int left)
+{
+    int seen[256] = {0};
+    while (left >= 2) {
+        int size = p[1]; /* ok: flow_buffer_overread */
+        if (size < 2 || size > left)
+            return -1;
+        seen[p[0]]++;
+        p += size;
+        left -= size; /* ok: flow_integer_underflow */
+    }
+    return seen[t->count & 255];
+}
+
+void mixed(uint8_t *to, const uint8_t *from, int stride)
+{
+    uint8_t row[8];
+    for (int i = 0; i < 8; i++)
+        row[i] = from[0] + from[i * stride]; /* ok: flow_buffer_overread */
+    memcpy(to, row, sizeof row);
+}
+
+int number_of_text(const char *line, size_t size)
+{
+    char first[4];
+    if (size < 4)
+        return -1;
+    memcpy(first, line, 4);
+    return first[0] + (int)strtol(line, NULL, 10); /* ruleid: flow_buffer_overread */
+}
+
+int number_of_copy(const char *line, size_t size)
+{
+    char number[8];
+    if (size < 4 || size >= sizeof number)
+        return -1;
+    memcpy(number, line, size);
+    number[size] = 0;
+    return (int)strtol(number, NULL, 10); /* ok: flow_buffer_overread */
+}
+
+int room_left(char *to, const char *from, unsigned (*count)(const char *), size_t used)
+{
+    char line[64];
+    unsigned n = count(from);
+    if (used < 64 - n) { /* ruleid: flow_integer_underflow */
+        memcpy(line + used, from, n);
+        return line[0];
+    }
+    return to[0];
+}
+
+int room_left_for_few(char *to, const char *from, unsigned (*count)(const char *), size_t used)
+{
+    char line[64];
+    unsigned n = count(from);
+    if (n > 64)
+        return -1;
+    if (used < 64 - n) { /* ok: flow_integer_underflow */
+        memcpy(line + used, from, n);
+        return line[0];
+    }
+    return to[0];
+}
+
+int resized(FILE *f, char **block)
+{
+    int n;
+    char *more;
+    if (fread(&n, sizeof n, 1, f) != 1 || n > 4096)
+        return -1;
+    more = realloc(*block, n); /* ok: flow_double_free */
+    if (more == NULL)
+        return -1;
+    *block = more;
+    return n;
+}
+
+int resized_to_any(FILE *f, char **block)
+{
+    int n;
+    char *more;
+    if (fread(&n, sizeof n, 1, f) != 1)
+        return -1;
+    n = ntohl(n);
+    more = realloc(*block, n); /* ruleid: flow_double_free, flow_tainted_size */
+    if (more == NULL)
+        return -1;
+    *block = more;
+    return n;
+}
+
+int resized_if_any(FILE *f, char **block)
+{
+    int n;
+    char *more = NULL;
+    if (fread(&n, sizeof n, 1, f) != 1)
+        return -1;
+    if (n) {
+        n = ntohl(n);
+        more = realloc(*block, n); /* ok: flow_double_free */ /* ruleid: flow_tainted_size */
+    }
+    if (more == NULL)
+        return -1;
+    *block = more;
+    return n;
 }

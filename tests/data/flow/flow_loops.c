@@ -1,0 +1,213 @@
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void clear_32(int *a)
+{
+    for (int i = 0; i < 32; i++)
+        a[i] = 0; /* ruleid: flow_buffer_overflow */
+}
+
+int sixteen(void)
+{
+    int a[16];
+    clear_32(a);
+    return a[3];
+}
+
+int thirty_two(void)
+{
+    int a[32];
+    clear_32(a);
+    return a[3];
+}
+
+int *one_too_many(size_t n)
+{
+    int *a = malloc(n * 4);
+    if (!a)
+        return NULL;
+    for (size_t i = 0; i <= n; i++)
+        a[i] = 0; /* ruleid: flow_buffer_overflow */
+    return a;
+}
+
+int *just_enough(size_t n)
+{
+    int *a = malloc((n + 1) * sizeof(int));
+    if (!a)
+        return NULL;
+    for (size_t i = 0; i <= n; i++)
+        a[i] = 0; /* ok: flow_buffer_overflow */
+    return a;
+}
+
+int *as_many(size_t n)
+{
+    int *a = malloc(n * sizeof *a);
+    if (!a)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        a[i] = 0; /* ok: flow_buffer_overflow */
+    return a;
+}
+
+char *terminated_behind(size_t n, const char *from)
+{
+    char *s = malloc(n);
+    if (!s)
+        return NULL;
+    memcpy(s, from, n);
+    s[n] = 0; /* ruleid: flow_buffer_overflow */
+    return s;
+}
+
+char *terminated(size_t n, const char *from)
+{
+    char *s = malloc(n + 1);
+    if (!s)
+        return NULL;
+    memcpy(s, from, n);
+    s[n] = 0; /* ok: flow_buffer_overflow */
+    return s;
+}
+
+char *grown_meanwhile(size_t n, const char *from)
+{
+    char *s = malloc(n);
+    if (!s)
+        return NULL;
+    n = 0;
+    s[n] = *from; /* ok: flow_buffer_overflow */
+    return s;
+}
+
+void spelled(const char *from)
+{
+    char text[32];
+    char *to = text;
+    while ((*to++ = *from++) != 0) /* ruleid: flow_buffer_overflow */
+        ;
+    puts(text);
+}
+
+void spelled_within(const char *from)
+{
+    char text[32];
+    char *to = text;
+    while (*from && to < text + sizeof text - 1)
+        *to++ = *from++; /* ok: flow_buffer_overflow */
+    *to = 0;
+    puts(text);
+}
+
+void spelled_by_index(const char *from)
+{
+    char text[32];
+    size_t i = 0;
+    while (from[i] != '\0') {
+        text[i] = from[i]; /* ruleid: flow_buffer_overflow */
+        i++;
+    }
+    text[sizeof text - 1] = 0;
+    puts(text);
+}
+
+void spelled_by_index_within(const char *from)
+{
+    char text[32];
+    size_t i;
+    for (i = 0; from[i] && i < sizeof text - 1; i++)
+        text[i] = from[i]; /* ok: flow_buffer_overflow */
+    text[i] = 0;
+    puts(text);
+}
+
+static void own_copy(char *to, const char *from)
+{
+    while ((*to++ = *from++)) /* ruleid: flow_buffer_overflow */
+        ;
+}
+
+int label(const char *from)
+{
+    char text[8];
+    own_copy(text, from);
+    return text[0];
+}
+
+void padded(long width)
+{
+    char work[64];
+    char *w = &work[63];
+    *w-- = 0;
+    while (width-- > 0)
+        *w-- = '0'; /* ruleid: flow_buffer_underwrite */
+    puts(w + 1);
+}
+
+void padded_within(long width)
+{
+    char work[64];
+    char *w = &work[63];
+    *w-- = 0;
+    while (width-- > 0 && w >= work)
+        *w-- = '0'; /* ok: flow_buffer_underwrite */
+    puts(w + 1);
+}
+
+void digits(unsigned long n)
+{
+    char work[24];
+    char *w = &work[23];
+    *w = 0;
+    do {
+        *--w = '0' + n % 10; /* ok: flow_buffer_underwrite */
+        n /= 10;
+    } while (n);
+    puts(w);
+}
+
+int sum_of(const uint16_t *from, int n)
+{
+    uint16_t copy[40];
+    for (int i = 0; i < n; i++)
+        copy[i] = from[i]; /* ruleid: flow_buffer_overflow */
+    return copy[0];
+}
+
+int sum_of_few(const uint16_t *from, int n)
+{
+    uint16_t copy[40];
+    if (n > 40)
+        n = 40;
+    for (int i = 0; i < n; i++)
+        copy[i] = from[i]; /* ok: flow_buffer_overflow */
+    return copy[0];
+}
+
+int signed_length(const char *from, char *text)
+{
+    char size[16];
+    if (!fgets(size, sizeof size, stdin))
+        return -1;
+    int n = atoi(size);
+    if (n > 64)
+        return -1;
+    memcpy(text, from, n); /* ruleid: flow_tainted_length */
+    return n;
+}
+
+int unsigned_length(const char *from, char *text)
+{
+    char size[16];
+    if (!fgets(size, sizeof size, stdin))
+        return -1;
+    unsigned n = atoi(size);
+    if (n > 64)
+        return -1;
+    memcpy(text, from, n); /* ok: flow_tainted_length */
+    return n;
+}
