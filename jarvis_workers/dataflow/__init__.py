@@ -58,8 +58,9 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
     `exports` maps names to the definitions that other files may look up: a function by its name, a type by "type NAME",
-    a macro by "macro NAME". An exported function is listed in `functions` by its name only. `calls` is empty: callees
-    are looked up during the analysis. Raises GivenUp for a file that exceeds the limits.
+    and of a header a typedef by "typedef NAME" and a macro by "macro NAME". An exported function is listed in
+    `functions` by its name only. `calls` is empty: callees are looked up during the analysis. Raises GivenUp for a file
+    that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -78,18 +79,23 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     made = model(content, text, language, is_selected, header=header, cpp=_is_cpp(path))
     functions = made["functions"]
     _mark_roots(functions, text, sorted(roots))
-    exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
-    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
-    plain = {
-        f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_plain(definition)
-    }
-    if len(plain) <= MACROS_MAX:
-        exports |= plain
+    exports = _exports(made, header=header)
     if not exports and not any(one["root"] for one in functions):
         return None
     shared = {id(one) for one in exports.values()}
     named = [one["name"] if id(one) in shared else one for one in functions]
     return {**made, "functions": named, "exports": exports, "calls": []}
+
+
+def _exports(made: dict[str, Any], *, header: bool) -> dict[str, Any]:
+    """Return the definitions of a file that other files may look up."""
+    exports: dict[str, Any] = {one["name"]: one for one in made["functions"] if header or not one["static"]}
+    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
+    if not header:
+        return exports
+    exports.update((f"typedef {name}", kind) for name, kind in made["typedefs"].items() if not kind.startswith("fn"))
+    plain = {f"macro {name}": definition for name, definition in made["macros"].items() if _is_plain(definition)}
+    return exports | plain if len(plain) <= MACROS_MAX else exports
 
 
 def _is_cpp(path: str) -> bool | None:
@@ -99,24 +105,12 @@ def _is_cpp(path: str) -> bool | None:
 
 
 def _is_plain(macro: Any) -> bool:
-    """Return whether a macro is a constant, an alias of another name, or a choice or shift of its arguments."""
+    """Return whether a macro is a constant, an alias of another name, or an expression of its arguments."""
     match macro:
         case ["v" | "n", _] | ["u", _, ["n", _]]:
             return True
-        case [[*params], body] if params:
-            return _is_arithmetic(body)
-    return False
-
-
-def _is_arithmetic(body: Any) -> bool:
-    """Return whether the body of a macro chooses between values, as a minimum does, or shifts them, as readers do."""
-    match body:
-        case ["?:", *_] | ["b", "<<" | ">>", *_]:
+        case [[*params], _] if params:
             return True
-        case ["b", "|" | "+" | "&", left, right]:
-            return _is_arithmetic(left) or _is_arithmetic(right)
-        case ["t", _, inner]:
-            return _is_arithmetic(inner)
     return False
 
 

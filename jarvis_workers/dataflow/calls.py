@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.decode import replaced
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
-from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, receive, wrapped
+from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, number_reader, receive, wrapped
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.name_heuristics import (
     CHECKS,
@@ -27,7 +27,7 @@ from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
 from jarvis_workers.dataflow.widening import assume_all_set
 
-MACROS_DEEP = 4
+MACROS_DEEP = 6
 USED_BY_SOMEBODY = 0.82
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
@@ -122,7 +122,7 @@ def _traits_of(name: str) -> _NameTraits:
     if name.isupper() and name not in LIBRARY and name.lower() in LIBRARY:
         name = name.lower()
     guessed = name not in LIBRARY
-    handler = wrapped(name) if guessed else LIBRARY[name]
+    handler = wrapped(name) or number_reader(name) if guessed else LIBRARY[name]
     return _NameTraits(name, handler, guessed, checks, printing, reads, receives(name), releasing, ends)
 
 

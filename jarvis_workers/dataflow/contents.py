@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.ir.expr import DerefExpr, Expression, IndexExpr
-from jarvis_workers.dataflow.outside import byte_at, typed
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr
+from jarvis_workers.dataflow.outside import byte_at, overlaid, typed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
@@ -87,6 +87,8 @@ def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
     whole = path.cells.get((place[0], ""))
     if whole is not None and place[1] and whole.taint is not None and whole.target is None:
         return typed(path, e, whole.taint)
+    if place[0] in path.machine.overlaid and isinstance(e, ArrowExpr):
+        return overlaid(path, e)
     return byte_at(path, e)
 
 

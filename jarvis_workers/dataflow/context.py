@@ -71,6 +71,7 @@ class AnalysisContext(Definitions):
         self.passing = False
         self.counting: list[Place] = []
         self.counted: dict[str, CountedBuffer] = {}
+        self.overlaid: frozenset[str] = frozenset()
         self.open_moves: dict[Place, OpenMove] = {}
         self.reaches: dict[Place, Extent] = {}
         self.measures: set[Place] = set()

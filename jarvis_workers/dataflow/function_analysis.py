@@ -22,6 +22,7 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
     machine.frames = 1
     buffers = counted_buffers(function, machine.plain)
     machine.counted = {f"o:{name}": buffer for name, buffer in buffers.items()}
+    machine.overlaid = frozenset(machine.counted)
     for place, (name, kind, *_) in enumerate(function.params):
         declare(path, name, kind)
         is_argv = function.name in MAINS and place == 1

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, walk
+from jarvis_workers.dataflow.lookahead import Lookahead, lookahead_of
 from jarvis_workers.dataflow.loop_moves import Moves, moves_of
 
 LONGEST_STRIDE = 8
@@ -18,6 +19,7 @@ class LoopFacts(NamedTuple):
     changed: list[ir.Expression]
     beside: list[ir.Expression]
     moves: Moves
+    ahead: Lookahead | None
 
 
 class Counter(NamedTuple):
@@ -34,7 +36,8 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
     beside = [one for one in assigned(turn) if counter is None or one != counter.variable]
-    return LoopFacts(counter, assigned((*turn, statement.condition)), beside, moves_of(statement))
+    changed, moves = assigned((*turn, statement.condition)), moves_of(statement)
+    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves.inside))
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:

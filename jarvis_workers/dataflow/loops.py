@@ -8,13 +8,20 @@ from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
+from jarvis_workers.dataflow.lookahead import Lookahead
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.open_loops import last_values, open_moves
+from jarvis_workers.dataflow.outside import BYTES
 from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.pretty import text_of
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, Range, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
 
 TURNS = 2
+# Text may be terminated, and bytes come in pairs.
+AHEAD = 0.48
 # Counting loops with at most this many iterations are executed iteration by iteration.
 FEW_TURNS = 2
 # From this step of a function on, loops are executed for one iteration.
@@ -50,6 +57,8 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
     outer, reaches = machine.open_moves, machine.reaches
     for one in began:
         moves = open_moves(one, loop.moves, loop.counter)
+        if loop.ahead is not None and not one.frame.depth:
+            _read_ahead(one, loop.ahead)
         machine.open_moves = outer | moves if moves else outer
         machine.reaches = reaches | last_values(one, loop)
         if isinstance(statement.condition, UnknownExpr):
@@ -59,6 +68,17 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
             _turns(one, loop, statement, ends)
     machine.open_moves, machine.reaches = outer, reaches
     return ends
+
+
+def _read_ahead(path: PathState, ahead: Lookahead) -> None:
+    kind = type_of(path, ahead.cursor)
+    if kind is None or not kind.endswith("*") or path.machine.plain(kind[:-1]) not in BYTES:
+        return
+    known = path.object_of(evaluate(path, ahead.cursor))
+    if known is not None and known.kind in ("text", "static"):
+        return
+    text = f"{text_of(ahead.read)} is read, but the loop only makes sure that one byte of {ahead.cursor.name} is left"
+    report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
 
 
 def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) -> None:

@@ -7,7 +7,7 @@ from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, PathEvent, Range, Value
 
 # A single byte of a buffer is weak evidence: it may be the program's own. A number made of several is better.
-BYTE_DOUBT, NUMBER_DOUBT = 0.3, 0.1
+BYTE_DOUBT, NUMBER_DOUBT, CONVERTED_DOUBT = 0.3, 0.1, 0.2
 BYTE = (0, 255)
 BYTES = frozenset(NAMES_BY_SIZE[1].split("|"))
 # The result of an operation with one of these operators on outside data may be larger than its operands.
@@ -61,6 +61,17 @@ def copied_number(path: PathState, e: ir.Expression) -> PathEvent:
     return _event(path, "{} is a number read from the bytes of a buffer", e, NUMBER_DOUBT)
 
 
+def converted_number(path: PathState, e: ir.Expression) -> PathEvent:
+    """Return the event that a number in memory is converted from an external byte order."""
+    return _event(path, "{} is in the byte order of an external format", e, CONVERTED_DOUBT)
+
+
+def overlaid(path: PathState, e: ir.Expression) -> Value:
+    """Return a field of a struct that overlays bytes which the function received."""
+    taint = _event(path, "{} is a field of a struct that overlays bytes from outside this function", e, CONVERTED_DOUBT)
+    return typed(path, e, taint)
+
+
 def typed(path: PathState, e: ir.Expression, taint: PathEvent) -> Value:
     """Return outside data in the range of its type, if that says anything."""
     return Value(range_of(path, type_of(path, e)), taint=taint)
@@ -77,6 +88,9 @@ def range_of(path: PathState, kind: str | None) -> Range:
 def _is_shifted(e: ir.Expression) -> bool:
     while isinstance(e, ir.CastExpr):
         e = e.operand
+    if isinstance(e, ir.CallExpr):
+        # A macro or function that reads one of the parts.
+        return True
     if not isinstance(e, ir.BinaryExpr):
         return False
     return e.op in SHIFTS or (e.op in JOINING and (_is_shifted(e.left) or _is_shifted(e.right)))

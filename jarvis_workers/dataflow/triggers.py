@@ -39,7 +39,11 @@ COUNTED = re.compile(
     rb"(?:void|unsigned char|u_char|uint8_t|u?int8|u8|guint8|byte|BYTE)\s*\*\s*\w+\s*,\s*"
     rb"(?:const\s+)?(?:unsigned\s+)?(?:s?size_t|u?int(?:16|32|64)?(?:_t)?|u(?:16|32)|unsigned|long|short)\s+\w+\s*[,)]"
 )
-COPIES = re.compile(rb"\bmem(?:cpy|move)\s*\([^;]*,\s*(?:\([\w ]+\)\s*)?[a-z_][\w.>-]*\s*(?:[+-]\s*\w+\s*)?\)")
+COPIES = re.compile(
+    rb"""\bmem(?:cpy|move)\s*\([^;]*,\s*(?:\([\w ]+\)\s*)?
+    (?:(?!sizeof|strlen)\w+\s*\([^()]*\) | [a-z_][\w.>-]*) \s*(?:[+-]\s*\w+\s*)?\)""",
+    re.VERBOSE,
+)
 BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\w*\s*\(|\*\s*[\w>-]+\s*\+\+")
 BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")

@@ -211,3 +211,65 @@ int unsigned_length(const char *from, char *text)
     memcpy(text, from, n); /* ok: flow_tainted_length */
     return n;
 }
+
+int pairs_of(const unsigned char *p, const unsigned char *end)
+{
+    int seen[256] = {0};
+    while (p < end) {
+        int kind = *p++;
+        seen[kind] += *p++; /* ruleid: flow_buffer_overread */
+    }
+    return seen[0];
+}
+
+int pairs_within(const unsigned char *p, const unsigned char *end)
+{
+    int seen[256] = {0};
+    while (p < end) {
+        int kind = *p++;
+        if (p == end)
+            break;
+        seen[kind] += *p++; /* ok: flow_buffer_overread */
+    }
+    return seen[0];
+}
+
+char *unescaped(const char *text, size_t left)
+{
+    char *to = malloc(left + 1);
+    size_t at = 0;
+    if (!to)
+        return NULL;
+    while (left-- > 0) {
+        char c = *text;
+        if (c == '%' && text[1] == '0') /* ruleid: flow_buffer_overread */
+            c = text[2];
+        to[at++] = c;
+        text++;
+    }
+    return to;
+}
+
+char *unescaped_within(const char *text, size_t left)
+{
+    char *to = malloc(left + 1);
+    size_t at = 0;
+    if (!to)
+        return NULL;
+    while (left-- > 0) {
+        char c = *text;
+        if (c == '%' && left > 2 && text[1] == '0') /* ok: flow_buffer_overread */
+            c = text[2];
+        to[at++] = c;
+        text++;
+    }
+    return to;
+}
+
+unsigned sum_of_words(const unsigned char *p, const unsigned char *end)
+{
+    unsigned sum = 0, part[2] = {0};
+    for (; p < end; p += 2)
+        part[sum & 1] += p[0] << 8 | p[1]; /* ok: flow_buffer_overread */
+    return sum + part[0];
+}

@@ -387,3 +387,24 @@ int resized_if_any(FILE *f, char **block)
     *block = more;
     return n;
 }
+
+void title_of_overlay(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    if (length < sizeof *h)
+        return;
+    memcpy(t->title, h->name, h->length); /* ruleid: flow_buffer_overflow, flow_buffer_overread */
+}
+
+void title_of_whole_overlay(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    if (length < sizeof *h || h->length > sizeof t->title)
+        return;
+    memcpy(t->title, h->name, h->length); /* ok: flow_buffer_overflow */
+}
+
+void title_in_network_order(struct track *t, const struct header *h)
+{
+    memcpy(t->title, h->name, ntohs(h->length)); /* ruleid: flow_buffer_overflow, flow_buffer_overread */
+}

@@ -29,6 +29,8 @@ STACK: dict[bytes, int] = {
 }
 PRODUCT, OF_TYPES, OF_FIELDS = 0.6, -0.15, -0.2
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+# The product in front of a division may already have wrapped around.
+DIVISION = lazy(rb"/\s*+[0-9]++\b")
 MEMBER = lazy(rb"\w++(?>(?:->|\.)\w++)++\Z")
 LENGTH = lazy(rb"\s*+(?:\([^()]*+\)\s*+)?(?:str|wcs)len\s*+\(")
 NARROW = frozenset(b"uint8_t u8 __u8 uint16_t u16 __u16 char short BYTE WORD bool".split())
@@ -56,6 +58,8 @@ def check_product(site: Site) -> float | None:
         return None
     scope = BufferSizes(site)
     amount = scope.size(size, follow=1) if NAME.match(size.strip()) else scope.plain_size(size)
+    if amount is None and b"/" in size:
+        amount = scope.plain_size(DIVISION.sub(b"", size))
     if amount is None:
         return None
     terms = [(_numbers(factors), times) for factors, times in amount.terms if factors]
