@@ -165,7 +165,9 @@ def _array(path: PathState, statement: ir.DeclStmt) -> Object:
     element = machine.size_of(kind)
     count = _count(path, dims)
     size: Range = (count * element, count * element) if count is not None else UNKNOWN
-    unset = 0 if not init and not static and (_begins_unset(kind) or not machine.is_cpp) else None
+    # A row of an array of arrays is no element, so that reading it is no read of its bytes.
+    is_flat = len(dims) == 1
+    unset = 0 if is_flat and not init and not static and (_begins_unset(kind) or not machine.is_cpp) else None
     made = Object("static" if static else "stack", size=size, element=element, unset_from=unset, name=name)
     if init:
         made = _initialised(path, made, init, sized=None not in dims[:1])

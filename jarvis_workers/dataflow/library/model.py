@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.bounds import comparable, room
+from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.extents import excess, extent_of
-from jarvis_workers.dataflow.ir.expr import CallExpr, Expression
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, CastExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
@@ -16,7 +18,7 @@ from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
-PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT = 0.6, 0.72, 0.82
+PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT, NOT_LIMITED = 0.6, 0.72, 0.82, 0.48
 
 
 class LibraryCall:
@@ -124,7 +126,10 @@ class LibraryCall:
         """Check a length argument for untrusted values."""
         count = self.value(place)
         low, high = count.range
-        if not count.taint or place >= len(self.node.args):
+        if place >= len(self.node.args):
+            return
+        if not count.taint:
+            _check_unlimited(self, place, count)
             return
         if not count.checked:
             target = self.object(0)
@@ -143,6 +148,23 @@ class LibraryCall:
     def bring_in(self) -> PathEvent:
         """Record in the trace that the call reads untrusted input."""
         return self.path.note(self.line, "{} reads untrusted input", self.node)
+
+
+def _check_unlimited(call: LibraryCall, place: int, count: Value) -> None:
+    """Report a length that nothing limits, if it fills memory of a fixed size."""
+    target, part = call.object(0), call.node.args[place]
+    while isinstance(part, CastExpr):
+        part = part.operand
+    if target is None or count.range[1] is not None or count.checked or count.kind or call.path.frame.depth:
+        return
+    left = room(call.value(0), target)
+    if left is None or target.kind == "text" or not isinstance(part, (NameExpr, MemberExpr, ArrowExpr)):
+        return
+    limits = facts_of(call.path.frame.function).limits
+    if any(limits.get(name, call.line) < call.line for name in variables_in((part,))):
+        return
+    text = f"writes {text_of(part)} bytes, which nothing here limits, but only {left} remain"
+    call.report("flow_buffer_overflow", text, since=target.made, sure=NOT_LIMITED)
 
 
 Handler = Callable[[LibraryCall], Value]

@@ -273,3 +273,46 @@ unsigned sum_of_words(const unsigned char *p, const unsigned char *end)
         part[sum & 1] += p[0] << 8 | p[1]; /* ok: flow_buffer_overread */
     return sum + part[0];
 }
+
+int sum_of_copy(const char *from, size_t n)
+{
+    char text[40];
+    memcpy(text, from, n); /* ruleid: flow_buffer_overflow */
+    return text[0];
+}
+
+int sum_of_short_copy(const char *from, size_t n)
+{
+    char text[40];
+    if (n > sizeof text)
+        n = sizeof text;
+    memcpy(text, from, n); /* ok: flow_buffer_overflow */
+    return text[0];
+}
+
+int printed(const char *name)
+{
+    char text[40];
+    int n = snprintf(text, sizeof text, "%s.txt", name);
+    text[n] = '!'; /* ruleid: flow_buffer_overflow */
+    return text[0];
+}
+
+int printed_within(const char *name)
+{
+    char text[40];
+    int n = snprintf(text, sizeof text, "%s.txt", name);
+    if (n < 0 || n >= (int)sizeof text)
+        return -1;
+    text[n] = '!'; /* ok: flow_buffer_overflow */
+    return text[0];
+}
+
+char *printed_after_measuring(const char *name)
+{
+    int n = snprintf(NULL, 0, "%s.txt", name);
+    char *text = malloc(n + 1); /* ok: flow_tainted_size */
+    if (text)
+        snprintf(text, n + 1, "%s.txt", name);
+    return text;
+}
