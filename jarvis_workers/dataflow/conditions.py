@@ -19,6 +19,9 @@ from jarvis_workers.dataflow.ranges import decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
+PLAIN = frozenset(
+    (ir.NameExpr, ir.NumberExpr, ir.NullExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr, ir.SizeofExpr)
+)
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))
 IMPURE_LEAVES = (ir.UnknownExpr, *ir.STRINGS)
@@ -72,7 +75,8 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
     if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
-        judged(path, condition)
+        if type(left) not in PLAIN or type(right) not in PLAIN:
+            judged(path, condition)
         if compare in ORDERED and not path.machine.quiet:
             check_difference(path, left)
             check_difference(path, right)

@@ -35,9 +35,10 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     """Return the properties of a loop."""
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
-    beside = [one for one in assigned(turn) if counter is None or one != counter.variable]
-    changed, moves = assigned((*turn, statement.condition)), moves_of(statement)
-    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves.inside))
+    in_turn, moves = assigned(turn), moves_of(statement)
+    beside = [one for one in in_turn if counter is None or one != counter.variable]
+    changed = list(dict.fromkeys(in_turn + assigned((statement.condition,))))
+    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves))
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import OWN_PARTS, bodies, calls_in, walk
-from jarvis_workers.dataflow.loop_moves import tested
+from jarvis_workers.dataflow.loop_moves import Moves, tested
 from jarvis_workers.dataflow.name_heuristics import judges
 
 
@@ -29,9 +29,9 @@ class Head(NamedTuple):
     counts: bool
 
 
-def lookahead_of(statement: ir.LoopStmt, inside: frozenset[str]) -> Lookahead | None:
-    """Return a read past the byte that a loop promises; `inside` are the names that conditions in its body test."""
-    steps = _steps(statement)
+def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
+    """Return a read past the byte that a loop promises."""
+    steps, inside = moves.steps, moves.inside
     for condition in _parts(statement.condition):
         head = _head(condition, steps)
         if head is None or head.names & inside or set(head.cursors) & inside or _judges(statement.body):
@@ -41,23 +41,6 @@ def lookahead_of(statement: ir.LoopStmt, inside: frozenset[str]) -> Lookahead | 
             if read is not None:
                 return read
     return None
-
-
-def _steps(statement: ir.LoopStmt) -> dict[str, set[int]]:
-    """Return the variables that a loop moves, with the distances; 0 for an unknown one, negative if backwards."""
-    steps: dict[str, set[int]] = {}
-    for node in walk((statement.body, statement.step, statement.condition)):
-        match node:
-            case ir.UpdateExpr(op=op, operand=ir.NameExpr(name=name)):
-                by = 1 if op == "+" else -1
-            case ir.AssignExpr(op="+" | "-" as op, target=ir.NameExpr(name=name), value=ir.NumberExpr(value=value)):
-                by = value if op == "+" else -value
-            case ir.AssignExpr(op="+" | "-", target=ir.NameExpr(name=name)):
-                by = 0
-            case _:
-                continue
-        steps.setdefault(name, set()).add(by)
-    return steps
 
 
 def _parts(e: ir.Expression | None) -> Iterator[ir.Expression]:

@@ -14,10 +14,12 @@ FURTHEST = 8
 class Moves(NamedTuple):
     """The variables that a loop moves in one direction, those that its conditions test, and what its length depends on.
 
-    `inside` are those that conditions in its body test.  `content` are the memory accesses and input calls in the
-    condition of the loop; `countdown` is the variable that the condition counts down.
+    `steps` are the distances of all variables that it moves, 0 for an unknown one.  `inside` are those that conditions
+    in its body test.  `content` are the memory accesses and input calls in the condition of the loop; `countdown` is
+    the variable that the condition counts down.
     """
 
+    steps: dict[str, set[int]]
     moved: dict[str, int]
     tested: frozenset[str]
     inside: frozenset[str]
@@ -26,20 +28,22 @@ class Moves(NamedTuple):
 
 
 def moves_of(statement: ir.LoopStmt) -> Moves:
-    turn = (statement.body, statement.step, statement.condition)
-    moved: dict[str, int] = {}
-    for node in walk(turn):
-        name, step = _move(node)
-        if name:
-            moved[name] = step if moved.get(name, step) == step else 0
-    conditions = [
-        node.condition
-        for node in walk(statement.body)
-        if isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr))
-    ]
+    steps: dict[str, set[int]] = {}
+    assigned: set[str] = set()
+    conditions: list[ir.Expression | None] = []
+    for node in walk((statement.body, statement.step, statement.condition)):
+        if isinstance(node, ir.UpdateExpr):
+            if isinstance(node.operand, ir.NameExpr):
+                steps.setdefault(node.operand.name, set()).add(1 if node.op == "+" else -1)
+        elif isinstance(node, ir.AssignExpr):
+            if isinstance(node.target, ir.NameExpr):
+                _note_assignment(node, node.target.name, steps, assigned)
+        elif isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr)):
+            conditions.append(node.condition)
     inside = frozenset(name for condition in conditions for name in tested(condition))
     return Moves(
-        {name: step for name, step in moved.items() if step},
+        steps,
+        {name: direction for name, by in steps.items() if name not in assigned and (direction := _direction(by))},
         inside.union(tested(statement.condition)),
         inside,
         tuple(node for node in walk((statement.condition,)) if _is_content(node)),
@@ -47,16 +51,19 @@ def moves_of(statement: ir.LoopStmt) -> Moves:
     )
 
 
-def _move(node: tuple[Any, ...]) -> tuple[str, int]:
-    """Return the variable that a node moves, and its direction; 0 for any other assignment."""
-    if isinstance(node, ir.UpdateExpr) and isinstance(node.operand, ir.NameExpr):
-        return node.operand.name, 1 if node.op == "+" else -1
-    if isinstance(node, ir.AssignExpr) and isinstance(node.target, ir.NameExpr):
-        by = node.value
-        if node.op in ("+", "-") and isinstance(by, ir.NumberExpr) and 0 < by.value <= FURTHEST:
-            return node.target.name, 1 if node.op == "+" else -1
-        return node.target.name, 0
-    return "", 0
+def _note_assignment(node: ir.AssignExpr, name: str, steps: dict[str, set[int]], assigned: set[str]) -> None:
+    if node.op not in ("+", "-"):
+        assigned.add(name)
+        return
+    by = node.value.value if isinstance(node.value, ir.NumberExpr) else 0
+    steps.setdefault(name, set()).add(by if node.op == "+" else -by)
+
+
+def _direction(by: set[int]) -> int:
+    """Return 1 or -1 if all steps of a variable are short and go in the same direction, 0 if not."""
+    if all(0 < step <= FURTHEST for step in by):
+        return 1
+    return -1 if all(-FURTHEST <= step < 0 for step in by) else 0
 
 
 def tested(e: Any) -> Iterator[str]:

@@ -24,6 +24,7 @@ from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, 
 
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+MOVED = frozenset((ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr))
 # The cell of an element at an unknown offset of a buffer that this function only reads.
 SOMEWHERE = "[?]"
 THIS = ir.NameExpr("v", "this")
@@ -154,6 +155,8 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
 
 def name_bytes(path: PathState, pointer: ir.Expression) -> None:
     """Give a name to the buffer of an unknown byte pointer, before it moves."""
+    if type(pointer) not in MOVED:
+        return
     variable = pointer
     while isinstance(variable, (ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr)):
         variable = variable.left if isinstance(variable, ir.BinaryExpr) else variable.operand

@@ -16,6 +16,7 @@ MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+SUMS = frozenset((ir.BinaryExpr, ir.CastExpr))
 PLACES = VARIABLES | {ir.DerefExpr, ir.IndexExpr}
 
 
@@ -35,9 +36,10 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
-    for e, value, relation in ((one.left, one.first, compare), (one.right, one.second, MIRRORED[compare])):
-        if type(without_casts(e)) is ir.BinaryExpr and (value.taint or value.target):
-            limit_terms(path, relation, e)
+    if type(one.left) in SUMS and (one.first.taint or one.first.target):
+        limit_terms(path, compare, one.left)
+    if type(one.right) in SUMS and (one.second.taint or one.second.target):
+        limit_terms(path, MIRRORED[compare], one.right)
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
