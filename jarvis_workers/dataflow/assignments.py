@@ -156,7 +156,7 @@ def _fill(path: PathState, key: str, init: ir.InitListExpr) -> None:
         if isinstance(item, ir.DesignatedExpr):
             path.cells[key, "." + item.member] = evaluate(path, item.value)
         else:
-            evaluate(path, item)
+            escape(path, evaluate(path, item))
 
 
 def _array(path: PathState, statement: ir.DeclStmt) -> Object:

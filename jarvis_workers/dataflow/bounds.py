@@ -11,12 +11,19 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import OTHER, TYPE_ENDS
 from jarvis_workers.dataflow.values import MEMORY, Extent, Object, Place, Range, Value
 
+# The kinds of objects whose size is declared.
+DECLARED = ("stack", "static", "field")
 SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS, BY_EXTENT, UNTESTED = 0.88, 0.8, 0.82, 0.6, 0.82, 0.48
 
 
 def comparable(amount: int, size: int) -> bool:
     """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
     return (amount % OTHER == 0) == (size % OTHER == 0)
+
+
+def is_declared(target: Object) -> bool:
+    """Return whether memory has the size of a declaration, which no path changes."""
+    return target.kind in DECLARED and not target.family and is_exact(target.size)
 
 
 def room(value: Value, target: Object) -> int | None:
@@ -75,15 +82,14 @@ def _check_extent(path: PathState, access: Access, target: Object, width: int) -
 
 def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
     """Report an access through a variable that a loop moves without a bound, if the size of the memory is fixed."""
-    if not access.writing or target.size[0] != target.size[1]:
+    if not access.writing or not is_declared(target):
         return False
     for e in (access.pointer, access.place):
         place = _variable(path, e.operand if isinstance(e, UpdateExpr) else e)
         move = path.machine.open_moves.get(place) if place is not None else None
         if move is not None:
-            text = (
-                f"{text_of(access.pointer)} ({target.size[1]} bytes) is written in a loop that its size does not limit"
-            )
+            elements = (target.size[1] or 0) // target.element
+            text = f"{text_of(access.pointer)} ({elements} elements) is written in a loop that its size does not limit"
             pattern = "flow_buffer_overflow" if move.step > 0 else "flow_buffer_underwrite"
             report(path, pattern, path.machine.line, text, since=move.event, sure=UNBOUNDED)
             return True

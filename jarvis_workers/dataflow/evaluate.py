@@ -10,6 +10,7 @@ from typing import Any
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.outside import cast_byte
 from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.types import fitted
@@ -75,7 +76,7 @@ def _text(path: PathState, e: ir.StringExpr | ir.LongStringExpr) -> Value:
 @evaluates(ir.InitListExpr)
 def _braces(path: PathState, e: ir.InitListExpr) -> Value:
     for item in e.items:
-        evaluate(path, item.value if isinstance(item, ir.DesignatedExpr) else item)
+        escape(path, evaluate(path, item.value if isinstance(item, ir.DesignatedExpr) else item))
     return ANY
 
 

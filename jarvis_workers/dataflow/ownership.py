@@ -1,15 +1,24 @@
 """Track memory, streams and descriptors from their allocation to their release or leak."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.ir.expr import NEWS, ConstructExpr, DeleteExpr, Expression, NewExpr, PlacementNewExpr
+from jarvis_workers.dataflow.ir.expr import (
+    NEWS,
+    ConstructExpr,
+    DeleteExpr,
+    Expression,
+    NameExpr,
+    NewExpr,
+    PlacementNewExpr,
+)
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import escape
+from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import limits_of
+from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, Place, Value
 
 OWNED = ("heap", "stream", "descriptor")
@@ -117,6 +126,9 @@ def stored(path: PathState, target: Expression, place: Place, value: Value) -> N
 def returned(path: PathState, statement: ReturnStmt) -> None:
     """Check a returned value: freed memory, a stack address, or an object whose ownership moves to the caller."""
     value, frame = path.returned, path.frame
+    if isinstance(statement.value, NameExpr) and value.target is None:
+        # The caller owns what is stored in a struct that it gets by value.
+        escape_inside(path, key_of(path, statement.value.name))
     target = path.object_of(value)
     if target is None:
         return

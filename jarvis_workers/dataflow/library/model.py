@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.ast_queries import variables_in
-from jarvis_workers.dataflow.bounds import comparable, room
+from jarvis_workers.dataflow.bounds import comparable, is_declared, room
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.extents import excess, extent_of
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, CastExpr, Expression, MemberExpr, NameExpr
@@ -158,7 +158,7 @@ def _check_unlimited(call: LibraryCall, place: int, count: Value) -> None:
     if target is None or count.range[1] is not None or count.checked or count.kind or call.path.frame.depth:
         return
     left = room(call.value(0), target)
-    if left is None or target.kind == "text" or not isinstance(part, (NameExpr, MemberExpr, ArrowExpr)):
+    if left is None or not is_declared(target) or not isinstance(part, (NameExpr, MemberExpr, ArrowExpr)):
         return
     limits = facts_of(call.path.frame.function).limits
     if any(limits.get(name, call.line) < call.line for name in variables_in((part,))):
