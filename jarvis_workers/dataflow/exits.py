@@ -5,6 +5,7 @@ from jarvis_workers.dataflow.path import PathState
 PATHS = 4
 # From this step of a function on, the lower limit applies.
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
+# From this step on, only one path continues, and calls are not followed: the rest of a long function is worth more.
 SINGLE_FROM = 250
 
 

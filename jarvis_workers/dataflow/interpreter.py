@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.callees import callee, matters
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
-from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
+from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.pointers import RETURNS_NULL
@@ -22,8 +22,6 @@ from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
 STEPS = 1_200
-# From this step on, calls are not followed: the rest of a long function is worth more.
-SHALLOW_FROM = 250
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.
@@ -164,7 +162,7 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState
 
 def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
     frame = path.frame
-    if path.machine.steps > SHALLOW_FROM and not frame.depth:
+    if path.machine.steps > SINGLE_FROM and not frame.depth:
         return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False

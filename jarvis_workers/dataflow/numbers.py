@@ -23,6 +23,7 @@ from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
+SHORT_MAX = 65_535
 ZERO, MAYBE_ZERO = 0.85, 0.75
 UNDERFLOW, OVERFLOW, UNSIGNED, WRAPS = 0.72, 0.75, 0.55, 0.45
 
@@ -86,7 +87,8 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
         return False
     kind = type_of(path, e.left) or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None
-    if bounds is None:
+    if bounds is None or 0 == bounds[0] < bounds[1] <= SHORT_MAX:
+        # Short unsigned numbers are promoted to int, in which their sums and products fit.
         return False
     reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
     over = reach[1] is not None and reach[1] > bounds[1]

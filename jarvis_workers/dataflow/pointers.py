@@ -1,5 +1,6 @@
 """State changes of pointers that are dereferenced, tested or passed on: NULL, released or escaped."""
 
+from jarvis_workers.dataflow.exits import SINGLE_FROM
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
@@ -16,6 +17,9 @@ RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
     """Report a possible null dereference; return whether the path continues."""
     name = text_of(pointer)
+    if value.null == IS_NULL and path.machine.steps > SINGLE_FROM:
+        # Of the paths that would tell which pointers are still NULL, only one is left.
+        return True
     if value.null == IS_NULL:
         text = f"{name} is NULL here and is dereferenced"
         report(path, "flow_null_dereference", line, text, since=value.why, sure=_sure_of_null(path, value))

@@ -75,7 +75,7 @@ def _strncpy(call: LibraryCall) -> Value:
 def _memcpy(call: LibraryCall) -> Value:
     to, origin = (1, 0) if call.name == "bcopy" else (0, 1)
     amount = times(call.value(2).range, COPY_BYTES.get(call.name, 1))
-    call.takes_length(2)
+    call.takes_length(2, to)
     call.write(to, amount)
     if len(call.node.args) > 2 and call.name not in COPY_BYTES:
         call.fits(to, call.node.args[2])

@@ -59,7 +59,7 @@ def _recv(call: LibraryCall) -> Value:
     if len(call.node.args) > 2:
         size = BinaryExpr("b", "*", *call.node.args[1:3]) if stream else call.node.args[2]
         if not call.fits(place, size):
-            call.takes_length(2)
+            call.takes_length(2, place)
     call.write(place, count)
     value = call.value(place)
     if value.target is None and place < len(call.node.args):

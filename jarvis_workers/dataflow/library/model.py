@@ -122,18 +122,18 @@ class LibraryCall:
         self.report(pattern, f"{does} {-low} bytes before the start of the buffer", since=target.made, sure=BEFORE)
         return True
 
-    def takes_length(self, place: int) -> None:
-        """Check a length argument for untrusted values."""
+    def takes_length(self, place: int, to: int = 0) -> None:
+        """Check the length of a write to the argument `to` for untrusted values."""
         count = self.value(place)
         low, high = count.range
         if place >= len(self.node.args):
             return
         if not count.taint:
-            _check_unlimited(self, place, count)
+            _check_unlimited(self, place, to)
             return
         if not count.checked:
-            target = self.object(0)
-            fits = high in TYPE_ENDS and target is not None and room(self.value(0), target) is not None
+            target = self.object(to)
+            fits = high in TYPE_ENDS and target is not None and room(self.value(to), target) is not None
             if not fits and (high is None or high in TYPE_ENDS or low is None or low < 0):
                 text = "uses an untrusted length without a bound"
                 self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
@@ -150,14 +150,14 @@ class LibraryCall:
         return self.path.note(self.line, "{} reads untrusted input", self.node)
 
 
-def _check_unlimited(call: LibraryCall, place: int, count: Value) -> None:
+def _check_unlimited(call: LibraryCall, place: int, to: int) -> None:
     """Report a length that nothing limits, if it fills memory of a fixed size."""
-    target, part = call.object(0), call.node.args[place]
+    target, count, part = call.object(to), call.value(place), call.node.args[place]
     while isinstance(part, CastExpr):
         part = part.operand
     if target is None or count.range[1] is not None or count.checked or count.kind or call.path.frame.depth:
         return
-    left = room(call.value(0), target)
+    left = room(call.value(to), target)
     if left is None or not is_declared(target) or not isinstance(part, (NameExpr, MemberExpr, ArrowExpr)):
         return
     limits = facts_of(call.path.frame.function).limits
