@@ -92,6 +92,7 @@ def _leaves_openly(path: PathState, access: Access, target: Object) -> bool:
             text = f"{text_of(access.pointer)} ({elements} elements) is written in a loop that its size does not limit"
             pattern = "flow_buffer_overflow" if move.step > 0 else "flow_buffer_underwrite"
             report(path, pattern, path.machine.line, text, since=move.event, sure=UNBOUNDED)
+            path.machine.open_moves = {key: one for key, one in path.machine.open_moves.items() if key != place}
             return True
     return False
 

@@ -10,7 +10,7 @@ from jarvis_workers.dataflow.ir.decode import replaced
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, number_reader, receive, wrapped
-from jarvis_workers.dataflow.lvalues import place_of
+from jarvis_workers.dataflow.lvalues import PLACES, place_of
 from jarvis_workers.dataflow.name_heuristics import (
     CHECKS,
     INVERSE_CHECKS,
@@ -24,7 +24,7 @@ from jarvis_workers.dataflow.name_heuristics import (
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set
 
 MACROS_DEEP = 6
@@ -61,6 +61,21 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
         value = _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open -= 1
     return value
+
+
+def _place_of_macro(path: PathState, e: CallExpr) -> Place | None:
+    """Return the cell of a macro that expands to an lvalue."""
+    machine = path.machine
+    macro = machine.macro(e.callee.name) if isinstance(e.callee, NameExpr) and e.callee.name not in LIBRARY else None
+    if not isinstance(macro, FunctionMacro) or machine.macros_open >= MACROS_DEEP:
+        return None
+    machine.macros_open += 1
+    place = place_of(path, machine.once(e, lambda: _expand(macro, e)))
+    machine.macros_open -= 1
+    return place
+
+
+PLACES[CallExpr] = _place_of_macro
 
 
 def _expand(macro: FunctionMacro, e: CallExpr) -> Expression:
@@ -130,7 +145,9 @@ def _check(path: PathState, name: str, condition: Expression) -> None:
     """Continue on the paths where the argument of an assertion holds."""
     yes, no = branch(path.copy(), condition, None)
     sides = no if name in INVERSE_CHECKS else yes
-    if sides:
+    if not sides:
+        path.ended = True
+    else:
         path.cells, path.objects, path.facts = sides[0].cells, sides[0].objects, sides[0].facts
 
 

@@ -34,7 +34,7 @@ def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
     steps, inside = moves.steps, moves.inside
     for condition in _parts(statement.condition):
         head = _head(condition, steps)
-        if head is None or head.names & inside or set(head.cursors) & inside or _judges(statement.body):
+        if head is None or head.names & inside or set(head.cursors) & inside or judges_in(statement.body):
             continue
         for cursor in head.cursors:
             read = _further(statement, cursor, min(steps[cursor]), counts=head.counts)
@@ -68,7 +68,7 @@ def _head(e: ir.Expression, steps: dict[str, set[int]]) -> Head | None:
     return Head(cursors, frozenset((counter.name,)), counts=True)
 
 
-def _judges(body: tuple[ir.Statement, ...]) -> bool:
+def judges_in(body: tuple[ir.Statement, ...]) -> bool:
     """Return whether the body calls a macro or function that may be a check."""
     return any(
         isinstance(call, ir.CallExpr)

@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
 from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
-from jarvis_workers.dataflow.lookahead import Lookahead
+from jarvis_workers.dataflow.lookahead import Lookahead, judges_in
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.open_loops import last_values, open_moves
 from jarvis_workers.dataflow.outside import BYTES
@@ -57,6 +57,8 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
     outer, reaches = machine.open_moves, machine.reaches
     for one in began:
         moves = open_moves(one, loop.moves, loop.counter)
+        if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
+            moves = {}
         if loop.ahead is not None and not one.frame.depth:
             _read_ahead(one, loop.ahead)
         machine.open_moves = outer | moves if moves else outer

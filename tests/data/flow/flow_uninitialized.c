@@ -212,3 +212,17 @@ int leaves_before(int have)
     v = have * 2;
     return v; /* ok: flow_uninitialized */
 }
+
+#define COUNT_OF(b) *((unsigned *)(b))
+
+unsigned set_by_macro(void)
+{
+    unsigned char *block = malloc(64);
+    unsigned n;
+    if (!block)
+        return 0;
+    COUNT_OF(block) = 7;
+    n = COUNT_OF(block); /* ok: flow_uninitialized */
+    free(block);
+    return n;
+}
