@@ -2,6 +2,7 @@
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import ANY, Value
 
 NOT_TERMINATED = 0.48
@@ -9,10 +10,14 @@ UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 
 def _strlen(call: LibraryCall) -> Value:
-    """Model strlen; the length of an unknown string has no lower bound, since a bound of 0 would look informative."""
+    """Model strlen; the length of an unknown string has no lower bound, since a bound of 0 would look informative.
+
+    The string in memory of a known size ends in it, if nothing else is known.
+    """
     call.use(0)
     low, high = text_length(call.path, call.value(0))
-    return Value((low if low == high else low or None, high))
+    target = call.object(0)
+    return Value((low if low == high else low or None, high), checked=target is not None and is_exact(target.size))
 
 
 def _strchr(call: LibraryCall) -> Value:
