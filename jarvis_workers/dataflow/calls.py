@@ -126,6 +126,7 @@ class _NameTraits(NamedTuple):
     prints: bool
     reads: bool
     receives: bool
+    judges: bool
     releases: bool
     ends: bool
 
@@ -138,7 +139,18 @@ def _traits_of(name: str) -> _NameTraits:
         name = name.lower()
     guessed = name not in LIBRARY
     handler = wrapped(name) or number_reader(name) if guessed else LIBRARY[name]
-    return _NameTraits(name, handler, guessed, checks, printing, reads, receives(name), releasing, ends)
+    return _NameTraits(
+        name,
+        handler,
+        guessed,
+        checks,
+        printing,
+        reads,
+        receives(name),
+        name.isupper() or judges(name),
+        releasing,
+        ends,
+    )
 
 
 def _check(path: PathState, name: str, condition: Expression) -> None:
@@ -180,7 +192,7 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
     if name.isupper():
         assume_all_set(path)
         _may_assign(path, e.args)
-    if name.isupper() or judges(name):
+    if traits.judges:
         check_arguments(path, e.args)
     for part, value in zip(e.args, values, strict=True):
         if value.target is None:

@@ -6,7 +6,7 @@ PATHS = 4
 # From this step of a function on, the lower limit applies.
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
 # From this step on, only one path continues, and calls are not followed: the rest of a long function is worth more.
-SINGLE_FROM = 250
+SINGLE_FROM = 200
 
 
 # The kinds of exit from a sequence of statements; the kind of a goto is its label, which differs from these.

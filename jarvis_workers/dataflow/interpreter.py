@@ -21,7 +21,7 @@ from jarvis_workers.dataflow.pointers import RETURNS_NULL
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
-STEPS = 1_200
+STEPS = 700
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.

@@ -20,10 +20,11 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, number
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Place, Value, number
 
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+NOT_LOOKED_UP = (0, UNKNOWN)
 MOVED = frozenset((ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr))
 # The cell of an element at an unknown offset of a buffer that this function only reads.
 SOMEWHERE = "[?]"
@@ -195,7 +196,7 @@ PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
 def _load(path: PathState, e: ir.Expression) -> Value:
     path.machine.writing = False
     place = place_of(path, e)
-    if type(e) in FIELDS:
+    if type(e) in FIELDS and path.machine.field_arrays.get(id(e), NOT_LOOKED_UP) is not None:
         array = field_array(path, e, place)
         if array is not None:
             return array
