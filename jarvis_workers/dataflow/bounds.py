@@ -104,17 +104,23 @@ def _variable(path: PathState, e: Expression | None) -> Place | None:
 
 def check_counted(path: PathState, access: Access) -> None:
     """Report a read of a buffer at a fixed offset before the function looks at the length that comes with it."""
-    machine, frame = path.machine, path.frame
-    if access.writing or machine.quiet or machine.addressing or frame.depth:
+    if not access.writing and not path.machine.addressing:
+        start = plus(access.value.at, access.subscript.range)
+        check_untested(path, access.key, access.pointer, start)
+
+
+def check_untested(path: PathState, key: str, pointer: Expression, start: Range, width: int = 1) -> None:
+    """Report a read of `width` bytes of a buffer whose length the function has not yet compared, once a buffer."""
+    machine = path.machine
+    buffer = machine.counted.get(key)
+    if buffer is None or machine.quiet or path.frame.depth or not is_exact(start):
         return
-    start = plus(access.value.at, access.subscript.range)
-    buffer = machine.counted[access.key]
-    known = machine.line >= buffer.compared or (machine.line >= buffer.tested and start == (0, 0))
-    if known or not is_exact(start):
+    is_first = start == (0, 0) and width == 1
+    if machine.line >= buffer.compared or (machine.line >= buffer.tested and is_first):
         return
-    text = f"{text_of(access.pointer)} is read before {buffer.length} is compared with the bytes that this needs"
+    text = f"{text_of(pointer)} is read before {buffer.length} is compared with the bytes that this needs"
     report(path, "flow_buffer_overread", machine.line, text, sure=UNTESTED)
-    del machine.counted[access.key]
+    del machine.counted[key]
 
 
 def _is_counted(path: PathState, access: Access) -> bool:

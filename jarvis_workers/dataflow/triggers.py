@@ -101,7 +101,7 @@ def reads_counted_buffer(head: bytes, body: bytes) -> bool:
         len(body) <= LONGEST
         and b"*" in head
         and COUNTED.search(head) is not None
-        and (b"->" in body or b"[" in body or b"*" in body)
+        and any(word in body for word in (b"->", b"[", b"*", b"memcpy"))
     )
 
 

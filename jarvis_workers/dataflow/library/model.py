@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.ast_queries import variables_in
-from jarvis_workers.dataflow.bounds import comparable, is_declared, room
+from jarvis_workers.dataflow.bounds import check_untested, comparable, is_declared, room
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.extents import excess, extent_of
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, CastExpr, Expression, MemberExpr, NameExpr
@@ -101,6 +101,8 @@ class LibraryCall:
         """Check a read of `amount` bytes from an argument."""
         self.use(place)
         value, target = self.value(place), self.object(place)
+        if value.target in self.path.machine.counted and amount[0] is not None and is_exact(amount):
+            check_untested(self.path, value.target or "", self.node.args[place], value.at, amount[0])
         if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
             return
         left, much = room(value, target), most(amount)

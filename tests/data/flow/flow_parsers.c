@@ -408,3 +408,19 @@ void title_in_network_order(struct track *t, const struct header *h)
 {
     memcpy(t->title, h->name, ntohs(h->length)); /* ruleid: flow_buffer_overflow, flow_buffer_overread */
 }
+
+int header_copied(const unsigned char *data, size_t size)
+{
+    struct header h;
+    memcpy(&h, data, sizeof h); /* ruleid: flow_buffer_overread */
+    return size > sizeof h ? ntohs(h.kind) : -1;
+}
+
+int header_copied_if_there(const unsigned char *data, size_t size)
+{
+    struct header h;
+    if (size < sizeof h)
+        return -1;
+    memcpy(&h, data, sizeof h); /* ok: flow_buffer_overread */
+    return ntohs(h.kind);
+}

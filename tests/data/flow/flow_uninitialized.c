@@ -226,3 +226,16 @@ unsigned set_by_macro(void)
     free(block);
     return n;
 }
+
+struct request { char *to; int size; };
+void answer(struct request *);
+
+int filled_through_a_struct(void)
+{
+    char room[16];
+    struct request r;
+    r.to = room;
+    r.size = 16;
+    answer(&r);
+    return room[3]; /* ok: flow_uninitialized */
+}
