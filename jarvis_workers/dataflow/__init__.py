@@ -16,7 +16,7 @@ from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.ir import __path__ as ir_path
 from jarvis_workers.dataflow.shared_sinks import merged
-from jarvis_workers.dataflow.triggers import is_helper, is_root
+from jarvis_workers.dataflow.triggers import is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import mask
@@ -60,9 +60,9 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
     `exports` maps names to the definitions that other files may look up: a function by its name, a static function that
-    an exported one calls by "static NAME", a type by "type NAME", a macro by "macro NAME". A function in `exports` is
-    listed in `functions` by its key only. `calls` is empty: callees are looked up during the analysis. Raises GivenUp
-    for a file that exceeds the limits.
+    an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME" and a
+    macro by "macro NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty: callees
+    are looked up during the analysis. Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -73,7 +73,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     roots: set[int] = set()
 
     def is_selected(function: Function, body: bytes) -> bool:
-        if is_root(body):
+        if is_root(body) or reads_counted_buffer(text[function.start : function.body[0]], body):
             roots.add(function.body[0])
             return True
         return is_helper(body)
@@ -81,19 +81,24 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     made = model(content, text, language, is_selected, header=header, cpp=_is_cpp(path))
     functions = made["functions"]
     _mark_roots(functions, text, sorted(roots))
-    exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
-    exports |= _statics_behind(exports, made)
-    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
-    plain = {
-        f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_shared(definition)
-    }
-    if len(plain) <= MACROS_MAX:
-        exports |= plain
+    exports = _exports(made, header=header)
     if not exports and not any(one["root"] for one in functions):
         return None
     shared = {id(one): name for name, one in exports.items()}
     named = [shared.get(id(one), one) for one in functions]
     return {**made, "functions": named, "exports": exports, "calls": []}
+
+
+def _exports(made: dict[str, Any], *, header: bool) -> dict[str, Any]:
+    """Return the definitions of a file that other files may look up."""
+    exports: dict[str, Any] = {one["name"]: one for one in made["functions"] if header or not one["static"]}
+    exports |= _statics_behind(exports, made)
+    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
+    if not header:
+        return exports
+    exports.update((f"typedef {name}", kind) for name, kind in made["typedefs"].items() if not kind.startswith("fn"))
+    plain = {f"macro {name}": definition for name, definition in made["macros"].items() if _is_shared(definition)}
+    return exports | plain if len(plain) <= MACROS_MAX else exports
 
 
 def _statics_behind(exported: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:

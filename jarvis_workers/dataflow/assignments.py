@@ -4,8 +4,9 @@ import re
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.extents import forget_extents
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
-from jarvis_workers.dataflow.numbers import computed
+from jarvis_workers.dataflow.numbers import check_remaining, computed
 from jarvis_workers.dataflow.ownership import is_own, stored
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
@@ -24,8 +25,10 @@ def _assign(path: PathState, e: ir.AssignExpr) -> Value:
     machine = path.machine
     _, op, target, source, machine.line = e
     if op:
-        old = evaluate(path, target)
-        value = computed(path, ir.BinaryExpr("b", op, target, source), old, evaluate(path, source))
+        old, by = evaluate(path, target), evaluate(path, source)
+        if op == "-" and by.taint is not None:
+            check_remaining(path, e, old, by)
+        value = computed(path, ir.BinaryExpr("b", op, target, source), old, by)
     else:
         value = evaluate(path, source)
     machine.copied = source if not op else None
@@ -59,6 +62,8 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     if kind:
         value = fitted(path, value, kind)
     path.cells[place] = value
+    if machine.measures:
+        forget_extents(path, place)
     if not value.target and machine.copied is not None:
         copy_parts(path, machine.copied, place, kind)
     if value.target is not None:

@@ -4,14 +4,24 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from jarvis_workers.dataflow.callees import callee
+from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
-from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
+from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, number_reader, receive, wrapped
 from jarvis_workers.dataflow.lvalues import PLACES, place_of
-from jarvis_workers.dataflow.macro_expansion import assertion, expand, macro_of
-from jarvis_workers.dataflow.name_heuristics import asserts, is_fatal, never_returns, only_reads, prints, releases
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
+from jarvis_workers.dataflow.name_heuristics import (
+    asserts,
+    is_fatal,
+    judges,
+    never_returns,
+    only_reads,
+    prints,
+    receives,
+    releases,
+)
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
@@ -20,7 +30,6 @@ from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
-MACROS_DEEP = 4
 USED_BY_SOMEBODY = 0.82
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
@@ -107,6 +116,8 @@ class _NameTraits(NamedTuple):
     checks: bool
     prints: bool
     reads: bool
+    receives: bool
+    judges: bool
     releases: bool
     ends: bool
 
@@ -118,8 +129,19 @@ def _traits_of(name: str) -> _NameTraits:
     if name.isupper() and name not in LIBRARY and name.lower() in LIBRARY:
         name = name.lower()
     guessed = name not in LIBRARY
-    handler = wrapped(name) if guessed else LIBRARY[name]
-    return _NameTraits(name, handler, guessed, checks, printing, reads, releasing, ends)
+    handler = wrapped(name) or number_reader(name) if guessed else LIBRARY[name]
+    return _NameTraits(
+        name,
+        handler,
+        guessed,
+        checks,
+        printing,
+        reads,
+        receives(name),
+        name.isupper() or judges(name),
+        releasing,
+        ends,
+    )
 
 
 def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:
@@ -154,34 +176,42 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
 
     A name in capitals is a macro, which may assign to any variable.
     """
-    name, reads = traits.name, traits.reads
+    name = traits.name
+    # Who gets the address of a member may find the whole object, and release it later; so may a callback.
     has_callback = any(value.code and value.target is None for value in values)
     if name and path.machine.type_named(name):
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():
         assume_all_set(path)
         assume_assigned(path, e)
+    if traits.judges:
+        check_arguments(path, e.args)
     for part, value in zip(e.args, values, strict=True):
-        if value.target is None:
-            if isinstance(part, NameExpr) and not reads:
-                # It may be a struct that is passed by value.
-                escape_inside(path, key_of(path, part.name))
-            continue
-        target = path.objects.get(value.target)
-        if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
-            used_after_free(path, part, value, e.line, sure=USED_BY_SOMEBODY)
-            continue
-        if value.code or has_callback:
-            # Who gets the address of a member may find the whole object, and release it later; so may a callback.
-            escape(path, value)
-        if not reads:
-            escape(path, value)
-            escape_inside(path, value.target)
-            forget_inside(path, value.target)
-        elif target is not None and not target.lent:
-            path.objects[value.target] = path.objects[value.target]._replace(lent=True)
-        forget_contents(path, value.target, keep=reads)
+        if value.target is not None:
+            _give(path, traits, part, value, e.line, keeps=has_callback or bool(value.code))
+        elif isinstance(part, NameExpr) and not traits.reads:
+            # It may be a struct that is passed by value.
+            escape_inside(path, key_of(path, part.name))
+    if traits.receives:
+        receive(LibraryCall(path, name, e, values))
     return Value(kind="#" + name) if name.isupper() else ANY
+
+
+def _give(path: PathState, traits: _NameTraits, part: Expression, value: Value, line: int, *, keeps: bool) -> None:
+    """Pass a pointer to an unknown function, which may keep it."""
+    key, reads = value.target or "", traits.reads
+    target = path.objects.get(key)
+    if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
+        used_after_free(path, part, value, line, sure=USED_BY_SOMEBODY)
+        return
+    if keeps or not reads:
+        escape(path, value)
+    if not reads:
+        escape_inside(path, key)
+        forget_inside(path, key)
+    elif target is not None and not target.lent:
+        path.objects[key] = path.objects[key]._replace(lent=True)
+    forget_contents(path, key, keep=reads)
 
 
 def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:

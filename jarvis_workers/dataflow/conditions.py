@@ -7,24 +7,27 @@ not take both outcomes.
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, leaves, walk
+from jarvis_workers.dataflow.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk
+from jarvis_workers.dataflow.checks import judged
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.macro_expansion import expand, macro_of
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, expand, macro_of
 from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
+from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
+PLAIN = frozenset(
+    (ir.NameExpr, ir.NumberExpr, ir.NullExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr, ir.SizeofExpr)
+)
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))
 IMPURE_LEAVES = (ir.UnknownExpr, *ir.STRINGS)
 # At most this many paths are followed from the left operand of && or || into the right one.
 FOLLOWED = 2
-# Macros are expanded within macros up to this depth.
-MACROS_DEEP = 4
 
 
 def branch(path: PathState, condition: ir.Expression | None, line: int | None) -> Split:
@@ -95,10 +98,18 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
     if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
+        if type(left) not in PLAIN or type(right) not in PLAIN:
+            judged(path, condition)
+        if compare in ORDERED and not path.machine.quiet:
+            check_difference(path, left)
+            check_difference(path, right)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)
-    return Comparison(condition, "!=", condition, ir.ZERO, evaluate(path, condition), NULL)
+    value = evaluate(path, condition)
+    if type(condition) is ir.CallExpr:
+        judged(path, condition)
+    return Comparison(condition, "!=", condition, ir.ZERO, value, NULL)
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
@@ -197,4 +208,6 @@ def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     if first == second:
         return first
     null = NOT_NULL if first.null == second.null == NOT_NULL else 0
-    return Value(either(first.range, second.range), null=null, taint=first.taint or second.taint)
+    checked = all(one.checked or one.taint is None for one in (first, second))
+    taint = first.taint or second.taint
+    return Value(either(first.range, second.range), null=null, taint=taint, checked=checked and taint is not None)

@@ -8,16 +8,24 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.values import ANY, Place, Value
+from jarvis_workers.dataflow.values import ANY, Extent, OpenMove, Place, Range, Value
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25
+# A function may take this many steps.
+STEPS = 700
+# The attributes of the context that depend on the current path.
+OF_A_PATH = (
+    *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
+    *("counting", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
+)
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
 
@@ -34,6 +42,10 @@ class FunctionFacts:
         return nature(self.function)
 
     @cached_property
+    def limits(self) -> dict[str, int]:
+        return limits_in(self.function)
+
+    @cached_property
     def repeated_conditions(self) -> frozenset[str]:
         return repeated_conditions(self.function)
 
@@ -47,27 +59,37 @@ class AnalysisContext(Definitions):
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
     call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
-    by one representative iteration.
+    by one representative iteration; `reaches` are the last values of counters, `open_moves` the variables that a loop
+    moves without a bound, `measures` those that sizes are multiples of, and `counted` the buffers that the function
+    receives with a length.
     """
+
+    steps: int
+    steps_max: int
+    evaluated: int
+    frames: int
+    line: int
+    macros_open: int
+    unfolding: int
+    quiet: bool
+    pruned: bool
+    writing: bool
+    storing: Value
+    addressing: bool
+    passing: bool
+    copied: Expression | None
+    counting: list[Place]
+    counted: dict[str, CountedBuffer]
+    overlaid: frozenset[str]
+    open_moves: dict[Place, OpenMove]
+    reaches: dict[Place, Extent]
+    measures: set[Place]
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         super().__init__(model, lookup)
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
-        self.pruned = False
-        self.steps = 0
-        self.evaluated = 0
-        self.frames = 0
-        self.line = 0
-        self.quiet = False
-        self.writing = False
-        self.storing: Value = ANY
-        self.addressing = False
-        self.passing = False
-        self.counting: list[Place] = []
-        self.copied: Expression | None = None
-        self.macros_open = 0
-        self.unfolding = 0
+        self.begin()
         self.statics: set[str] = set()
         # The arrays of arrays.
         self.grids: set[str] = set()
@@ -77,6 +99,8 @@ class AnalysisContext(Definitions):
         self.callees: dict[int, Callee | None] = {}
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
+        self.field_arrays: dict[int, tuple[int, Range] | None] = {}
+        self.inner_arrays: dict[str, set[str]] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
         # Summaries of callees, by the identity of the function that each holds.
         self.endings: dict[int, tuple[LoweredFunction, bool]] = {}
@@ -86,23 +110,26 @@ class AnalysisContext(Definitions):
 
     def begin(self) -> None:
         """Reset the state for the next function."""
-        self.steps = self.evaluated = self.frames = self.line = self.macros_open = self.unfolding = 0
-        self.quiet = self.writing = self.addressing = self.passing = self.pruned = False
-        self.counting.clear()
-        self.copied = None
+        self.evaluated = self.frames = 0
+        self._start_path()
+
+    def _start_path(self) -> None:
+        self.steps = self.line = self.macros_open = self.unfolding = 0
+        self.steps_max = STEPS
+        self.quiet = self.pruned = self.writing = self.addressing = self.passing = False
+        self.storing, self.copied = ANY, None
+        self.counting, self.counted, self.overlaid = [], {}, frozenset()
+        self.open_moves, self.reaches, self.measures = {}, {}, set()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def aside(self, steps_max: int) -> Iterator[None]:
         """Execute code apart from the current path, without findings; afterwards, its analysis continues."""
-        names = ("steps", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied")
-        before = {name: getattr(self, name) for name in names}
-        counting, macros_open, unfolding = self.counting, self.macros_open, self.unfolding
-        self.quiet, self.writing, self.addressing, self.passing, self.pruned = True, False, False, False, False
-        self.counting, self.macros_open, self.unfolding, self.copied = [], 0, 0, None
+        before = {name: getattr(self, name) for name in OF_A_PATH}
+        self._start_path()
+        self.steps_max, self.quiet = steps_max, True
         try:
             yield
         finally:
-            self.counting, self.macros_open, self.unfolding = counting, macros_open, unfolding
             for name, value in before.items():
                 setattr(self, name, value)
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from jarvis_workers.dataflow.ir import decode
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
-from jarvis_workers.dataflow.sizes import size_of
+from jarvis_workers.dataflow.sizes import SIZES, size_of
 
 RECENT_MAX = 1_000
 S = TypeVar("S")
@@ -63,6 +63,7 @@ class Definitions:
         self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
         self._lookup = lookup
+        self._typedefs_elsewhere: dict[str, str] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
@@ -135,7 +136,11 @@ class Definitions:
             return own
         if kind not in self._types_elsewhere:
             definitions = self._lookup(f"type {kind}") if kind else ()
-            self._types_elsewhere[kind] = decode.record(definitions[0][1]) if definitions else None
+            record = decode.record(definitions[0][1]) if definitions else None
+            self._types_elsewhere[kind] = record
+            alias = self.plain(kind).rstrip("*&") if record is None else kind
+            if alias != kind:
+                self._types_elsewhere[kind] = self.type_named(alias)
         return self._types_elsewhere[kind]
 
     def fields_of_owner(self, function: LoweredFunction) -> Mapping[str, RecordField]:
@@ -145,8 +150,16 @@ class Definitions:
         return record.fields if record is not None else {}
 
     def plain(self, kind: str) -> str:
-        """Return the underlying type of a typedef of this file."""
-        return self._typedefs.get(kind, kind)
+        """Return the underlying type of a typedef of this file or of a header."""
+        own = self._typedefs.get(kind)
+        if own is not None or kind in SIZES or not kind.isidentifier():
+            return own if own is not None else kind
+        if kind not in self._typedefs_elsewhere:
+            self._typedefs_elsewhere[kind] = kind
+            stored = [payload for _, payload in self._lookup(f"typedef {kind}")]
+            if stored and all(payload == stored[0] for payload in stored):
+                self._typedefs_elsewhere[kind] = self.plain(stored[0])
+        return self._typedefs_elsewhere[kind]
 
     def size_of(self, kind: str) -> int:
         return size_of(self.plain(kind), self._types)

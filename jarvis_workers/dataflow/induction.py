@@ -3,24 +3,23 @@
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import assigned, variables_in, walk
+from jarvis_workers.dataflow.ast_queries import assigned, walk
+from jarvis_workers.dataflow.lookahead import Lookahead, lookahead_of
+from jarvis_workers.dataflow.loop_moves import Moves, moves_of
 
 LONGEST_STRIDE = 8
-SEARCHES = ("str", "mem", "wcs", "wmem")
 UP = frozenset(("<", "<=", "!="))
 DOWN = frozenset((">", ">=", "!="))
 
 
 class LoopFacts(NamedTuple):
-    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter.
-
-    `moved` are the variables whose new value depends on the old one.
-    """
+    """Cached properties of a loop: its counter, all places that it assigns to, and these places without the counter."""
 
     counter: "Counter | None"
     changed: list[ir.Expression]
     beside: list[ir.Expression]
-    moved: frozenset[str]
+    moves: Moves
+    ahead: Lookahead | None
 
 
 class Counter(NamedTuple):
@@ -36,29 +35,10 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     """Return the properties of a loop."""
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
-    beside = [one for one in assigned(turn) if counter is None or one != counter.variable]
-    return LoopFacts(counter, assigned((*turn, statement.condition)), beside, _moved((*turn, statement.condition)))
-
-
-def _moved(turn: tuple[Any, ...]) -> frozenset[str]:
-    names = set()
-    for node in walk(turn):
-        match node:
-            case ir.UpdateExpr(operand=ir.NameExpr(name=name)):
-                names.add(name)
-            case ir.AssignExpr(op=op, target=ir.NameExpr(name=name), value=value):
-                if op or (name in variables_in((value,)) and _stays_inside(value)):
-                    names.add(name)
-    return frozenset(names)
-
-
-def _stays_inside(value: ir.Expression) -> bool:
-    """Return whether a pointer may point into the object of its argument: a call may return another one."""
-    while isinstance(value, ir.CastExpr):
-        value = value.operand
-    if not isinstance(value, ir.CallExpr):
-        return True
-    return isinstance(value.callee, ir.NameExpr) and value.callee.name.startswith(SEARCHES)
+    in_turn, moves = assigned(turn), moves_of(statement)
+    beside = [one for one in in_turn if counter is None or one != counter.variable]
+    changed = list(dict.fromkeys(in_turn + assigned((statement.condition,))))
+    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves))
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:

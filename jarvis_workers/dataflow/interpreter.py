@@ -1,8 +1,8 @@
 """Path-sensitive symbolic execution of statements, and of the functions that they call.
 
 Calls of functions with a body are followed, up to CALLS_DEEP levels deep.  A path forks at an undecided condition; only
-equal paths merge, and if too many reach a point, a few are kept.  A function may take STEPS steps: code beyond that
-is not analyzed, which can hide a finding but never cause one.
+equal paths merge, and if too many reach a point, a few are kept.  A function may take a number of steps: code
+beyond that is not analyzed, which can hide a finding but never cause one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,14 +14,14 @@ from jarvis_workers.dataflow.callees import callee, matters
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
-from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
+from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
 from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
-from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
+from jarvis_workers.dataflow.pointers import RETURNS_NULL
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
-STEPS = 400
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.
@@ -107,7 +107,7 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     unused = statement.value if type(statement) is ir.ExprStmt else None
     for before in ends.out:
         machine.steps += 1
-        if machine.steps > STEPS:
+        if machine.steps > machine.steps_max:
             raise StepLimitReached
         machine.line = line
         for path in _prepared(calls, before, unused) if calls else (before,):
@@ -161,6 +161,8 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState
     values = arguments(path, call, target[0])
     finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
+        if one.returned is NULL:
+            one.returned = NULL._replace(why=PathEvent(None, path.frame.file, call.line, RETURNS_NULL, call))
         one.results[id(call)] = one.returned
         one.returned = ANY
     return finished
@@ -184,6 +186,8 @@ def _hand_over(finished: list[PathState]) -> None:
 
 def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
     frame = path.frame
+    if path.machine.steps > SINGLE_FROM and not frame.depth:
+        return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
     return facts_of(function).is_small

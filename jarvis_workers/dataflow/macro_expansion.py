@@ -11,6 +11,8 @@ from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.name_heuristics import COMPARED_BY, INVERSE_CHECKS, asserts
 
+# Macros are expanded within macros up to this depth.
+MACROS_DEEP = 6
 VARIADIC = "__VA_ARGS__"
 # Fields of nodes that a macro may give as a parameter although they are texts: names, members, labels and types.
 TEXTS = frozenset(("name", "member", "label", "type"))

@@ -15,6 +15,8 @@ READERS = listed("""
     find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
     """)
 KEEPERS = frozenset(listed("add insert append prepend push put set store save enqueue register attach link join"))
+RECEIVERS = frozenset(("read", "recv", "receive", "readn", "fread"))
+JUDGES = ("check", "valid", "verif", "ensure", "require", "need", "assert", "bound", "limit")
 RELEASERS = ("free", "release", "destroy", "unref")
 ENDS = frozenset(
     listed("""
@@ -81,6 +83,16 @@ def never_returns(name: str) -> bool:
         return True
     low = name.lower().replace("_", "")
     return any(word in low for word in ENDING_WORDS) and not low.startswith(NOT_ENDING)
+
+
+def judges(name: str) -> bool:
+    """Return whether a function compares its arguments with a bound, and does not return if they exceed it."""
+    return any(word.startswith(JUDGES) for word in words_of(name))
+
+
+def receives(name: str) -> bool:
+    """Return whether a function is named like one that reads from a file or socket."""
+    return any(word in RECEIVERS for word in words_of(name))
 
 
 def is_error(kind: str) -> bool:

@@ -4,17 +4,19 @@ from typing import NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.checks import limit_terms
 from jarvis_workers.dataflow.evaluate import evaluate
-from jarvis_workers.dataflow.lvalues import place_of, place_quietly
+from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+SUMS = frozenset((ir.BinaryExpr, ir.CastExpr))
 PLACES = VARIABLES | {ir.DerefExpr, ir.IndexExpr}
 
 
@@ -34,6 +36,10 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
+    if type(one.left) in SUMS and (one.first.taint or one.first.target):
+        limit_terms(path, compare, one.left)
+    if type(one.right) in SUMS and (one.second.taint or one.second.target):
+        limit_terms(path, MIRRORED[compare], one.right)
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
@@ -49,15 +55,22 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         e = e.operand
         value = evaluate(path, e)
     place = place_quietly(path, e) if type(e) in PLACES else None
-    if place is None and (type(e) is not ir.CallExpr or value.null != MAYBE_NULL):
-        return
+    if place is None:
+        if type(e) is ir.CallExpr and value.null == MAYBE_NULL:
+            _note_null(path, value, _null(compare, value, other))
+    elif not place[1].endswith(SOMEWHERE):
+        _keep_at(path, compare, place, value, other)
+    elif value.taint is not None and _limits(compare, other.range):
+        path.cells[place] = value._replace(checked=True)
+
+
+def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:
+    """Narrow the value of a cell."""
     null = _null(compare, value, other)
     if null == IS_NULL and not value.null and path.machine.unfolding:
         # A macro tests its argument for all its uses; this one may never be NULL.
         return
     _note_null(path, value, null)
-    if place is None:
-        return
     reach = _reach(compare, value.range, other.range)
     limited = value.checked or _limits(compare, other.range)
     if null == IS_NULL:

@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached
-from jarvis_workers.dataflow.interpreter import STEPS, follow_body
+from jarvis_workers.dataflow.interpreter import follow_body
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL
 
@@ -27,8 +27,7 @@ def never_null(machine: AnalysisContext, callee: Callee) -> bool:
 
 def _returns_only_pointers(machine: AnalysisContext, callee: Callee) -> bool:
     function, file = callee
-    with machine.aside():
-        machine.steps = STEPS - STEPS_MAX
+    with machine.aside(STEPS_MAX):
         machine.frames += 1
         path = PathState(machine, Frame(function, machine.frames))
         path.frame.file = file

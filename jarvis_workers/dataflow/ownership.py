@@ -139,6 +139,9 @@ def _may_be_released(path: PathState, e: Expression, value: Value, target: Objec
 def stored(path: PathState, target: Expression, place: Place, value: Value) -> None:
     """Name an object after the variable that holds it; if the variable is not local, ownership has escaped."""
     made = path.object_of(value)
+    if made is not None and made.kind == "stack" and place[1] and made.unset_from is not None:
+        # Whoever gets the struct may fill the array.
+        path.objects[value.target or ""] = made._replace(unset_from=None)
     if made is None or made.kind not in OWNED:
         return
     lost = made.lost or not is_own(path, place)

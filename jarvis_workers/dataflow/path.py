@@ -145,16 +145,19 @@ class PathState:
 
     def same_as(self, other: "PathState") -> bool:
         """Return whether two paths have the same future behaviour."""
-        return (self.cells, self.objects, self.facts, self.returned) == (
+        return (self.cells, self.objects, self.facts, self.returned, self.results) == (
             other.cells,
             other.objects,
             other.facts,
             other.returned,
+            other.results,
         )
 
     def joins(self, other: "PathState") -> bool:
         """Join with a path that differs only in numeric ranges; return False if it differs otherwise."""
-        if self.objects != other.objects or self.returned != other.returned or self.cells.keys() != other.cells.keys():
+        if self.objects != other.objects or self.returned != other.returned or self.results != other.results:
+            return False
+        if self.cells.keys() != other.cells.keys():
             return False
         joined = {}
         for cell, value in self.cells.items():

@@ -33,7 +33,7 @@ def report(
     if at is None:
         at = line if frame.file is None or frame.call_line is None else frame.call_line
     stations = [*_since(path.trail, since), (frame.file, line, text)]
-    sure -= _doubted(path.doubt) + PER_CALL * frame.depth
+    sure -= _doubted(path.doubt) + PER_CALL * frame.depth + (since.doubt if since is not None else 0)
     confidence = round(max(LEAST, min(MOST, sure)), 2)
     previous = machine.findings.get((pattern, at))
     if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):

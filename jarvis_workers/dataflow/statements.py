@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
-from jarvis_workers.dataflow.macro_expansion import unfolded
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, unfolded
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
@@ -15,8 +15,6 @@ from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import NOT_NULL, Value
 
 CASES_MAX = 64
-# Macros are expanded within macros up to this depth.
-MACROS_DEEP = 4
 
 
 @follows(ir.ExprStmt)

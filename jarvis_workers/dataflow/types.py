@@ -50,13 +50,8 @@ def _type_of_member(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str | N
     return field.type + "*" * bool(field.dims) if field is not None else None
 
 
-def is_array(path: PathState, e: ir.Expression) -> bool:
-    """Return whether an expression is an array: a field, or a row of an array of arrays."""
-    if isinstance(e, (ir.MemberExpr, ir.ArrowExpr)):
-        owner = type_of(path, e.base)
-        record = path.machine.type_named(owner.rstrip("*&")) if owner else None
-        field = record.fields.get(e.member) if record is not None else None
-        return field is not None and bool(field.dims)
+def is_row(path: PathState, e: ir.Expression) -> bool:
+    """Return whether an expression is a row of an array of arrays."""
     if not isinstance(e, ir.IndexExpr) or not isinstance(e.base, ir.NameExpr):
         return False
     return key_of(path, e.base.name) in path.machine.grids

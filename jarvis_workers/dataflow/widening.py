@@ -34,14 +34,14 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
     return first, last if end.taint else None, UNKNOWN
 
 
-def assume_set(path: PathState, places: list[Expression], moved: frozenset[str]) -> None:
+def assume_set(path: PathState, places: list[Expression], carried: frozenset[str]) -> None:
     """Treat the places that a loop assigns to as set on a path that skips the loop: most loops run.
 
-    `moved` are the variables whose new value depends on the old one.
+    `carried` are the variables whose new value depends on the old one.
     """
     for e in places:
         if isinstance(e, NameExpr):
-            _loosen_variable(path, e.name, moved=e.name in moved)
+            _loosen_variable(path, e.name, moved=e.name in carried)
         base = e
         while isinstance(base, (IndexExpr, MemberExpr, ArrowExpr, DerefExpr)):
             base = base.pointer if isinstance(base, DerefExpr) else base.base

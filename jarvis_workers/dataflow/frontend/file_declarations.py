@@ -16,6 +16,7 @@ TYPE_MAX = 32_768
 WORD = re.compile(rb"\w+")
 SKIPPED = frozenset(b"friend static_assert _Static_assert using return goto if for while".split())
 ALIAS = re.compile(rb"\s*using\s+(\w+)\s*=\s*([^;]{1,200});")
+DIRECTIVE = re.compile(rb"^[ \t]*+#(?>[^\\\n]++|\\.)*+", re.DOTALL | re.MULTILINE)
 TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 
 
@@ -46,6 +47,8 @@ class Outside:
         text = self._source.text
         size = sum(end - start for start, end in parts)
         masked = b"".join([text[start:end] for start, end in parts]) if size <= 4 * TYPE_MAX else b""
+        if b"#" in masked:
+            masked = DIRECTIVE.sub(_spaces, masked)
         template = TEMPLATE.match(masked)
         bare = masked[template.end() :] if template else masked
         first = WORD.search(bare)
@@ -114,6 +117,10 @@ class Outside:
             else:
                 kind = "fn*" if declarator.function is not None else declarator.type + "*" * len(declarator.dims)
                 self.typedefs.setdefault(declarator.name, kind)
+
+
+def _spaces(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0])
 
 
 def _is_prototype(text: bytes, call: int, equals: int) -> bool:

@@ -5,7 +5,7 @@ from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
-COMMAND, PROGRAM, STATEMENT, PATH = 0.88, 0.85, 0.85, 0.68
+COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.68, 0.4
 PIPES = ("popen", "_popen", "_wpopen")
 NAMES_OF_STREAMS = ("fopen", "_wfopen", "wfopen", "opendir", "freopen")
 NAMES_OF_DESCRIPTORS = ("open", "_open", "creat", "_wopen")
@@ -57,11 +57,12 @@ def _sql(call: LibraryCall) -> Value:
 
 
 def _opens(call: LibraryCall) -> None:
-    """Check the path of a file that is opened; paths from the command line are trusted."""
+    """Check the path of a file that is opened; whoever runs a program is mostly allowed to name its files."""
     step = taint_of(call.path, call.value(0))
-    if step is not None and "command line" not in step.note:
+    if step is not None:
         text = "opens a path that contains untrusted input"
-        call.report("flow_path_traversal", text, since=step, sure=PATH)
+        sure = NAMED_BY_USER if "command line" in step.note else PATH
+        call.report("flow_path_traversal", text, since=step, sure=sure)
 
 
 def _fopen(call: LibraryCall) -> Value:

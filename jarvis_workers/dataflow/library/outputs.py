@@ -1,10 +1,11 @@
 """Functions that print to streams and to strings."""
 
+from jarvis_workers.dataflow.ir import STRINGS
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, set_text, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.pointers import used_after_free
 from jarvis_workers.dataflow.ranges import times
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, Value
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, PathEvent, Value
 
 # The position of the format argument.
 FORMATS = {
@@ -17,6 +18,7 @@ INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf v
 # The functions whose format comes third take a size; with a size of 0 they only return the length, and may get NULL.
 SIZED = 2
 SURE, PRINTED_AFTER_FREE = 0.9, 0.82
+LENGTH_NEEDED, LENGTH_DOUBT = "{} returns the length that it needs, not the one that it writes", 0.3
 
 
 def _printf(call: LibraryCall) -> Value:
@@ -39,7 +41,17 @@ def _printf(call: LibraryCall) -> Value:
     if call.name in INTO_STRING:
         taints = (taint_of(path, value) for value in arguments)
         set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))
+    if place == SIZED and not is_measured and _holds_text(call, place):
+        return Value(
+            (0, None), taint=PathEvent(None, path.frame.file, call.line, LENGTH_NEEDED, call.node, LENGTH_DOUBT)
+        )
     return ANY
+
+
+def _holds_text(call: LibraryCall, place: int) -> bool:
+    """Return whether a format prints strings, whose length is unknown."""
+    part = call.node.args[place] if place < len(call.node.args) else None
+    return isinstance(part, STRINGS) and "%s" in part.text
 
 
 HANDLERS: Handlers = ((tuple(FORMAT_AT), _printf),)

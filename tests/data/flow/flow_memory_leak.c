@@ -233,3 +233,20 @@ int read_a_line(FILE *f)
     free(line);
     return n;
 }
+
+struct span { int *first, *last; };
+
+static struct span span_of(int *one)
+{
+    struct span s = {one, one};
+    return s;
+}
+
+struct span kept_in_a_struct(void)
+{
+    int *one = malloc(sizeof *one); /* ok: flow_memory_leak */
+    if (!one)
+        abort();
+    *one = 0;
+    return span_of(one);
+}

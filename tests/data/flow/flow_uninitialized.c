@@ -300,3 +300,30 @@ unsigned units_of_unknown_type(const unsigned char *from)
         words[i / 2] |= from[i]; /* ok: flow_uninitialized */
     return words[0];
 }
+
+#define COUNT_OF(b) *((unsigned *)(b))
+
+unsigned set_by_macro(void)
+{
+    unsigned char *block = malloc(64);
+    unsigned n;
+    if (!block)
+        return 0;
+    COUNT_OF(block) = 7;
+    n = COUNT_OF(block); /* ok: flow_uninitialized */
+    free(block);
+    return n;
+}
+
+struct request { char *to; int size; };
+void answer(struct request *);
+
+int filled_through_a_struct(void)
+{
+    char room[16];
+    struct request r;
+    r.to = room;
+    r.size = 16;
+    answer(&r);
+    return room[3]; /* ok: flow_uninitialized */
+}
