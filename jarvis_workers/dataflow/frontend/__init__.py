@@ -4,14 +4,14 @@ Only the selected functions are parsed, each by itself; regular expressions read
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.grammar import FileNames
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
-from jarvis_workers.dataflow.frontend.places import places
+from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
 from jarvis_workers.source.functions import Function, functions
 
 __all__ = ["is_cpp", "model"]
@@ -47,30 +47,41 @@ def model(
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
     locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
     outside = Outside(source, locations.outside, header=header)
-    names = FileNames(outside.globals, outside.types, outside.typedefs)
-    bodies = []
-    others: set[str] = set()
-    line, at = 1, 0
-    for place in locations.functions:
-        first, last = place.function.body
-        if source.branches.is_directive(first):
-            continue
-        if not is_selected(place.function, text[first:last]):
-            others.add(name_of(place))
-            continue
-        line, at = line + content.count(b"\n", at, place.start), place.start
-        lowered, reading = function(source, place, line, names)
-        outside.note(reading)
-        bodies.append(lowered)
+    bodies, others = _lowered(source, locations.functions, outside, is_selected)
     return {
         "functions": bodies,
-        "others": sorted(others.difference(one["name"] for one in bodies)),
+        "others": others,
         "globals": outside.globals,
         "macros": outside.macros,
         "types": outside.types,
         "typedefs": outside.typedefs,
         "cpp": is_in_cpp,
     }
+
+
+def _lowered(
+    source: ParsedSource,
+    found: Sequence[FunctionPlace],
+    outside: Outside,
+    is_selected: Callable[[Function, bytes], bool],
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the selected functions, and the names of the others."""
+    names = FileNames(outside.globals, outside.types, outside.typedefs)
+    bodies: list[dict[str, Any]] = []
+    others: set[str] = set()
+    line, at = 1, 0
+    for place in found:
+        first, last = place.function.body
+        if source.branches.is_directive(first):
+            continue
+        if not is_selected(place.function, source.text[first:last]):
+            others.add(name_of(place))
+            continue
+        line, at = line + source.content.count(b"\n", at, place.start), place.start
+        lowered, reading = function(source, place, line, names)
+        outside.note(reading)
+        bodies.append(lowered)
+    return bodies, sorted(others.difference(one["name"] for one in bodies))
 
 
 def is_cpp(text: bytes) -> bool:
