@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable
-from jarvis_workers.dataflow.values import MEMORY, Extent, Object, Place, Range, Value
+from jarvis_workers.dataflow.values import MEMORY, LinearExtent, Object, Place, Range, Value
 
 # The kinds of objects whose size is declared.
 DECLARED = ("stack", "static", "field")
@@ -68,7 +68,7 @@ def _check_extent(path: PathState, access: Access, target: Object, width: int) -
     reached = path.machine.reaches.get(last.variable)
     if reached is not None and last.unit == 1:
         last = reached._replace(extra=reached.extra + last.extra)
-    more = excess(target.extent, Extent(last.variable, last.unit * width, last.extra * width + width))
+    more = excess(target.extent, LinearExtent(last.variable, last.unit * width, last.extra * width + width))
     if more is not None:
         what = "written" if access.writing else "read"
         text = f"{text_of(access.pointer)} is {what} at least {more} bytes past its end (a multiple of a variable)"

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, Rec
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.values import ANY, Extent, OpenMove, Place, Range, Value
+from jarvis_workers.dataflow.values import ANY, LinearExtent, OpenMove, Place, Range, Value
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
@@ -82,7 +82,7 @@ class AnalysisContext(Definitions):
     counted: dict[str, CountedBuffer]
     overlaid: frozenset[str]
     open_moves: dict[Place, OpenMove]
-    reaches: dict[Place, Extent]
+    reaches: dict[Place, LinearExtent]
     measures: set[Place]
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:

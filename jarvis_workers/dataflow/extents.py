@@ -4,18 +4,18 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.values import Extent, Place
+from jarvis_workers.dataflow.values import LinearExtent, Place
 
 DEEP = 4
 
 
-def extent_of(path: PathState, e: ir.Expression, deep: int = DEEP) -> Extent | None:
+def extent_of(path: PathState, e: ir.Expression, deep: int = DEEP) -> LinearExtent | None:
     """Return an expression as a multiple of one local variable; None if it is anything else."""
     while isinstance(e, ir.CastExpr):
         e = e.operand
     if isinstance(e, ir.NameExpr):
         local = path.frame.types.get(e.name)
-        return Extent(local.place, 1, 0) if local is not None and not local.is_array else None
+        return LinearExtent(local.place, 1, 0) if local is not None and not local.is_array else None
     if not isinstance(e, ir.BinaryExpr) or not deep or e.op not in ("+", "-", "*"):
         return None
     left, right = extent_of(path, e.left, deep - 1), extent_of(path, e.right, deep - 1)
@@ -28,11 +28,11 @@ def extent_of(path: PathState, e: ir.Expression, deep: int = DEEP) -> Extent | N
     if left is None or by is None:
         return None
     if e.op == "*":
-        return Extent(left.variable, left.unit * by, left.extra * by) if by > 0 else None
+        return LinearExtent(left.variable, left.unit * by, left.extra * by) if by > 0 else None
     return left._replace(extra=left.extra + (by if e.op == "+" else -by))
 
 
-def excess(room: Extent, reach: Extent) -> int | None:
+def excess(room: LinearExtent, reach: LinearExtent) -> int | None:
     """Return by how many bytes at least `reach` exceeds `room`; None if it does not, or is not comparable."""
     if room.variable != reach.variable or reach.unit < room.unit:
         return None

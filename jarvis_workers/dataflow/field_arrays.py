@@ -5,7 +5,7 @@ from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Object, Place, Range, Value
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, UNKNOWN, Object, Place, Range, Value
 
 # A last field of at most this many elements is a common way to write a flexible array.
 FLEXIBLE = 1
@@ -14,10 +14,10 @@ FIELDS = frozenset((ir.MemberExpr, ir.ArrowExpr))
 
 def array_of(path: PathState, e: ir.Expression) -> tuple[int, Range] | None:
     """Return the size of an element and that of the whole array, if an expression is a field that is an array."""
-    known = path.machine.field_arrays
-    if id(e) not in known:
-        known[id(e)] = _array_of(path, e)
-    return known[id(e)]
+    cache = path.machine.field_arrays
+    if id(e) not in cache:
+        cache[id(e)] = _array_of(path, e)
+    return cache[id(e)]
 
 
 def _array_of(path: PathState, e: ir.Expression) -> tuple[int, Range] | None:
@@ -50,8 +50,8 @@ def field_array(path: PathState, e: ir.Expression, place: Place | None) -> Value
         return Value(target=key, null=NOT_NULL)
     key = place[0] + place[1]
     if key not in path.objects:
-        whole, held = path.objects.get(place[0]), path.cells.get((place[0], ""))
-        taint = whole.taint if whole is not None else held.taint if held is not None and not held.target else None
+        whole, value = path.objects.get(place[0]), path.cells.get((place[0], ""), ANY)
+        taint = whole.taint if whole is not None else None if value.target else value.taint
         kind = "stack" if place[0].partition(":")[0].isdigit() else "field"
         path.objects[key] = Object(kind, size=size, element=element, taint=taint)
         path.machine.inner_arrays.setdefault(place[0], set()).add(key)

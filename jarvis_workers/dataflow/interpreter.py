@@ -173,14 +173,14 @@ def _hand_over(finished: list[PathState]) -> None:
     if len(finished) == 1:
         return
     # An object that could not be allocated is lost, too, but nothing points to it.
-    kept = {
+    escaped = {
         current.target
         for one in finished
         for current in one.cells.values()
         if (target := one.object_of(current)) is not None and target.lost
     }
     for one in finished:
-        for key in kept & one.objects.keys():
+        for key in escaped & one.objects.keys():
             one.objects[key or ""] = one.objects[key or ""]._replace(lost=True)
 
 

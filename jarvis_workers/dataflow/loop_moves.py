@@ -49,7 +49,7 @@ def moves_of(statement: ir.LoopStmt) -> Moves:
     inside = frozenset(name for condition in conditions for name in tested(condition))
     return Moves(
         steps,
-        carried.union(steps),
+        frozenset(carried.union(steps)),
         {name: direction for name, by in steps.items() if name not in assigned and (direction := _direction(by))},
         inside.union(tested(statement.condition)),
         inside,

@@ -89,8 +89,8 @@ def _read_ahead(path: PathState, ahead: Lookahead) -> None:
     kind = type_of(path, ahead.cursor)
     if kind is None or not kind.endswith("*") or path.machine.plain(kind[:-1]) not in BYTES:
         return
-    known = path.object_of(evaluate(path, ahead.cursor))
-    if known is not None and known.kind in ("text", "static"):
+    memory = path.object_of(evaluate(path, ahead.cursor))
+    if memory is not None and memory.kind in ("text", "static"):
         return
     text = f"{text_of(ahead.read)} is read, but the loop only makes sure that one byte of {ahead.cursor.name} is left"
     report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)

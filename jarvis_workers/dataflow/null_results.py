@@ -15,9 +15,9 @@ STEPS_MAX = 80
 def never_null(machine: AnalysisContext, callee: Callee) -> bool:
     """Return whether every path through a function returns a pointer that is not NULL."""
     function, _ = callee
-    known = machine.never_null.get(id(function))
-    if known is not None:
-        return known[1]
+    cached = machine.never_null.get(id(function))
+    if cached is not None:
+        return cached[1]
     # A recursive call may return NULL.
     machine.never_null[id(function)] = (function, False)
     result = _returns_only_pointers(machine, callee)

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.loop_moves import Moves, tested
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import TYPE_ENDS
-from jarvis_workers.dataflow.values import UNKNOWN, Extent, OpenMove, PathEvent, Place
+from jarvis_workers.dataflow.values import UNKNOWN, LinearExtent, OpenMove, PathEvent, Place
 
 # Nobody says that the string or number of a caller is too large, only that it is not limited here.
 CALLER_DOUBT = 0.35
@@ -41,7 +41,7 @@ def open_moves(path: PathState, moves: Moves, counter: Counter | None) -> dict[P
     return {place: OpenMove(event, free[name]) for name, place in places.items() if place is not None and free[name]}
 
 
-def last_values(path: PathState, loop: LoopFacts) -> dict[Place, Extent]:
+def last_values(path: PathState, loop: LoopFacts) -> dict[Place, LinearExtent]:
     """Return the last value of the counter of a loop, if that depends on one local variable."""
     counter = loop.counter
     if counter is None or counter.step != 1 or not isinstance(counter.variable, ir.NameExpr):
@@ -81,9 +81,9 @@ def _endless(path: PathState, e: ir.Expression, moved: dict[str, int]) -> PathEv
     if not isinstance(pointer, ir.NameExpr):
         return None
     value = evaluate(path, pointer)
-    known = path.object_of(value)
-    if known is not None:
-        return known.taint if known.size == UNKNOWN else None
+    buffer = path.object_of(value)
+    if buffer is not None:
+        return buffer.taint if buffer.size == UNKNOWN else None
     return _of_caller(path, pointer) if value.target is None or value.target.startswith("o:") else None
 
 

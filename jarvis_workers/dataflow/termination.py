@@ -18,9 +18,9 @@ ALWAYS = (None, ir.NumberExpr("n", 1))
 def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> bool:
     """Return whether a function never returns to its caller."""
     function, file = callee
-    known = machine.endings.get(id(function))
-    if known is not None:
-        return known[1]
+    cached = machine.endings.get(id(function))
+    if cached is not None:
+        return cached[1]
     if not deep:
         return False
     # A recursive call counts as one that returns.

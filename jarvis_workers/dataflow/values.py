@@ -71,7 +71,7 @@ class OpenMove(NamedTuple):
     step: int
 
 
-class Extent(NamedTuple):
+class LinearExtent(NamedTuple):
     """`unit` times a local variable plus `extra`, in bytes or elements; `variable` is the cell of the variable."""
 
     variable: Place
@@ -103,7 +103,7 @@ class Object(NamedTuple):
     lost: bool = False
     lent: bool = False
     name: str = ""
-    extent: Extent | None = None
+    extent: LinearExtent | None = None
 
 
 ANY = Value()

@@ -97,9 +97,9 @@ def _copy_number(call: LibraryCall, to: int, origin: int) -> None:
     path, value, source = call.path, call.value(to), call.value(origin)
     if value.target is None or value.target in path.objects or origin >= len(call.node.args):
         return
-    known = path.object_of(source)
-    taint = known.taint if known is not None else None
-    if known is None and not path.cells_of(source.target):
+    memory = path.object_of(source)
+    taint = memory.taint if memory is not None else None
+    if memory is None and not path.cells_of(source.target):
         part = call.node.args[origin]
         if not isinstance(part, AddressExpr) and type_of(path, call.node.args[to]) not in ("void*", "char*"):
             taint = copied_number(path, part) if points_to_bytes(path, part) else None

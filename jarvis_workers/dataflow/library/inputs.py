@@ -108,12 +108,12 @@ def receive(call: LibraryCall) -> None:
     """Model a function that is named like one that reads into memory: a pointer and a size follow each other."""
     path, node = call.path, call.node
     for place, (value, size) in enumerate(zip(call.values, call.values[1:], strict=False)):
-        known = path.object_of(value)
+        memory = path.object_of(value)
         local = (value.target or "").partition(":")[0].isdigit()
         if (
             value.target is None
             or size.target is not None
-            or not (local or (known is not None and known.kind in MEMORY))
+            or not (local or (memory is not None and memory.kind in MEMORY))
         ):
             continue
         if isinstance(node.args[place + 1], SIZES):
