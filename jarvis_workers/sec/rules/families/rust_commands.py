@@ -2,6 +2,7 @@
 
 import re
 
+from jarvis_workers.sec.rules.analysis.examined import is_examined
 from jarvis_workers.sec.rules.analysis.rust_context import is_of_tests, softened
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.calls import arguments
@@ -30,7 +31,7 @@ def check_shell(site: Site) -> float | None:
     program = arguments(text, opened.end())
     if program.end is None or not SHELL.match(content[opened.end() + 1 : program.end - 1]):
         return None
-    command = _command(site, program.end)
+    command = _command(site, program.end) if is_examined(site, "shell_command") else None
     if command is None or LITERAL.match(text[command[0] : command[1]]):
         return None
     moved = _of_command(site, text[command[0] : command[1]])

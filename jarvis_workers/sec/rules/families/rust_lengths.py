@@ -2,6 +2,7 @@
 
 import re
 
+from jarvis_workers.sec.rules.analysis.examined import is_examined
 from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, is_unsafe_function
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
@@ -58,7 +59,7 @@ def check_unchecked(site: Site) -> float | None:
     function = site.function
     if function is None or is_unsafe_function(text, function.start):
         return None
-    names = NAMES.findall(index)
+    names = NAMES.findall(index) if is_examined(site, "get_unchecked") else []
     firsts: dict[int, int] = site.source.once("first get_unchecked of functions", dict)
     if not names or any(_is_bounded(site, function, name) for name in names):
         return None
@@ -88,7 +89,7 @@ def _of_length(site: Site, function: Function, length: bytes) -> float | None:
     body = text[function.body[0] : min(function.body[1], function.body[0] + REACH)]
     if SPARE.search(length):
         return None if UNINIT.search(body) else CAPACITY
-    names = NAMES.findall(length)
+    names = NAMES.findall(length) if is_examined(site, "raw_parts_length") else []
     if any(_is_bounded(site, function, name) for name in names) or not names:
         return None
     signed = OF_SIGNED.search(length)
@@ -110,20 +111,23 @@ def check_truncation(site: Site) -> float | None:
     before = text[max(function.body[0], site.start - LEFT) : site.start]
     before = before[max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}")) + 1 :]
     operand = OPERAND.search(before)
-    if MASKED.match(text, kind.end(), kind.end() + 64):
+    if operand is None or not is_examined(site, "truncated_index") or MASKED.match(text, kind.end(), kind.end() + 64):
         return None
-    if (
-        operand is None
-        or ARITHMETIC.search(before, 0, operand.start())
-        or (kind["kind"] == b"u8" and not operand["length"])
-    ):
-        return None
-    name = operand["name"]
-    if name and not re.search(WIDE % name, text[function.start : site.start]):
+    if ARITHMETIC.search(before, 0, operand.start()) or not _is_wide(site, function, kind["kind"], operand):
         return None
     if any(_is_bounded(site, function, one) for one in NAMES.findall(operand[0])):
         return None
     return (OF_LENGTH if operand["length"] else OF_WIDE) if _is_size(site, function, before, kind.end()) else None
+
+
+def _is_wide(site: Site, function: Function, kind: bytes, operand: re.Match[bytes]) -> bool:
+    """Return whether a number has more bits than the type of the cast; a byte of a number is rarely a mistake."""
+    if operand["length"] or kind == b"u8":
+        return operand["length"] is not None
+    text = site.source.text
+    head = text[function.start : function.body[0]]
+    near = text[max(function.body[0], site.start - REACH) : site.start]
+    return re.search(WIDE % operand["name"], head + near) is not None
 
 
 def _is_size(site: Site, function: Function, before: bytes, end: int) -> bool:

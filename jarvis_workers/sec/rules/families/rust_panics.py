@@ -7,6 +7,7 @@ comparison, Drop or Read of the caller that panics in between leaves it broken: 
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from jarvis_workers.sec.rules.analysis.examined import is_examined
 from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, is_unsafe_function
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.calls import arguments
@@ -58,7 +59,11 @@ def check_panics(site: Site) -> float | None:
         return None
     tries: dict[int, int] = site.source.once("panic safety", dict)
     tried = tries[function.start] = tries.get(function.start, 0) + 1
-    if tried > TRIES_MAX or is_unsafe_function(site.source.text, function.start):
+    if (
+        tried > TRIES_MAX
+        or not is_examined(site, "panic_safety")
+        or is_unsafe_function(site.source.text, function.start)
+    ):
         return None
     moved = _unrepaired(site, function)
     if moved is None:
@@ -98,8 +103,8 @@ def _repair_end(site: Site, statement: int, last: int) -> int | None:
         function = site.function
         room = list(ROOM.finditer(text, function.body[0], site.start)) if function else []
         return last if room and not WRITES.search(text, room[-1].end(), site.start) else None
-    repairs = [arguments(text, match.end() - 1).end for match in REPAIRS.finditer(text, statement, last)]
-    return repairs[-1] if repairs else None
+    repairs = [match.end() - 1 for match in REPAIRS.finditer(text, statement, last)]
+    return arguments(text, repairs[-1]).end if repairs else None
 
 
 def _loop_start(text: bytes, first: int, at: int) -> int:
