@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
-from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, number_reader, receive, wrapped
+from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, generated, number_reader, receive, wrapped
 from jarvis_workers.dataflow.lvalues import PLACES, place_of
 from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
 from jarvis_workers.dataflow.name_heuristics import (
@@ -129,7 +129,7 @@ def _traits_of(name: str) -> _NameTraits:
     if name.isupper() and name not in LIBRARY and name.lower() in LIBRARY:
         name = name.lower()
     guessed = name not in LIBRARY
-    handler = wrapped(name) or number_reader(name) if guessed else LIBRARY[name]
+    handler = (wrapped(name) or generated(name) or number_reader(name)) if guessed else LIBRARY[name]
     return _NameTraits(
         name,
         handler,

@@ -14,16 +14,16 @@ SMALL, TINY = 900, 240
 TRIES = 24
 NEAR = 64
 # Fast path: every match of a pattern contains one of its words, and the search for words is much faster.
-MAKERS = (b"alloc", b"dup", b"open", b"OPEN", b"ALLOCA", b"tmpfile", b"creat", b"socket", b"new")
+MAKERS = (b"alloc", b"ALLOC", b"dup", b"open", b"OPEN", b"tmpfile", b"creat", b"socket", b"new")
 MAKES = re.compile(
-    rb"""\b(?: \w*(?:[mcz]|re)alloc\w* | \w*str(?:n?dup)\w* | wcsdup | alloca | ALLOCA | OPEN | f(?:d|re)?open
-    | _?w?fopen | _?popen | POPEN | tmpfile | opendir | creat | open | socket | new )\b\s*[(\w]""",
+    rb"""\b(?: \w*(?:[mcz]|re)alloc\w* | \w*str(?:n?dup)\w* | wcsdup | (?i:alloca | _?p?open) | f(?:d|re)?open
+    | _?w?fopen | tmpfile | opendir | creat | socket | new )\b\s*[(\w]""",
     re.VERBOSE,
 )
-READERS = (b"get", b"GETENV", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX")
+READERS = (b"get", b"GET", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX")
 OUTSIDE = re.compile(
-    rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | _?w?getenv | GETENV | secure_getenv
-    | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll? | rand | random | RAND\d* )\s*\(
+    rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | (?i:_?w?getenv) | secure_getenv
+    | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll? | (?i:(?:get_|p)?rand(?:om)?(?:_?[iu]?\d+)?) )\s*\(
     | (?:S?CHAR | SHRT | INT | LONG | LLONG | U(?:CHAR|SHRT|INT|LONG|LLONG) | SIZE)_MAX\b )""",
     re.VERBOSE,
 )

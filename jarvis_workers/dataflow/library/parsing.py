@@ -20,12 +20,19 @@ SWAPS = """
 """
 # Memory in the byte order of an external format was filled from outside.
 MEMORY_READS = (ArrowExpr, DerefExpr, IndexExpr, MemberExpr)
+# Generators named by the size of their numbers, such as get_random_u32 of Linux.
+SIZED = re.compile(r"(?:get_|p)?rand(?:om)?_?[iu]?\d+", re.IGNORECASE)
 NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 
 def _random(call: LibraryCall) -> Value:
     low = 0 if call.name in NEVER_NEGATIVE else None
     return Value((low, None), taint=call.path.note(call.line, f"{call.name}() returns an arbitrary number"))
+
+
+def generated(name: str) -> Handler | None:
+    """Return the handler of a function that is named like a generator of random numbers."""
+    return _random if SIZED.fullmatch(name) else None
 
 
 def _sqrt(call: LibraryCall) -> Value:
@@ -73,7 +80,7 @@ def _nothing(call: LibraryCall) -> Value:
 
 
 HANDLERS: Handlers = (
-    (["rand", "random", "lrand48", "rand_r", "arc4random", "RAND32", "RAND64"], _random),
+    (["rand", "random", "lrand48", "rand_r", "arc4random"], _random),
     (listed(SWAPS), _swapped),
     (["sqrt", "sqrtl", "sqrtf"], _sqrt),
     (["abs", "labs", "llabs"], _abs),
