@@ -3,6 +3,7 @@
 import re
 
 from jarvis_workers.sec.rules.analysis.examined import is_examined
+from jarvis_workers.sec.rules.analysis.reads_input import reads_nothing
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
@@ -52,4 +53,4 @@ def _reads(site: Site, function: Function) -> bool:
     return readers[function.start]
 
 
-RULES: tuple[Rule, ...] = (rule("reachable_assertion", check_assertion, calls=ASSERTS),)
+RULES: tuple[Rule, ...] = (rule("reachable_assertion", check_assertion, calls=ASSERTS, dismisses=reads_nothing),)

@@ -33,7 +33,7 @@ LITERALS = lazy(rb'\s*(?:L|u8)?(?:"[^"]*"\s*(?:(?:PRI|SCN)\w+\s*)?)+\Z')
 PLAIN_CALL = tuple(
     re.compile(
         rb'[ \t]*+\(\s*+(?>[\w.>*&+-]++,\s*+){%d}"(?P<format>(?>[^"*$\\\n]++|\\.)*+)"'
-        rb"(?P<given>(?>,\s*+(?!sizeof|strlen|\d)[\w.>*&+ -]++)*+)\)" % index
+        rb"(?P<given>(?>,\s*+(?!sizeof|strlen|\d)(?>[\w.>*&+?:\[\] -]++|\([^()\"',#/]*+\))++)*+)\)" % index
     )
     for index in range(3)
 )

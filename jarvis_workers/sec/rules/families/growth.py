@@ -1,6 +1,7 @@
 """unlimited_growth: a loop reads input and enlarges a buffer for it, and nothing limits how often."""
 
 from jarvis_workers.sec.rules.analysis.examined import is_examined
+from jarvis_workers.sec.rules.analysis.reads_input import reads_nothing
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -53,4 +54,6 @@ def _end(text: bytes, opened: int, limit: int) -> int:
     return limit
 
 
-RULES: tuple[Rule, ...] = (rule("unlimited_growth", check_growth, calls=("realloc", "reallocarray")),)
+RULES: tuple[Rule, ...] = (
+    rule("unlimited_growth", check_growth, calls=("realloc", "reallocarray"), dismisses=reads_nothing),
+)

@@ -32,6 +32,12 @@ PLAIN = lazy(rb"[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+)*\Z")
 LOOP = lazy(rb"\b(?:for|while|do)\b")
 
 
+def is_unused(name: bytes, content: bytes, end: int) -> bool:
+    """Dismiss a call whose result is not assigned."""
+    before = content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip()
+    return not before.endswith((b"=", b"+", b")"))
+
+
 def check_result(site: Site) -> float | None:
     """Check a sum of results that is an offset again, and a result that is the length of what is sent or copied."""
     function = site.function
@@ -41,7 +47,7 @@ def check_result(site: Site) -> float | None:
         return None
     before = site.source.text[max(function.body[0], site.start - LEFT) : site.start]
     behind = site.source.text[end : min(function.body[1], end + REACH)]
-    if not before.rstrip().endswith((b"=", b"+", b")")) or not is_examined(site, "snprintf_result"):
+    if not is_examined(site, "snprintf_result"):
         return None
     added = ADDED.search(before) or SUMMED.search(before)
     if added:
@@ -112,4 +118,6 @@ def _fits(site: Site, target: bytes) -> bool:
     return bool(capacities) and all(needed.compared(one) == "no more" for one in capacities)
 
 
-RULES: tuple[Rule, ...] = (rule("snprintf_result", check_result, calls=tuple(name.decode() for name in NAMES)),)
+RULES: tuple[Rule, ...] = (
+    rule("snprintf_result", check_result, calls=tuple(name.decode() for name in NAMES), dismisses=is_unused),
+)

@@ -5,7 +5,7 @@ file that does neither, the first ignored result is reported.  If a file checks 
 few unchecked calls are likely mistakes.
 """
 
-import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
@@ -24,9 +24,7 @@ INTO_MEMORY = b"snprintf _snprintf swprintf _snwprintf vsnprintf _vsnprintf vswp
 REMOVES = b"remove _wremove rmdir _rmdir _wrmdir".split()
 OUTPUTS = (*STREAMS, *STANDARD)
 FIRST = -0.05
-NOTICED = lazy(
-    rb"\bferror\s*\(|(?:[=!&|(,]|\breturn)\s*\(?\s*(?:std::)?f(?:close|flush)\s*\(|\bclose_std(?:out|in)\b|\bsetvbuf\s*\("
-)
+CHECKS, CLOSES = (b"ferror(", b"ferror (", b"close_stdout"), (b"fclose", b"fflush")
 MAIN = lazy(rb"\b_?w?t?main\s*\(")
 ERRORS = lazy(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
 TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
@@ -49,9 +47,19 @@ def _before(name: bytes, content: bytes, end: int) -> bytes:
     return content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip(SPACE)
 
 
-def is_used(name: bytes, content: bytes, end: int) -> bool:
-    """Dismiss a call whose result is used."""
-    return _before(name, content, end).endswith(USED)
+def is_of_no_interest(name: bytes, content: bytes, end: int) -> bool:
+    """Dismiss a call whose result is used, and one that would not be the first of a file that notices nothing."""
+    before = _before(name, content, end)
+    if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
+        return before.endswith(USED)
+    main, notices = _of_file(content)
+    return (notices or (name in STANDARD and not main)) and not _counted(content, (name,))[0]
+
+
+@lru_cache(maxsize=2)
+def _of_file(content: bytes) -> tuple[bool, bool]:
+    """Return whether a file may have a main function, and whether it may notice that its output failed."""
+    return b"main" in content and MAIN.search(content) is not None, _notices(content)
 
 
 def check_output(site: Site) -> float | None:
@@ -64,15 +72,33 @@ def check_output(site: Site) -> float | None:
     if checked and checked >= ignored:
         return 0.0
     source = site.source
-    if source.test or source.header or (site.name in STANDARD and not source.once("main", lambda: _has(MAIN, site))):
+    if (
+        source.test
+        or source.header
+        or (site.name in STANDARD and not source.once("main", lambda: MAIN.search(source.text)))
+    ):
         return None
-    if source.once("notices failed output", lambda: _has(NOTICED, site)):
+    if source.once("notices failed output", lambda: _notices(source.text)):
         return None
     return FIRST if source.once("first output", lambda: site.start) == site.start else None
 
 
-def _has(shape: re.Pattern[bytes], site: Site) -> bool:
-    return shape.search(site.source.text) is not None
+def _notices(text: bytes) -> bool:
+    """Return whether a file tests ferror, or the result of closing or flushing a stream."""
+    return any(call in text for call in CHECKS) or any(
+        text[max(0, at - LEFT) : at].removesuffix(b"std::").rstrip(b" (").endswith(USED) for at in _closes(text)
+    )
+
+
+def _closes(text: bytes) -> Iterator[int]:
+    """Yield where a file closes or flushes streams, at most OCCURRENCES_MAX each."""
+    for name in CLOSES:
+        at = text.find(name)
+        for _ in range(OCCURRENCES_MAX):
+            if at < 0:
+                break
+            yield at
+            at = text.find(name, at + len(name))
 
 
 def check_outlier(site: Site) -> float | None:
@@ -130,7 +156,7 @@ def _is_looked_at(name: bytes, before: bytes) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    rule("output_unchecked", check_output, calls=tuple(name.decode() for name in OUTPUTS), dismisses=is_used),
+    rule("output_unchecked", check_output, calls=tuple(name.decode() for name in OUTPUTS), dismisses=is_of_no_interest),
     rule(
         "result_checked_elsewhere",
         check_outlier,

@@ -49,6 +49,11 @@ def check_compare(site: Site) -> float | None:
     return OF_NETWORK if site.name in (b"memcmp", b"bcmp") else 0.0
 
 
+def is_no_argument(name: bytes, content: bytes, end: int) -> bool:
+    """Dismiss a name that is not the whole argument of a call."""
+    return BEHIND.match(content, end, end + 64) is None
+
+
 def check_logged(site: Site) -> float | None:
     """Report a secret that is an argument of a call that writes a log, the terminal or a file."""
     text = site.source.text
@@ -68,5 +73,5 @@ def check_logged(site: Site) -> float | None:
 
 RULES: tuple[Rule, ...] = (
     rule("secret_compare", check_compare, calls=tuple(name.decode() for name in COMPARES)),
-    rule("secret_logged", check_logged, tails=TAILS),
+    rule("secret_logged", check_logged, tails=TAILS, dismisses=is_no_argument),
 )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-FUNCTIONS_MAX, READERS_MAX, CYCLE_MAX, HEAD_MAX, BODY_MAX = 20_000, 400, 6, 512, 65_536
+FUNCTIONS_MAX, READERS_MAX, CALLS_DEEP, CYCLE_MAX, HEAD_MAX, BODY_MAX = 20_000, 400, 4, 6, 512, 65_536
 OF_TEXT, INDIRECT = 0.05, 0.05
 READS = lazy(
     rb"(?i)pars|decod|unpack|unmarshal|deserial|demangl|(?:^|_)(?:read|load|skip|scan|match|glob|eval|expand|compile|expr|term|factor"
@@ -81,11 +81,11 @@ def _cycles(text: bytes) -> list[list[_Function]]:
     calls: dict[bytes, list[bytes]] = {}
     left = [name for name in islice(functions, READERS_MAX) if READS.search(name)]
     readers = list(left)
-    while left and len(calls) < READERS_MAX:
-        name = left.pop()
-        if name not in calls:
-            calls[name] = _calls(text, functions[name], functions)
-            left.extend(calls[name])
+    for _ in range(CALLS_DEEP):
+        for name in left:
+            if name not in calls and len(calls) < READERS_MAX:
+                calls[name] = _calls(text, functions[name], functions)
+        left = [other for name in left for other in calls.get(name, ()) if other not in calls]
     found: list[list[_Function]] = []
     seen: set[bytes] = set()
     for name in readers:

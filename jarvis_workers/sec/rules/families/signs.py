@@ -11,6 +11,7 @@ NEVER, WRAPS = 0.15, -0.1
 READS = b"read recv recvfrom recvmsg write send sendto pread pwrite readlink getline readv writev splice".split()
 LENGTHS = b"strlen wcslen".split()
 LISTED = rb"\s+(?:\w+\s*(?:=[^;,]*)?,\s*)*%b\s*[;=,]"
+NOT_SUBTRACTED = lazy(rb"\s*\([^()]*+\)(?!\s*-)")
 UNSIGNED = (
     rb"\b(?:size_t|unsigned(?:\s+(?:int|long|short|char))*|uint(?:8|16|32|64)_t|uint|u_int|u(?:8|16|32|64)|uint\d+|DWORD|UINT"
     rb"|ULONG)" + LISTED
@@ -25,6 +26,13 @@ CHECKED = (
     rb"\bstrlen\s*\(\s*%b\s*\)\s*(?:[<>=!]=?|==)\s*[1-9]|if\s*\(\s*!?\s*\*?\s*%b\s*(?:\[\s*0\s*\])?\s*(?:\)|&&|==|!=)"
     rb"|\*\s*%b\s*(?:==|!=|&&|\))|%b\s*\[\s*0\s*\]\s*(?:==|!=)|!\s*strlen"
 )
+
+
+def is_unsuspicious(name: bytes, content: bytes, end: int) -> bool:
+    """Dismiss a length from which nothing is subtracted, and a result that is not assigned."""
+    if name in LENGTHS:
+        return NOT_SUBTRACTED.match(content, end) is not None
+    return not content[max(0, end - len(name) - 8) : end - len(name)].rstrip().endswith(b"=")
 
 
 def check_sign(site: Site) -> float | None:
@@ -65,5 +73,10 @@ def _of_length(site: Site, end: int) -> float | None:
 
 
 RULES: tuple[Rule, ...] = (
-    rule("sign_comparison", check_sign, calls=tuple(name.decode() for name in (*READS, *LENGTHS))),
+    rule(
+        "sign_comparison",
+        check_sign,
+        calls=tuple(name.decode() for name in (*READS, *LENGTHS)),
+        dismisses=is_unsuspicious,
+    ),
 )
