@@ -10,19 +10,21 @@ from bisect import bisect_left
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.context import AnalysisContext
-from jarvis_workers.dataflow.definitions import Lookup
+from jarvis_workers.dataflow.definitions import STATIC, Lookup
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.ir import __path__ as ir_path
-from jarvis_workers.dataflow.triggers import is_helper, is_root
+from jarvis_workers.dataflow.shared_sinks import merged
+from jarvis_workers.dataflow.triggers import is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import mask
 
 __all__ = ["FlowHit", "Lookup", "analyze", "flow_fingerprint", "summarize"]
 
-TEST_FILE = -0.1
+# Findings in test code are less confident, and of medium severity at most.
+TEST_FILE, TEST_MOST = -0.1, 0.79
 LEAST = 0.4
 # A header with more constants lists registers: no condition depends on them, but they would fill the symbol index.
 MACROS_MAX = 2_000
@@ -57,8 +59,9 @@ class FlowHit(NamedTuple):
 def summarize(content: bytes, *, language: str, header: bool, test: bool, path: str) -> dict[str, Any] | None:
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
-    `exports` maps names to the definitions that other files may look up: a function by its name, a type by "type NAME",
-    a macro by "macro NAME". An exported function is listed in `functions` by its name only. `calls` is empty: callees
+    `exports` maps names to the definitions that other files may look up: a function by its name, a static function that
+    an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME" and a
+    macro by "macro NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty: callees
     are looked up during the analysis. Raises GivenUp for a file that exceeds the limits.
     """
     del test
@@ -70,7 +73,7 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     roots: set[int] = set()
 
     def is_selected(function: Function, body: bytes) -> bool:
-        if is_root(body):
+        if is_root(body) or reads_counted_buffer(text[function.start : function.body[0]], body):
             roots.add(function.body[0])
             return True
         return is_helper(body)
@@ -78,18 +81,41 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     made = model(content, text, language, is_selected, header=header, cpp=_is_cpp(path))
     functions = made["functions"]
     _mark_roots(functions, text, sorted(roots))
-    exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
-    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
-    plain = {
-        f"macro {name}": definition for name, definition in made["macros"].items() if header and _is_plain(definition)
-    }
-    if len(plain) <= MACROS_MAX:
-        exports |= plain
+    exports = _exports(made, header=header)
     if not exports and not any(one["root"] for one in functions):
         return None
-    shared = {id(one) for one in exports.values()}
-    named = [one["name"] if id(one) in shared else one for one in functions]
+    shared = {id(one): name for name, one in exports.items()}
+    named = [shared.get(id(one), one) for one in functions]
     return {**made, "functions": named, "exports": exports, "calls": []}
+
+
+def _exports(made: dict[str, Any], *, header: bool) -> dict[str, Any]:
+    """Return the definitions of a file that other files may look up."""
+    exports: dict[str, Any] = {one["name"]: one for one in made["functions"] if header or not one["static"]}
+    exports |= _statics_behind(exports, made)
+    exports.update((f"type {name}", definition) for name, definition in made["types"].items())
+    if not header:
+        return exports
+    exports.update((f"typedef {name}", kind) for name, kind in made["typedefs"].items() if not kind.startswith("fn"))
+    plain = {f"macro {name}": definition for name, definition in made["macros"].items() if _is_shared(definition)}
+    return exports | plain if len(plain) <= MACROS_MAX else exports
+
+
+def _statics_behind(exported: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+    """Return the functions that exported functions call, directly or through others, and that are not exported.
+
+    One that was not selected has a name only, so that no function of another file is taken for it.
+    """
+    hidden = {name: {"name": name, "calls": []} for name in made["others"]}
+    hidden |= {one["name"]: one for one in made["functions"] if one["static"]}
+    behind: dict[str, Any] = {}
+    left = list(exported.values())
+    while left:
+        for name in left.pop()["calls"]:
+            if name in hidden and name not in exported:
+                behind[STATIC + name] = hidden[name]
+                left.append(hidden.pop(name))
+    return behind
 
 
 def _is_cpp(path: str) -> bool | None:
@@ -98,10 +124,10 @@ def _is_cpp(path: str) -> bool | None:
     return False if ending == "c" else None if ending in ("h", "inl") else True
 
 
-def _is_plain(macro: Any) -> bool:
-    """Return whether a macro is a constant or an alias of another name."""
+def _is_shared(macro: Any) -> bool:
+    """Return whether a macro of a header is a constant, an alias of another name, or has parameters."""
     match macro:
-        case ["v" | "n", _] | ["u", _, ["n", _]]:
+        case ["v" | "n", _] | ["u", _, ["n", _]] | [[*_], _]:
             return True
     return False
 
@@ -131,10 +157,9 @@ def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[
     for function in roots:
         follow(machine, machine.own(function))
     hits = []
-    for (pattern, line), (confidence, steps) in sorted(
-        machine.findings.items(), key=lambda one: (one[0][1], one[0][0])
-    ):
-        sure = round(max(LEAST, confidence + (TEST_FILE if test else 0.0)), 2)
+    for (pattern, line), (confidence, steps) in merged(machine.findings):
+        sure = min(TEST_MOST, confidence + TEST_FILE) if test else confidence
+        sure = round(max(LEAST, sure), 2)
         hits.append(FlowHit(pattern, line, sure, "", tuple(steps)))
     hits += [FlowHit(what, line, 1.0, "", ()) for (what, line), holds in sorted(machine.proved.items()) if holds]
     return hits, None

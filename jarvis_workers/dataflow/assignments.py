@@ -4,9 +4,10 @@ import re
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.extents import forget_extents
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
-from jarvis_workers.dataflow.numbers import computed
-from jarvis_workers.dataflow.ownership import stored
+from jarvis_workers.dataflow.numbers import check_remaining, computed
+from jarvis_workers.dataflow.ownership import is_own, stored
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.ranges import is_exact
@@ -24,8 +25,10 @@ def _assign(path: PathState, e: ir.AssignExpr) -> Value:
     machine = path.machine
     _, op, target, source, machine.line = e
     if op:
-        old = evaluate(path, target)
-        value = computed(path, ir.BinaryExpr("b", op, target, source), old, evaluate(path, source))
+        old, by = evaluate(path, target), evaluate(path, source)
+        if op == "-" and by.taint is not None:
+            check_remaining(path, e, old, by)
+        value = computed(path, ir.BinaryExpr("b", op, target, source), old, by)
     else:
         value = evaluate(path, source)
     machine.copied = source if not op else None
@@ -51,11 +54,16 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     _forget_facts(path, target)
     if place is None:
         escape(path, value)
+        if isinstance(target, ir.CallExpr):
+            # A macro whose definition is unknown: it may set what its arguments refer to.
+            evaluate(path, target)
         return
     kind = type_of(path, target)
     if kind:
         value = fitted(path, value, kind)
     path.cells[place] = value
+    if machine.measures:
+        forget_extents(path, place)
     if not value.target and machine.copied is not None:
         copy_parts(path, machine.copied, place, kind)
     if value.target is not None:
@@ -93,6 +101,8 @@ def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str |
     for (key, part), current in list(path.cells.items()):
         if key == origin[0] and part.startswith(origin[1]) and part != origin[1] and part[inside] in ".[":
             path.cells[place[0], place[1] + part[inside:]] = current
+            if not is_own(path, place):
+                escape(path, current)
 
 
 def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> None:
@@ -113,6 +123,8 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     key = frame.key(name)
     if "s" in flags:
         path.machine.statics.add(key)
+    if len(dims) > 1:
+        path.machine.grids.add(key)
     if dims:
         path.objects[key] = _array(path, statement)
     elif init:
@@ -137,7 +149,7 @@ def _initialise(path: PathState, statement: ir.DeclStmt, init: ir.Expression, va
             path.cells[key, "&"] = Value(target=place[0], code=place[1])
             return
     if isinstance(init, ir.InitListExpr):
-        _fill(path, key, init)
+        _fill(path, statement, init)
         return
     path.cells[key, ""] = fitted(path, value, kind)
     copy_parts(path, init, (key, ""), kind)
@@ -146,12 +158,18 @@ def _initialise(path: PathState, statement: ir.DeclStmt, init: ir.Expression, va
         path.objects[value.target or ""] = made._replace(name=name)
 
 
-def _fill(path: PathState, key: str, init: ir.InitListExpr) -> None:
-    for item in init.items:
+def _fill(path: PathState, statement: ir.DeclStmt, init: ir.InitListExpr) -> None:
+    """Set the fields of a struct; those of an unknown type may own what they point to."""
+    key = path.frame.key(statement.name)
+    record = path.machine.type_named(statement.type)
+    fields = list(record.fields) if record is not None and not record.union else []
+    for place, item in enumerate(init.items):
         if isinstance(item, ir.DesignatedExpr):
             path.cells[key, "." + item.member] = evaluate(path, item.value)
+        elif place < len(fields):
+            path.cells[key, "." + fields[place]] = evaluate(path, item)
         else:
-            evaluate(path, item)
+            escape(path, evaluate(path, item))
 
 
 def _array(path: PathState, statement: ir.DeclStmt) -> Object:

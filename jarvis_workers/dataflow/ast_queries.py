@@ -23,6 +23,7 @@ CONDITIONAL = frozenset((ir.AndExpr, ir.OrExpr, ir.ConditionalExpr))
 HOLLOW = ir.LEAVES | {str, int, bool, float, type(None)}
 CALLS = frozenset((ir.CallExpr, ir.ConstructExpr, *ir.NEWS))
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+ORDERED = frozenset(("<", "<=", ">", ">="))
 SMALL = 3
 GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
 
@@ -104,6 +105,18 @@ def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:
     return frozenset(again)
 
 
+def limits_in(function: ir.LoweredFunction) -> dict[str, int]:
+    """Return the variables that a function compares, but not with 0 or in the head of a loop, and the first line."""
+    first: dict[str, int] = {}
+    for statement in walk(function.body):
+        parts = OWN_PARTS.get(type(statement))
+        for node in walk((parts(statement),)) if parts is not None else ():
+            if isinstance(node, ir.BinaryExpr) and node.op in ORDERED and ir.ZERO not in (node.left, node.right):
+                for name in variables_in((node.left, node.right)):
+                    first[name] = min(first.get(name, statement.line), statement.line)  # type: ignore[attr-defined]
+    return first
+
+
 def _leaves(condition: ir.Expression) -> Iterator[ir.Expression]:
     """Yield the atomic conditions of a condition built with &&, || and !."""
     if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
@@ -126,15 +139,17 @@ def fact_of(condition: ir.Expression) -> tuple[str, bool]:
 
 
 def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
-    """Return whether a function allocates, reads input or exits for any argument, and the globals that it names."""
+    """Return whether a call is informative for any argument, and the globals that the function names.
+
+    It is if the function allocates, reads input or bytes, may return NULL, or exits.
+    """
     body = function.body
     constant = len(body) <= SMALL and all(
         isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
     )
     ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
-    return constant or ends or any(_gives(node) for node in walk(body)), frozenset(
-        [f"g:{name}" for name in variables_in(body)]
-    )
+    gives = any(_gives(node) or _reads_bytes(node) or _returns_null(node) for node in walk(body))
+    return constant or ends or gives, frozenset([f"g:{name}" for name in variables_in(body)])
 
 
 def _never_returns(e: ir.Expression) -> bool:
@@ -147,6 +162,22 @@ def _gives(node: tuple[Any, ...]) -> bool:
             low = name.lower()
             return any(word in low for word in GIVERS)
     return isinstance(node, ir.NEWS)
+
+
+def _returns_null(node: tuple[Any, ...]) -> bool:
+    return isinstance(node, ir.ReturnStmt) and isinstance(node.value, ir.NullExpr)
+
+
+def _reads_bytes(node: tuple[Any, ...]) -> bool:
+    """Return whether a node returns an element at a cursor that moves, or shifts an element to join it with others."""
+    match node:
+        case ir.ReturnStmt(value=ir.DerefExpr(pointer=ir.UpdateExpr())):
+            return True
+        case ir.ReturnStmt(value=ir.IndexExpr(subscript=ir.UpdateExpr())):
+            return True
+        case ir.BinaryExpr(op="<<" | "*", left=left):
+            return isinstance(without_casts(left), (ir.IndexExpr, ir.DerefExpr))
+    return False
 
 
 def without_casts(e: ir.Expression) -> ir.Expression:

@@ -47,7 +47,8 @@ def _named(path: PathState, name: str) -> Callee | None:
     if name in LIBRARY or never_fails(name):
         return None
     owner = path.frame.function.name.rpartition("::")[0]
-    return (machine.function(f"{owner}::{name}") if owner else None) or machine.function(name)
+    file = path.frame.file
+    return (machine.function(f"{owner}::{name}", file) if owner else None) or machine.function(name, file)
 
 
 def _class_of(path: PathState, e: Expression) -> str | None:

@@ -1,23 +1,35 @@
 """Evaluate calls without a followed body: library functions, macros and unknown functions."""
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from jarvis_workers.dataflow.callees import callee
+from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.ir.decode import replaced
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
-from jarvis_workers.dataflow.ir.stmt import FunctionMacro
-from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
-from jarvis_workers.dataflow.lvalues import place_of
-from jarvis_workers.dataflow.name_heuristics import CHECKS, INVERSE_CHECKS, never_returns, only_reads, prints, releases
+from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
+from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, generated, number_reader, receive, wrapped
+from jarvis_workers.dataflow.lvalues import PLACES, place_of
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
+from jarvis_workers.dataflow.name_heuristics import (
+    asserts,
+    is_fatal,
+    judges,
+    never_returns,
+    only_reads,
+    prints,
+    receives,
+    releases,
+)
+from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
+from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
+from jarvis_workers.dataflow.termination import ends_program
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
-from jarvis_workers.dataflow.widening import assume_all_set
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
+from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
-MACROS_DEEP = 4
 USED_BY_SOMEBODY = 0.82
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
@@ -29,11 +41,11 @@ def _call(path: PathState, e: CallExpr) -> Value:
     done = path.results.pop(id(e), None)
     if done is not None:
         return done
-    callee = e.callee
-    if type(callee) is NameExpr:
-        return _call_of_name(path, callee.name, e)
-    if isinstance(callee, (MemberExpr, ArrowExpr)):
-        return _call_of_method(path, callee, e)
+    called = e.callee
+    if type(called) is NameExpr:
+        return _call_of_name(path, called.name, e)
+    if isinstance(called, (MemberExpr, ArrowExpr)):
+        return _call_of_method(path, called, e)
     return _apply_model(path, "", e)
 
 
@@ -45,34 +57,34 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine.macros_open += 1
     if isinstance(macro, NameExpr) and macro.name != name:
         value = _call_of_name(path, macro.name, machine.once(e, lambda: e._replace(callee=macro)))
-    elif isinstance(macro, FunctionMacro):
-        value = evaluate(path, machine.once(e, lambda: _expand(macro, e)))
+    elif isinstance(macro, FunctionMacro) and macro_of(machine, e) is macro and not isinstance(macro.body, BlockStmt):
+        value = evaluate(path, machine.once(e, lambda: expand(macro, e)))
     else:
         value = _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open -= 1
     return value
 
 
-def _expand(macro: FunctionMacro, e: CallExpr) -> Expression:
-    """Return the body of a macro with its arguments substituted, on the line of its use."""
-    options = dict(zip(macro.params, e.args, strict=False))
+def _place_of_macro(path: PathState, e: CallExpr) -> Place | None:
+    """Return the cell of a macro that is used as an lvalue."""
+    machine = path.machine
+    macro = macro_of(machine, e) if machine.macros_open < MACROS_DEEP else None
+    if macro is None or isinstance(macro.body, BlockStmt):
+        return None
+    machine.macros_open += 1
+    place = place_of(path, machine.once(e, lambda: expand(macro, e)))
+    machine.macros_open -= 1
+    return place
 
-    def fill(part: Any) -> Any:
-        if not isinstance(part, tuple):
-            return part
-        if isinstance(part, NameExpr) and part.name in options:
-            return options[part.name]
-        filled = replaced(part, [fill(one) for one in part])
-        return filled._replace(line=e.line) if isinstance(filled, CallExpr) else filled
 
-    body: Expression = fill(macro.body)
-    return body
+PLACES[CallExpr] = _place_of_macro
 
 
 def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine, parts, traits = path.machine, e.args, _traits_of(name)
-    if traits.checks and parts:
-        _check(path, name, parts[0])
+    condition = assertion(name, parts) if traits.checks and parts else None
+    if condition is not None:
+        _check(path, machine.once(parts, lambda: condition), fatal=is_fatal(name))
         return ANY
     if not traits.prints and name not in LIBRARY:
         for part in parts:
@@ -81,14 +93,18 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     values = evaluate_all(path, parts)
     machine.passing = passing
     machine.line = e.line
-    if traits.ends:
+    body = callee(path, e) if traits.handler is None or traits.guessed else None
+    if traits.ends or (body is not None and ends_program(machine, body)):
         path.ended = True
         return ANY
     handler = traits.handler
     if handler is None or (traits.guessed and parts and type(parts[0]) is AddressExpr):
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
-    return handler(LibraryCall(path, traits.name, e, values))
+    value = handler(LibraryCall(path, traits.name, e, values))
+    if value.null == MAYBE_NULL and body is not None and never_null(machine, body):
+        return value._replace(null=NOT_NULL)
+    return value
 
 
 class _NameTraits(NamedTuple):
@@ -100,27 +116,41 @@ class _NameTraits(NamedTuple):
     checks: bool
     prints: bool
     reads: bool
+    receives: bool
+    judges: bool
     releases: bool
     ends: bool
 
 
 @lru_cache(8192)
 def _traits_of(name: str) -> _NameTraits:
-    checks, printing, ends = name in CHECKS, prints(name), never_returns(name)
+    checks, printing, ends = asserts(name), prints(name), never_returns(name)
     reads, releasing = only_reads(name), releases(name)
     if name.isupper() and name not in LIBRARY and name.lower() in LIBRARY:
         name = name.lower()
     guessed = name not in LIBRARY
-    handler = wrapped(name) if guessed else LIBRARY[name]
-    return _NameTraits(name, handler, guessed, checks, printing, reads, releasing, ends)
+    handler = (wrapped(name) or generated(name) or number_reader(name)) if guessed else LIBRARY[name]
+    return _NameTraits(
+        name,
+        handler,
+        guessed,
+        checks,
+        printing,
+        reads,
+        receives(name),
+        name.isupper() or judges(name),
+        releasing,
+        ends,
+    )
 
 
-def _check(path: PathState, name: str, condition: Expression) -> None:
-    """Continue on the paths where the argument of an assertion holds."""
-    yes, no = branch(path.copy(), condition, None)
-    sides = no if name in INVERSE_CHECKS else yes
-    if sides:
-        path.cells, path.objects, path.facts = sides[0].cells, sides[0].objects, sides[0].facts
+def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:
+    """Continue on the path where the condition of a check holds; none does after a fatal one that fails."""
+    yes, _ = branch(path.copy(), condition, None)
+    if yes:
+        path.cells, path.objects, path.facts = yes[0].cells, yes[0].objects, yes[0].facts
+    elif fatal:
+        path.ended = True
 
 
 def _maybe_set(path: PathState, part: Expression) -> None:
@@ -146,34 +176,42 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
 
     A name in capitals is a macro, which may assign to any variable.
     """
-    name, reads = traits.name, traits.reads
+    name = traits.name
+    # Who gets the address of a member may find the whole object, and release it later; so may a callback.
+    has_callback = any(value.code and value.target is None for value in values)
     if name and path.machine.type_named(name):
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():
         assume_all_set(path)
-        _may_assign(path, e.args)
+        assume_assigned(path, e)
+    if traits.judges:
+        check_arguments(path, e.args)
     for part, value in zip(e.args, values, strict=True):
-        if value.target is None:
-            continue
-        target = path.objects.get(value.target)
-        if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
-            used_after_free(path, part, value, e.line, sure=USED_BY_SOMEBODY)
-            continue
-        if not reads:
-            escape(path, value)
-            escape_inside(path, value.target)
-        forget_contents(path, value.target, keep=reads)
+        if value.target is not None:
+            _give(path, traits, part, value, e.line, keeps=has_callback or bool(value.code))
+        elif isinstance(part, NameExpr) and not traits.reads:
+            # It may be a struct that is passed by value.
+            escape_inside(path, key_of(path, part.name))
+    if traits.receives:
+        receive(LibraryCall(path, name, e, values))
     return Value(kind="#" + name) if name.isupper() else ANY
 
 
-def _may_assign(path: PathState, parts: tuple[Expression, ...]) -> None:
-    """Treat NULL variables as unknown: a macro may assign to its arguments."""
-    for part in parts:
-        if type(part) is NameExpr:
-            cell = (key_of(path, part.name), "")
-            current = path.cells.get(cell)
-            if current is not None and current.null == IS_NULL:
-                path.cells[cell] = ANY
+def _give(path: PathState, traits: _NameTraits, part: Expression, value: Value, line: int, *, keeps: bool) -> None:
+    """Pass a pointer to an unknown function, which may keep it."""
+    key, reads = value.target or "", traits.reads
+    target = path.objects.get(key)
+    if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
+        used_after_free(path, part, value, line, sure=USED_BY_SOMEBODY)
+        return
+    if keeps or not reads:
+        escape(path, value)
+    if not reads:
+        escape_inside(path, key)
+        forget_inside(path, key)
+    elif target is not None and not target.lent:
+        path.objects[key] = path.objects[key]._replace(lent=True)
+    forget_contents(path, key, keep=reads)
 
 
 def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:

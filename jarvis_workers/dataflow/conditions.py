@@ -7,16 +7,22 @@ not take both outcomes.
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, leaves, walk
+from jarvis_workers.dataflow.ast_queries import OPPOSITE, ORDERED, fact_of, leaves, walk
+from jarvis_workers.dataflow.checks import judged
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, expand, macro_of
 from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
+from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
+PLAIN = frozenset(
+    (ir.NameExpr, ir.NumberExpr, ir.NullExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr, ir.SizeofExpr)
+)
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))
 IMPURE_LEAVES = (ir.UnknownExpr, *ir.STRINGS)
@@ -38,9 +44,10 @@ def branch(path: PathState, condition: ir.Expression | None, line: int | None) -
     if type(condition) is ir.UnaryExpr and condition.op == "!":
         yes, no = branch(path, condition.operand, line)
         return no, yes
-    if type(condition) is ir.CallExpr and condition.args and type(condition.callee) is ir.NameExpr:
-        if condition.callee.name in TRANSPARENT:
-            return branch(path, condition.args[0], line)
+    if type(condition) is ir.CallExpr:
+        inside = _inside(path, condition)
+        if inside is not None:
+            return _within_macro(path, inside, line)
     elif type(condition) is ir.CommaExpr and condition.parts:
         *before, last = condition.parts
         for part in before:
@@ -49,7 +56,27 @@ def branch(path: PathState, condition: ir.Expression | None, line: int | None) -
     return _split(path, _comparison(path, condition), line)
 
 
+def _inside(path: PathState, call: ir.CallExpr) -> ir.Expression | None:
+    """Return the condition that the call of a macro stands for."""
+    machine = path.machine
+    if call.args and isinstance(call.callee, ir.NameExpr) and call.callee.name in TRANSPARENT:
+        return call.args[0]
+    macro = macro_of(machine, call) if machine.macros_open < MACROS_DEEP else None
+    if macro is None or isinstance(macro.body, ir.BlockStmt):
+        return None
+    inside: ir.Expression = machine.once(call, lambda: expand(macro, call))
+    return inside
+
+
+def _within_macro(path: PathState, condition: ir.Expression, line: int | None) -> Split:
+    path.machine.macros_open += 1
+    sides = branch(path, condition, line)
+    path.machine.macros_open -= 1
+    return sides
+
+
 def _further(yes: list[PathState], no: list[PathState], condition: ir.Expression, line: int | None) -> Split:
+    yes = [one for one in yes if not one.ended]
     for one in yes[:FOLLOWED]:
         more, less = branch(one, condition, line)
         no = no + less
@@ -58,6 +85,7 @@ def _further(yes: list[PathState], no: list[PathState], condition: ir.Expression
 
 
 def _otherwise(yes: list[PathState], no: list[PathState], condition: ir.Expression, line: int | None) -> Split:
+    no = [one for one in no if not one.ended]
     for one in no[:FOLLOWED]:
         more, less = branch(one, condition, line)
         yes = yes + more
@@ -70,10 +98,18 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
     if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
+        if type(left) not in PLAIN or type(right) not in PLAIN:
+            judged(path, condition)
+        if compare in ORDERED and not path.machine.quiet:
+            check_difference(path, left)
+            check_difference(path, right)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)
-    return Comparison(condition, "!=", condition, ir.ZERO, evaluate(path, condition), NULL)
+    value = evaluate(path, condition)
+    if type(condition) is ir.CallExpr:
+        judged(path, condition)
+    return Comparison(condition, "!=", condition, ir.ZERO, value, NULL)
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
@@ -122,12 +158,13 @@ def _is_pure(condition: ir.Expression) -> bool:
 
 def _decided(compare: str, first: Value, second: Value) -> bool | None:
     """Return whether a comparison holds; None if it is undecided."""
+    is_code = first.kind is not None and is_error(first.kind)
     if compare in ("==", "!="):
-        same = _same(first, second)
+        same = False if is_code and second.range == (0, 0) else _same(first, second)
         return None if same is None else same == (compare == "==")
     if first.target or second.target:
         return None
-    if first.kind and second.range == (0, 0) and is_error(first.kind):
+    if is_code and second.range == (0, 0):
         return compare in ("<", "<=")
     return decided(compare, first.range, second.range)
 
@@ -171,4 +208,6 @@ def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     if first == second:
         return first
     null = NOT_NULL if first.null == second.null == NOT_NULL else 0
-    return Value(either(first.range, second.range), null=null, taint=first.taint or second.taint)
+    checked = all(one.checked or one.taint is None for one in (first, second))
+    taint = first.taint or second.taint
+    return Value(either(first.range, second.range), null=null, taint=taint, checked=checked and taint is not None)

@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.ir.expr import DerefExpr, Expression, IndexExpr
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr
+from jarvis_workers.dataflow.outside import byte_at, overlaid, typed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.types import type_of
+from jarvis_workers.dataflow.types import is_row, type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value
 
 UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
@@ -66,6 +67,8 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     machine, high, unset = path.machine, start[1], target.unset_from
     if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
         return
+    if access.key in machine.grids:
+        return
     text = f"{text_of(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
     report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=UNSET_SURE)
     path.objects[access.key] = target._replace(unset_from=None)
@@ -75,16 +78,29 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
     """Return the value of a cell that this path has not written."""
     target = path.objects.get(place[0])
     if target is None:
-        return Value(taint=_command_line(path)) if place[0].endswith("[]") else ANY
+        return Value(taint=_command_line(path)) if place[0].endswith("[]") else _of_unknown(path, e, place)
     if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
         return ANY
-    return Value(taint=target.taint) if target.taint else ANY
+    return typed(path, e, target.taint) if target.taint else ANY
+
+
+def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
+    """Return the value of a part of a struct that was read as a whole, or of a byte of an unknown buffer."""
+    whole = path.cells.get((place[0], ""))
+    if whole is not None and place[1] and whole.taint is not None and whole.target is None:
+        return typed(path, e, whole.taint)
+    if place[0] in path.machine.overlaid and isinstance(e, ArrowExpr):
+        return overlaid(path, e)
+    return byte_at(path, e)
 
 
 def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> bool:
-    """Report a read of an uninitialized cell; a callee may initialize a struct that is passed to it."""
+    """Report a read of an uninitialized cell; a callee may initialize a struct that is passed to it.
+
+    A row of an array of arrays is never read itself: it is an address.
+    """
     machine = path.machine
-    if machine.quiet or machine.addressing:
+    if machine.quiet or machine.addressing or is_row(path, e):
         return False
     offset = place[1][1 : place[1].find("]")] if place[1].startswith("[") else "0"
     if not offset.lstrip("-").isdigit() or int(offset) < (target.unset_from or 0):

@@ -3,20 +3,29 @@
 The context does not interpret code; functions that take a path do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.dataflow.ast_queries import nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.ast_queries import limits_in, nature, repeated_conditions, size_of_function
+from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.values import ANY, Place, Value
+from jarvis_workers.dataflow.values import ANY, LinearExtent, OpenMove, Place, Range, Value
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
 SMALL = 25
+# A function may take this many steps.
+STEPS = 700
+# The attributes of the context that depend on the current path.
+OF_A_PATH = (
+    *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
+    *("counting", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
+)
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
 
@@ -33,6 +42,10 @@ class FunctionFacts:
         return nature(self.function)
 
     @cached_property
+    def limits(self) -> dict[str, int]:
+        return limits_in(self.function)
+
+    @cached_property
     def repeated_conditions(self) -> frozenset[str]:
         return repeated_conditions(self.function)
 
@@ -45,43 +58,80 @@ class AnalysisContext(Definitions):
 
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
-    call.  `counting` are the counters of the enclosing loops that are analyzed by one representative iteration.
+    call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
+    by one representative iteration; `reaches` are the last values of counters, `open_moves` the variables that a loop
+    moves without a bound, `measures` those that sizes are multiples of, and `counted` the buffers that the function
+    receives with a length.
     """
+
+    steps: int
+    steps_max: int
+    evaluated: int
+    frames: int
+    line: int
+    macros_open: int
+    unfolding: int
+    quiet: bool
+    pruned: bool
+    writing: bool
+    storing: Value
+    addressing: bool
+    passing: bool
+    copied: Expression | None
+    counting: list[Place]
+    counted: dict[str, CountedBuffer]
+    overlaid: frozenset[str]
+    open_moves: dict[Place, OpenMove]
+    reaches: dict[Place, LinearExtent]
+    measures: set[Place]
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         super().__init__(model, lookup)
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
-        self.pruned = False
-        self.steps = 0
-        self.evaluated = 0
-        self.frames = 0
-        self.line = 0
-        self.quiet = False
-        self.writing = False
-        self.storing: Value = ANY
-        self.addressing = False
-        self.passing = False
-        self.counting: list[Place] = []
-        self.copied: Expression | None = None
-        self.macros_open = 0
+        self.begin()
         self.statics: set[str] = set()
+        # The arrays of arrays.
+        self.grids: set[str] = set()
         self.made_at: dict[str, int] = {}
         self.facts: dict[int, tuple[str, bool, bool]] = {}
         self.calls: dict[int, list[Expression]] = {}
         self.callees: dict[int, Callee | None] = {}
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
+        self.field_arrays: dict[int, tuple[int, Range] | None] = {}
+        self.inner_arrays: dict[str, set[str]] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
+        # Summaries of callees, by the identity of the function that each holds.
+        self.endings: dict[int, tuple[LoweredFunction, bool]] = {}
+        self.never_null: dict[int, tuple[LoweredFunction, bool]] = {}
         self._named = 0
-        self._made_up: dict[int, tuple[Expression, Any]] = {}
+        self._made_up: dict[int, tuple[tuple[Any, ...], Any]] = {}
 
     def begin(self) -> None:
         """Reset the state for the next function."""
-        self.steps = self.evaluated = self.frames = self.line = self.macros_open = 0
-        self.quiet = self.writing = self.addressing = self.passing = self.pruned = False
-        self.counting.clear()
-        self.copied = None
+        self.evaluated = self.frames = 0
+        self._start_path()
+
+    def _start_path(self) -> None:
+        self.steps = self.line = self.macros_open = self.unfolding = 0
+        self.steps_max = STEPS
+        self.quiet = self.pruned = self.writing = self.addressing = self.passing = False
+        self.storing, self.copied = ANY, None
+        self.counting, self.counted, self.overlaid = [], {}, frozenset()
+        self.open_moves, self.reaches, self.measures = {}, {}, set()
+
+    @contextmanager
+    def aside(self, steps_max: int) -> Iterator[None]:
+        """Execute code apart from the current path, without findings; afterwards, its analysis continues."""
+        before = {name: getattr(self, name) for name in OF_A_PATH}
+        self._start_path()
+        self.steps_max, self.quiet = steps_max, True
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self, name, value)
 
     def prove(self, what: str, line: int, *, holds: bool) -> None:
         """Record whether a line is harmless on this path; it counts as harmless only if it is on every path."""
@@ -98,10 +148,10 @@ class AnalysisContext(Definitions):
         self._named += 1
         return f"{prefix}:{self._named}"
 
-    def once(self, expression: Expression, make: Callable[[], T]) -> T:
+    def once(self, node: tuple[Any, ...], make: Callable[[], T]) -> T:
         """Return the result of `make` for a node, cached: caches keyed by node identity need one object."""
-        made = self._made_up.get(id(expression))
+        made = self._made_up.get(id(node))
         if made is None:
-            made = self._made_up[id(expression)] = (expression, make())
+            made = self._made_up[id(node)] = (node, make())
         _, result = made
         return result

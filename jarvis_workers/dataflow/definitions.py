@@ -4,20 +4,29 @@ A name that two other files define differently counts as unknown.  Summaries are
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from jarvis_workers.dataflow.ir import decode
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
-from jarvis_workers.dataflow.sizes import size_of
+from jarvis_workers.dataflow.sizes import SIZES, size_of
 
 RECENT_MAX = 1_000
 S = TypeVar("S")
 T = TypeVar("T")
-# Look up the exports of other files by name: their paths, and the function, type or macro.
-Lookup = Callable[[str], Sequence[tuple[str, Any]]]
+# The names of exports: a static function that other files may enter only through its own file.
+STATIC = "static "
 # A function and its file, None for the analyzed file.
 Callee = tuple[LoweredFunction, str | None]
+
+
+class Lookup(Protocol):
+    """Look up the exports of other files by name: their paths, and the function, type or macro.
+
+    If several files export a name, those nearest to the file `near` are used; None is the analyzed file.
+    """
+
+    def __call__(self, name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]: ...
 
 
 class RecentResults(Generic[S, T]):
@@ -47,16 +56,21 @@ class Definitions:
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         self.functions: dict[str, dict[str, Any]] = {one["name"]: one for one in model["functions"]}
+        self._others = frozenset(model.get("others", ()))
         self.globals = {name: decode.global_variable(stored) for name, stored in model["globals"].items()}
         self.macros: dict[str, Any] = model["macros"]
         self.is_cpp: bool = model.get("cpp", True)
         self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
         self._lookup = lookup
+        self._typedefs_elsewhere: dict[str, str] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
+        self._statics_elsewhere: dict[tuple[str, str], tuple[bool, Callee | None]] = {}
+        # The functions of other files that are analyzed with their files, by identity.
+        self._roots_elsewhere: set[int] = set()
 
     def own(self, stored: dict[str, Any]) -> LoweredFunction:
         """Return a decoded function of this file, always the same object."""
@@ -65,17 +79,45 @@ class Definitions:
             function = self._functions[id(stored)] = decode.function(stored)
         return function
 
-    def function(self, name: str) -> Callee | None:
-        """Return a function with a body."""
+    def function(self, name: str, file: str | None = None) -> Callee | None:
+        """Return the function with a body that a name in `file` refers to, None for the analyzed file."""
         own = self.functions.get(name)
-        return (self.own(own), None) if own is not None else self.function_elsewhere(name)
+        if file is None:
+            if own is not None:
+                return self.own(own), None
+            return self.function_elsewhere(name) if name not in self._others else None
+        is_hidden, hidden = self._hidden_elsewhere(name, file)
+        if is_hidden:
+            return hidden
+        if own is not None and not own["static"]:
+            return self.own(own), None
+        return self.function_elsewhere(name)
+
+    def _hidden_elsewhere(self, name: str, file: str) -> tuple[bool, Callee | None]:
+        """Return whether another file has a function that it does not export, and this function if it has a body."""
+        key = (name, file)
+        if key not in self._statics_elsewhere:
+            found = [payload for path, payload in self._lookup(STATIC + name, near=file) if path == file]
+            callee = self._from(file, found[0]) if found and "body" in found[0] else None
+            self._statics_elsewhere[key] = bool(found), callee
+        return self._statics_elsewhere[key]
 
     def function_elsewhere(self, name: str) -> Callee | None:
         if name not in self._functions_elsewhere:
             result = [(payload, path) for path, payload in self._lookup(name) if "body" in payload]
-            payload, path = result[0] if len(result) == 1 else (None, None)
-            self._functions_elsewhere[name] = (_function_elsewhere(payload), path) if payload is not None else None
+            payload, path = result[0] if len(result) == 1 else (None, "")
+            self._functions_elsewhere[name] = self._from(path, payload) if payload is not None else None
         return self._functions_elsewhere[name]
+
+    def _from(self, file: str, payload: dict[str, Any]) -> Callee:
+        function = _function_elsewhere(payload)
+        if payload["root"]:
+            self._roots_elsewhere.add(id(function))
+        return function, file
+
+    def is_root_elsewhere(self, function: LoweredFunction) -> bool:
+        """Return whether a function of another file is analyzed with that file."""
+        return id(function) in self._roots_elsewhere
 
     def macro(self, name: str) -> Expression | FunctionMacro | None:
         """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""
@@ -94,7 +136,11 @@ class Definitions:
             return own
         if kind not in self._types_elsewhere:
             definitions = self._lookup(f"type {kind}") if kind else ()
-            self._types_elsewhere[kind] = decode.record(definitions[0][1]) if definitions else None
+            record = decode.record(definitions[0][1]) if definitions else None
+            self._types_elsewhere[kind] = record
+            alias = self.plain(kind).rstrip("*&") if record is None else kind
+            if alias != kind:
+                self._types_elsewhere[kind] = self.type_named(alias)
         return self._types_elsewhere[kind]
 
     def fields_of_owner(self, function: LoweredFunction) -> Mapping[str, RecordField]:
@@ -104,8 +150,16 @@ class Definitions:
         return record.fields if record is not None else {}
 
     def plain(self, kind: str) -> str:
-        """Return the underlying type of a typedef of this file."""
-        return self._typedefs.get(kind, kind)
+        """Return the underlying type of a typedef of this file or of a header."""
+        own = self._typedefs.get(kind)
+        if own is not None or kind in SIZES or not kind.isidentifier():
+            return own if own is not None else kind
+        if kind not in self._typedefs_elsewhere:
+            self._typedefs_elsewhere[kind] = kind
+            stored = [payload for _, payload in self._lookup(f"typedef {kind}")]
+            if stored and all(payload == stored[0] for payload in stored):
+                self._typedefs_elsewhere[kind] = self.plain(stored[0])
+        return self._typedefs_elsewhere[kind]
 
     def size_of(self, kind: str) -> int:
         return size_of(self.plain(kind), self._types)

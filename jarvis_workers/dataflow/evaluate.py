@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.outside import cast_byte
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
-from jarvis_workers.dataflow.types import fitted, key_of, type_of
+from jarvis_workers.dataflow.types import fitted
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Object, Value, number
 
 Act = Callable[[PathState, Any], Value]
@@ -71,13 +72,6 @@ def _text(path: PathState, e: ir.StringExpr | ir.LongStringExpr) -> Value:
     return Value(target=key, null=NOT_NULL)
 
 
-@evaluates(ir.InitListExpr)
-def _braces(path: PathState, e: ir.InitListExpr) -> Value:
-    for item in e.items:
-        evaluate(path, item.value if isinstance(item, ir.DesignatedExpr) else item)
-    return ANY
-
-
 @evaluates(ir.CommaExpr)
 def _comma(path: PathState, e: ir.CommaExpr) -> Value:
     value = ANY
@@ -104,19 +98,6 @@ def _cast(path: PathState, e: ir.CastExpr) -> Value:
         return value._replace(null=NULL.null)
     if kind in NUMBERS_WITH_FRACTIONS:
         return ANY
+    if value is ANY:
+        return cast_byte(path, e)
     return fitted(path, value, kind, cast=True)
-
-
-@evaluates(ir.SizeofExpr)
-def _sizeof(path: PathState, e: ir.SizeofExpr) -> Value:
-    machine, inner = path.machine, e.operand
-    if e.type:
-        return number(machine.size_of(e.type))
-    if isinstance(inner, ir.NameExpr):
-        memory = path.objects.get(key_of(path, inner.name))
-        if memory is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
-            return Value(memory.size)
-    if isinstance(inner, ir.STRINGS):
-        return number((inner.length + 1) * (4 if inner.wide else 1))
-    kind = type_of(path, inner)
-    return number(machine.size_of(kind)) if kind else Value((1, None))

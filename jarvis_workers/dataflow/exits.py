@@ -5,6 +5,8 @@ from jarvis_workers.dataflow.path import PathState
 PATHS = 4
 # From this step of a function on, the lower limit applies.
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
+# From this step on, only one path continues, and calls are not followed: the rest of a long function is worth more.
+SINGLE_FROM = 200
 
 
 # The kinds of exit from a sequence of statements; the kind of a goto is its label, which differs from these.
@@ -51,19 +53,25 @@ def few(paths: list[PathState]) -> list[PathState]:
             states.append(path)
     if len(states) <= 1:
         return states
-    most = PATHS if states[0].machine.steps < NARROW_FROM else PATHS_WHEN_NARROW
+    most = _most(states[0].machine.steps)
     if len(states) <= most:
         return states
     return _varied(sorted(_joined(states), key=lambda one: -len(one.objects)), most)
 
 
+def _most(steps: int) -> int:
+    if steps < NARROW_FROM:
+        return PATHS
+    return PATHS_WHEN_NARROW if steps < SINGLE_FROM else 1
+
+
 def _varied(paths: list[PathState], most: int) -> list[PathState]:
-    """Return `most` of the paths, preferring those whose pointers differ from all earlier paths."""
-    seen: set[frozenset[tuple[object, ...]]] = set()
+    """Return `most` of the paths, preferring those whose pointers or results differ from all earlier paths."""
+    seen: set[tuple[object, ...]] = set()
     first: list[PathState] = []
     rest: list[PathState] = []
     for path in paths:
-        where = path.pointers()
+        where = path.pointers(), path.returned.range, path.returned.null, *path.results.values()
         (rest if where in seen else first).append(path)
         seen.add(where)
     if len(paths) > most:

@@ -4,7 +4,7 @@ from jarvis_workers.dataflow.assignments import copy_parts
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.lvalues import name_target, place_of
+from jarvis_workers.dataflow.lvalues import name_bytes, name_target, place_of
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
@@ -18,6 +18,8 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
     The target of an unknown pointer gets a name, so that a release in the callee is visible in the caller.
     """
     path.machine.line = call.line
+    for part in call.args:
+        name_bytes(path, part)
     values = evaluate_all(path, call.args)
     for number, (parameter, value, part) in enumerate(zip(function.params, values, call.args, strict=False)):
         if parameter.type.endswith("*") and value.target is None and not value.taint and type(part) in NAMED:

@@ -4,14 +4,13 @@
 from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa: F401
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.context import AnalysisContext
+from jarvis_workers.dataflow.counted_buffers import counted_buffers
 from jarvis_workers.dataflow.evaluate import StepLimitReached
 from jarvis_workers.dataflow.interpreter import follow_body
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.ownership import leaks
+from jarvis_workers.dataflow.ownership import MAINS, leaks
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
-
-MAINS = ("main", "wmain")
 
 
 def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
@@ -19,10 +18,15 @@ def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
     machine.begin()
     path = PathState(machine, Frame(function, 1))
     machine.frames = 1
+    buffers = counted_buffers(function, machine.plain)
+    machine.counted = {f"o:{name}": buffer for name, buffer in buffers.items()}
+    machine.overlaid = frozenset(machine.counted)
     for place, (name, kind, *_) in enumerate(function.params):
         declare(path, name, kind)
         is_argv = function.name in MAINS and place == 1
         value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
+        if name in buffers:
+            value = Value(target=f"o:{name}")
         path.cells[path.frame.key(name), ""] = value
         if kind.endswith("&"):
             path.frame.references.add(name)

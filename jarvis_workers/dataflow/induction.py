@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, walk
+from jarvis_workers.dataflow.lookahead import Lookahead, lookahead_of
+from jarvis_workers.dataflow.loop_moves import Moves, moves_of
 
 LONGEST_STRIDE = 8
 UP = frozenset(("<", "<=", "!="))
@@ -16,6 +18,8 @@ class LoopFacts(NamedTuple):
     counter: "Counter | None"
     changed: list[ir.Expression]
     beside: list[ir.Expression]
+    moves: Moves
+    ahead: Lookahead | None
 
 
 class Counter(NamedTuple):
@@ -31,8 +35,10 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     """Return the properties of a loop."""
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
-    beside = [one for one in assigned(turn) if counter is None or one != counter.variable]
-    return LoopFacts(counter, assigned((*turn, statement.condition)), beside)
+    in_turn, moves = assigned(turn), moves_of(statement)
+    beside = [one for one in in_turn if counter is None or one != counter.variable]
+    changed = list(dict.fromkeys(in_turn + assigned((statement.condition,))))
+    return LoopFacts(counter, changed, beside, moves, lookahead_of(statement, moves))
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:

@@ -1,8 +1,8 @@
 """Path-sensitive symbolic execution of statements, and of the functions that they call.
 
 Calls of functions with a body are followed, up to CALLS_DEEP levels deep.  A path forks at an undecided condition; only
-equal paths merge, and if too many reach a point, a few are kept.  A function may take STEPS steps: code beyond that
-is not analyzed, which can hide a finding but never cause one.
+equal paths merge, and if too many reach a point, a few are kept.  A function may take a number of steps: code
+beyond that is not analyzed, which can hide a finding but never cause one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,13 +14,14 @@ from jarvis_workers.dataflow.callees import callee, matters
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
-from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
+from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
+from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
-from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
+from jarvis_workers.dataflow.pointers import RETURNS_NULL
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
-STEPS = 400
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.
@@ -101,13 +102,15 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     line, machine = statement.line, ends.out[0].machine
     calls = machine.calls.get(id(statement))
     if calls is None:
-        calls = machine.calls[id(statement)] = calls_in(statement)
+        is_unfolded = type(statement) is ir.ExprStmt and unfolded(machine, statement) is not None
+        calls = machine.calls[id(statement)] = [] if is_unfolded else calls_in(statement)
+    unused = statement.value if type(statement) is ir.ExprStmt else None
     for before in ends.out:
         machine.steps += 1
-        if machine.steps > STEPS:
+        if machine.steps > machine.steps_max:
             raise StepLimitReached
         machine.line = line
-        for path in _prepared(calls, before) if calls else (before,):
+        for path in _prepared(calls, before, unused) if calls else (before,):
             machine.line = line
             done = act(path, statement)
             if isinstance(done, list):
@@ -119,8 +122,11 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
 
 
-def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
-    """Follow the calls in a statement before executing it; `results` of each path holds the returned values."""
+def _prepared(calls: list[ir.Expression], path: PathState, unused: ir.Expression | None) -> list[PathState]:
+    """Follow the calls in a statement before executing it; `results` of each path holds the returned values.
+
+    `unused` is the call whose result is not used, if there is one.
+    """
     machine = path.machine
     paths = [path]
     for call in calls:
@@ -137,7 +143,10 @@ def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
         if not paths:
             break
         if target is not None and _may_enter(target[0], paths[0]) and matters(paths[0], call, target[0]):
-            paths = few([after for one in paths for after in _enter(call, target, one)])
+            entered = [_enter(call, target, one) for one in paths]
+            for finished in entered if call is unused else ():
+                _hand_over(finished)
+            paths = few([after for finished in entered for after in finished])
     return paths
 
 
@@ -152,13 +161,33 @@ def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState
     values = arguments(path, call, target[0])
     finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
+        if one.returned is NULL:
+            one.returned = NULL._replace(why=PathEvent(None, path.frame.file, call.line, RETURNS_NULL, call))
         one.results[id(call)] = one.returned
         one.returned = ANY
     return finished
 
 
+def _hand_over(finished: list[PathState]) -> None:
+    """Treat what a callee keeps on one of its paths as kept on all, since its caller cannot tell them apart."""
+    if len(finished) == 1:
+        return
+    # An object that could not be allocated is lost, too, but nothing points to it.
+    escaped = {
+        current.target
+        for one in finished
+        for current in one.cells.values()
+        if (target := one.object_of(current)) is not None and target.lost
+    }
+    for one in finished:
+        for key in escaped & one.objects.keys():
+            one.objects[key or ""] = one.objects[key or ""]._replace(lost=True)
+
+
 def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
     frame = path.frame
+    if path.machine.steps > SINGLE_FROM and not frame.depth:
+        return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
     return facts_of(function).is_small

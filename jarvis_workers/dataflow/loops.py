@@ -7,13 +7,22 @@ from jarvis_workers.dataflow.exits import BREAK, CONTINUE, Ends, few
 from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
-from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
+from jarvis_workers.dataflow.ir.stmt import DeclStmt, LoopStmt, RangeForStmt
+from jarvis_workers.dataflow.lookahead import Lookahead, judges_in
 from jarvis_workers.dataflow.lvalues import place_of
+from jarvis_workers.dataflow.macro_expansion import loop_behind
+from jarvis_workers.dataflow.open_loops import last_values, open_moves
 from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.pretty import text_of
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.sizes import BYTES
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, Range, Value
-from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
+from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned, assume_set, counts, loosen, widen
 
 TURNS = 2
+# Text may be terminated, and bytes come in pairs.
+AHEAD = 0.48
 # Counting loops with at most this many iterations are executed iteration by iteration.
 FEW_TURNS = 2
 # From this step of a function on, loops are executed for one iteration.
@@ -38,20 +47,53 @@ def _each(path: PathState, statement: RangeForStmt) -> Ends:
 
 @follows(LoopStmt)
 def _loop(path: PathState, statement: LoopStmt) -> Ends:
+    if type(statement.condition) is UnknownExpr and statement.step is not None:
+        machine, headless = path.machine, statement
+        statement = machine.once(headless, lambda: loop_behind(machine, headless))
     init = statement.init
-    began = run(init, [path]).out if init else [path]
+    if init and type(init[0]) is DeclStmt:
+        # The variables of the head may shadow others.
+        with path.frame.block():
+            return _from(run(init, [path]).out, statement)
+    return _from(run(init, [path]).out if init else [path], statement)
+
+
+def _from(began: list[PathState], statement: LoopStmt) -> Ends:
     ends = Ends([])
-    loops = path.machine.loops
-    loop = loops.get(id(statement))
+    if not began:
+        return ends
+    machine = began[0].machine
+    loop = machine.loops.get(id(statement))
     if loop is None:
-        loop = loops[id(statement)] = loop_of(statement)
+        loop = machine.loops[id(statement)] = loop_of(statement)
+    outer, reaches = machine.open_moves, machine.reaches
     for one in began:
+        moves = open_moves(one, loop.moves, loop.counter)
+        if any(move.event.doubt for move in moves.values()) and judges_in(statement.body):
+            moves = {}
+        if loop.ahead is not None and not one.frame.depth:
+            _read_ahead(one, loop.ahead)
+        machine.open_moves = outer | moves if moves else outer
+        machine.reaches = reaches | last_values(one, loop)
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
+            assume_assigned(one, statement.step)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
+    machine.open_moves, machine.reaches = outer, reaches
     return ends
+
+
+def _read_ahead(path: PathState, ahead: Lookahead) -> None:
+    kind = type_of(path, ahead.cursor)
+    if kind is None or not kind.endswith("*") or path.machine.plain(kind[:-1]) not in BYTES:
+        return
+    memory = path.object_of(evaluate(path, ahead.cursor))
+    if memory is not None and memory.kind in ("text", "static"):
+        return
+    text = f"{text_of(ahead.read)} is read, but the loop only makes sure that one byte of {ahead.cursor.name} is left"
+    report(path, "flow_buffer_overread", ahead.line, text, sure=AHEAD)
 
 
 def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) -> None:
@@ -60,7 +102,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
     entering, out = _turn([path], condition, line) if statement.form != "do" else ([path], [])
     if entering:
         for one in out:
-            assume_set(one, loop.changed)
+            assume_set(one, loop.changed, loop.moves.carried)
     ends.out += out
     turns = TURNS if path.machine.steps < ONE_TURN_FROM else 1
     for turn in range(turns):
@@ -72,7 +114,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
         ends.take(done, BREAK, CONTINUE)
         again = done.out + done.left.get(CONTINUE, [])
         for one in again:
-            evaluate(one, statement.step)
+            _step(one, statement)
         entering, out = _turn(few(again), condition, line)
         ends.out += out
         if turn == 0:
@@ -80,6 +122,13 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
                 widen(one, loop.changed, state)
     if condition is not None:
         ends.out = few(ends.out)
+
+
+def _step(path: PathState, statement: LoopStmt) -> None:
+    if type(statement.condition) is UnknownExpr:
+        assume_assigned(path, statement.step)
+    else:
+        evaluate(path, statement.step)
 
 
 def _turn(paths: list[PathState], condition: Expression | None, line: int) -> Split:
@@ -111,12 +160,18 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         return False
     inner = path.copy()
     loosen(inner, loop.beside)
-    inner.cells[place] = _anywhere((first, last))
+    end = evaluate(path, counter.end)
+    open_ended = counter.step > 0 and end.taint is not None and not end.checked
+    inner.cells[place] = Value((first, last), taint=end.taint if open_ended else None, checked=not open_ended)
     machine = path.machine
     machine.counting.append(place)
     done = run(body, [inner])
     machine.counting.pop()
-    ends.out += done.left.get(BREAK, [])
+    for one in done.left.get(BREAK, []):
+        low = one.cells.get(place, ANY).range[0]
+        if first is not None and low is not None and low > first:
+            assume_set(one, loop.beside, loop.moves.carried)
+        ends.out.append(one)
     ends.take(done, BREAK, CONTINUE)
     finished = done.out + done.left.get(CONTINUE, [])
     for one in few(finished):
@@ -124,7 +179,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         ends.out.append(one)
     if not bounded or not finished:
         path.cells[place] = path.cells.get(place, ANY)
-        assume_set(path, loop.beside)
+        assume_set(path, loop.beside, loop.moves.carried)
         ends.out.append(path)
     return True
 

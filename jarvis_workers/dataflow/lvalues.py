@@ -9,19 +9,25 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.bounds import check_bounds
+from jarvis_workers.dataflow.bounds import check_bounds, check_counted
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.field_arrays import FIELDS, field_array
+from jarvis_workers.dataflow.outside import byte_pointer
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, number
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Place, Value, number
 
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+NOT_LOOKED_UP = (0, UNKNOWN)
+MOVED = frozenset((ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr))
+# The cell of an element at an unknown offset of a buffer that this function only reads.
+SOMEWHERE = "[?]"
 THIS = ir.NameExpr("v", "this")
 
 
@@ -97,6 +103,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     """Return the cell that a pointer refers to, at an index if there is one."""
     machine = path.machine
     writing, machine.writing = machine.writing, False
+    name_bytes(path, pointer)
     value = evaluate(path, pointer)
     at = evaluate(path, index) if index is not None else number(0)
     if value.unset:
@@ -107,6 +114,8 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
         value = name_target(path, pointer, value._replace(null=NOT_NULL))
         if value.target is None:
             return None
+    elif not value.null and type(pointer) is ir.NameExpr and not machine.quiet:
+        path.cells[place_of_variable(path, pointer.name)] = value._replace(null=NOT_NULL)
     return _access(path, Access(pointer, value, value.target, at, writing, index))
 
 
@@ -127,17 +136,39 @@ def _access(path: PathState, access: Access) -> Place | None:
         written(path, key, target, start, width)
     elif not is_exact(start):
         read(path, access, target, start, width)
-    return (key, f"[{start[0]}]") if is_exact(start) else None
+    if is_exact(start):
+        return key, f"[{start[0]}]"
+    return (key, SOMEWHERE) if target.taint and not access.writing else None
 
 
 def _unknown_cell(path: PathState, access: Access) -> Place | None:
     """Return the cell in an object with unknown properties."""
     value, reach = access.value, access.subscript.range
+    if access.key in path.machine.counted:
+        check_counted(path, access)
     if reach == value.at == (0, 0):
         return access.key, value.code or ""
     if value.kind == "argv" and not path.machine.quiet:
         return f"{access.key}[]", ""
-    return (access.key, f"[{reach[0]}]") if is_exact(reach) and value.at == (0, 0) else None
+    start = plus(value.at, reach)
+    if is_exact(start) and value.at[0] == 0:
+        return access.key, f"[{start[0]}]"
+    return None if access.writing else (access.key, SOMEWHERE)
+
+
+def name_bytes(path: PathState, pointer: ir.Expression) -> None:
+    """Give a name to the buffer of an unknown byte pointer, before it moves."""
+    if type(pointer) not in MOVED:
+        return
+    variable = pointer
+    while isinstance(variable, (ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr)):
+        variable = variable.left if isinstance(variable, ir.BinaryExpr) else variable.operand
+    if variable is pointer or type(variable) not in VARIABLES or not byte_pointer(path, variable):
+        return
+    place = place_quietly(path, variable)
+    current = path.cells.get(place, ANY) if place is not None else None
+    if current is not None and current.target is None and not current.unset and not current.null:
+        name_target(path, variable, current)
 
 
 def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
@@ -167,6 +198,10 @@ PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
 def _load(path: PathState, e: ir.Expression) -> Value:
     path.machine.writing = False
     place = place_of(path, e)
+    if type(e) in FIELDS and path.machine.field_arrays.get(id(e), NOT_LOOKED_UP) is not None:
+        array = field_array(path, e, place)
+        if array is not None:
+            return array
     if place is None:
         return ANY
     value = path.cells.get(place)

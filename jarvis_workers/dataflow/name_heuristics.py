@@ -14,6 +14,9 @@ READERS = listed("""
     print log dump show puts write cmp len debug trace warn err display memset assert str mem read check hash equal
     find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
     """)
+KEEPERS = frozenset(listed("add insert append prepend push put set store save enqueue register attach link join"))
+RECEIVERS = frozenset(("read", "recv", "receive", "readn", "fread"))
+JUDGES = ("check", "valid", "verif", "ensure", "require", "need", "assert", "bound", "limit")
 RELEASERS = ("free", "release", "destroy", "unref")
 ENDS = frozenset(
     listed("""
@@ -23,8 +26,13 @@ ENDS = frozenset(
     """)
 )
 ENDING_WORDS = listed("fatal panic abort die unreachable usage bailout oom outofmemory exit")
+ERRNO = re.compile(
+    r"(?:^#|_)E(?:INVAL|NOMEM|NOENT|PERM|ACCES|IO|BADF|AGAIN|WOULDBLOCK|INTR|EXIST|BUSY|FAULT|NOSPC|PIPE|RANGE|DOM|NOSYS"
+    r"|NOTSUP|OPNOTSUPP|TIMEDOUT|CONN[A-Z]+|ADDR[A-Z]+|OVERFLOW|NOBUFS|NOTCONN|CANCELED|ISDIR|NOTDIR|MFILE|NFILE|2BIG)$"
+)
+NO_ERROR = re.compile(r"(?:^#|_)(?:SUCCESS|OK|NONE|NO)(?:_|$)|NOERR|SUCCESS")
 # After one of these words, the last word does not describe an action: at_exit, is_abort, set_panic.
-NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want")
+NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want", "get", "has", "was", "can", "should")
 # These macros and functions check a condition that holds afterwards.
 CHECKS = frozenset(
     listed("""
@@ -34,10 +42,28 @@ CHECKS = frozenset(
     """)
 )
 INVERSE_CHECKS = frozenset(("BUG_ON", "WARN_ON"))
+ASSERTION = re.compile(r"[A-Z0-9_]*ASSERT[A-Z0-9_]*")
+# Assertions that compare text or memory, or whose condition the name leaves open.
+OF_SOMETHING_ELSE = re.compile(r"STR|MEM|HEX|ARRAY|DOUBLE|FLOAT|OK|ZERO|SUCC|FAIL|ERR|THROW|DEATH|LOCK|HELD")
+# Assertions that the compiler checks, for sizes that may differ from ours.
+COMPILED = re.compile(r"static|build|compile", re.IGNORECASE)
+COMPARED_BY = {"EQ": "==", "EQUAL": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+
+
+def asserts(name: str) -> bool:
+    """Return whether a macro or function asserts its argument; a macro in capitals does if its name says so."""
+    return name in CHECKS or (ASSERTION.fullmatch(name) is not None and not OF_SOMETHING_ELSE.search(name))
+
+
+def is_fatal(name: str) -> bool:
+    """Return whether a failed check ends the program."""
+    return "assert" in name.lower() and not COMPILED.search(name)
 
 
 def only_reads(name: str) -> bool:
     words = words_of(name)
+    if not KEEPERS.isdisjoint(words):
+        return False
     return any(word.removeprefix("f").startswith(READERS) or word.endswith(("len", "cmp")) for word in words)
 
 
@@ -59,9 +85,19 @@ def never_returns(name: str) -> bool:
     return any(word in low for word in ENDING_WORDS) and not low.startswith(NOT_ENDING)
 
 
+def judges(name: str) -> bool:
+    """Return whether a function compares its arguments with a bound, and does not return if they exceed it."""
+    return any(word.startswith(JUDGES) for word in words_of(name))
+
+
+def receives(name: str) -> bool:
+    """Return whether a function is named like one that reads from a file or socket."""
+    return any(word in RECEIVERS for word in words_of(name))
+
+
 def is_error(kind: str) -> bool:
-    """Return whether a name in capitals is an error code: compared with 0, such a value is negative."""
-    return kind[0] == "#" and "ERR" in kind
+    """Return whether a name in capitals is an error code: such a value is not 0, and most often negative."""
+    return kind[0] == "#" and ("ERR" in kind or ERRNO.search(kind) is not None) and not NO_ERROR.search(kind)
 
 
 def releases(name: str) -> bool:

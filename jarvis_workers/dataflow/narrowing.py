@@ -4,17 +4,19 @@ from typing import NamedTuple
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.checks import limit_terms
 from jarvis_workers.dataflow.evaluate import evaluate
-from jarvis_workers.dataflow.lvalues import place_of, place_quietly
+from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
 CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+SUMS = frozenset((ir.BinaryExpr, ir.CastExpr))
 PLACES = VARIABLES | {ir.DerefExpr, ir.IndexExpr}
 
 
@@ -34,6 +36,10 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
+    if type(one.left) in SUMS and (one.first.taint or one.first.target):
+        limit_terms(path, compare, one.left)
+    if type(one.right) in SUMS and (one.second.taint or one.second.target):
+        limit_terms(path, MIRRORED[compare], one.right)
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
@@ -48,16 +54,23 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) is ir.UpdateExpr:
         e = e.operand
         value = evaluate(path, e)
-    if type(e) not in PLACES:
-        return
-    place = place_quietly(path, e)
+    place = place_quietly(path, e) if type(e) in PLACES else None
     if place is None:
-        return
+        if type(e) is ir.CallExpr and value.null == MAYBE_NULL:
+            _note_null(path, value, _null(compare, value, other))
+    elif not place[1].endswith(SOMEWHERE):
+        _keep_at(path, compare, place, value, other)
+    elif value.taint is not None and _limits(compare, other.range):
+        path.cells[place] = value._replace(checked=True)
+
+
+def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:
+    """Narrow the value of a cell."""
     null = _null(compare, value, other)
-    if value.target and null == IS_NULL:
-        assume_null(path, value)
-    elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
-        assume_not_null(path, value)
+    if null == IS_NULL and not value.null and path.machine.unfolding:
+        # A macro tests its argument for all its uses; this one may never be NULL.
+        return
+    _note_null(path, value, null)
     reach = _reach(compare, value.range, other.range)
     limited = value.checked or _limits(compare, other.range)
     if null == IS_NULL:
@@ -65,6 +78,14 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     elif reach != value.range or null != value.null or limited != value.checked:
         path.cells[place] = value.compared(reach, null, checked=limited)
     narrowed(path, value, reach)
+
+
+def _note_null(path: PathState, value: Value, null: int) -> None:
+    """Record for all pointers to an object whether they are NULL."""
+    if value.target and null == IS_NULL:
+        assume_null(path, value)
+    elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
+        assume_not_null(path, value)
 
 
 def _null(compare: str, value: Value, other: Value) -> int:

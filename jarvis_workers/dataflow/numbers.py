@@ -1,19 +1,30 @@
 """Arithmetic on values; report overflow of untrusted numbers and division by zero."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression, NumberExpr, SizeofExpr
+from jarvis_workers.dataflow.ir.expr import (
+    ArrowExpr,
+    AssignExpr,
+    BinaryExpr,
+    CastExpr,
+    Expression,
+    MemberExpr,
+    NameExpr,
+    NumberExpr,
+    SizeofExpr,
+)
+from jarvis_workers.dataflow.outside import joined
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
+from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, comparable, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 ZERO, MAYBE_ZERO = 0.85, 0.75
-UNDERFLOW, OVERFLOW, UNSIGNED = 0.72, 0.75, 0.55
+UNDERFLOW, OVERFLOW, UNSIGNED, WRAPS = 0.72, 0.75, 0.55, 0.45
 
 
 @evaluates(BinaryExpr)
@@ -45,13 +56,15 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
 def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     operator = e.op
     reach = arithmetic(operator, left.range, right.range)
+    if operator in ("/", "%") and is_exact(left.range) and not comparable(left.range[0] or 0, right.range[0] or 0):
+        # The size of an unknown type has no meaning in units of another size.
+        reach = UNKNOWN
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
-    if operator == "%" or (operator == "&" and reach[1] is not None):
-        checked = True
-    else:
-        checked = (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
-    return Value(reach, taint=left.taint or right.taint, checked=checked)
+    checked = operator == "%" or (
+        (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
+    )
+    return Value(reach, taint=joined(path, e, left, right), checked=checked)
 
 
 def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor: Value) -> None:
@@ -70,11 +83,15 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
 def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> bool:
     """Report an overflow of untrusted numbers or of constants in a sum, difference or product."""
     outside = [one for one in (left, right) if one.taint]
-    if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):
+    if any(one.checked or (one.taint and one.taint.doubt) for one in outside):
         return False
-    kind = type_of(path, e.left) or type_of(path, e.right)
+    if not outside and not _are_constants(e, left, right):
+        return False
+    first = type_of(path, e.left)
+    kind = first or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None
-    if bounds is None:
+    if bounds is None or (bounds[1] < INT_MAX and (first is None or not bounds[0])):
+        # A narrow type is promoted to int: the results of an unsigned one fit, and another operand is of unknown type.
         return False
     reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
     over = reach[1] is not None and reach[1] > bounds[1]
@@ -90,6 +107,36 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
         pattern, sure = "flow_integer_overflow", OVERFLOW
     report(path, pattern, path.machine.line, text, since=since, sure=sure if signed else UNSIGNED)
     return True
+
+
+def check_difference(path: PathState, e: Expression) -> None:
+    """Report a difference from a constant in a comparison: if it wraps around, the comparison means nothing."""
+    while isinstance(e, CastExpr):
+        e = e.operand
+    if not isinstance(e, BinaryExpr) or e.op != "-" or not isinstance(e.right, NameExpr):
+        return
+    kind = type_of(path, e.right)
+    bounds = limits_of(path.machine.plain(kind)) if kind else None
+    if bounds is None or bounds[0] < 0 or bounds[1] < INT_MAX or not is_exact(evaluate(path, e.left).range):
+        return
+    value = evaluate(path, e.right)
+    if value.range == UNKNOWN and not value.checked and not value.target and not value.unset and not value.kind:
+        text = f"{text_of(e)} wraps around if {text_of(e.right)} is larger, and the comparison then holds wrongly"
+        since = value.taint
+        report(path, "flow_integer_underflow", path.machine.line, text, since=since, sure=UNDERFLOW if since else WRAPS)
+
+
+def check_remaining(path: PathState, e: AssignExpr, old: Value, by: Value) -> None:
+    """Report that a number of remaining bytes is reduced by outside data that was not compared with it."""
+    if by.taint is None or not by.taint.doubt or by.checked or old.checked or old.target or old.taint:
+        return
+    remaining = e.target
+    is_parameter = isinstance(remaining, NameExpr) and any(
+        one.name == remaining.name for one in path.frame.function.params
+    )
+    if is_parameter or isinstance(remaining, (ArrowExpr, MemberExpr)):
+        text = f"{text_of(e.value)} is outside data, and may be larger than {text_of(remaining)}"
+        report(path, "flow_integer_underflow", path.machine.line, text, since=by.taint, sure=UNDERFLOW)
 
 
 def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:

@@ -1,15 +1,28 @@
 """Track memory, streams and descriptors from their allocation to their release or leak."""
 
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.ir.expr import NEWS, ConstructExpr, DeleteExpr, Expression, NewExpr, PlacementNewExpr
+from jarvis_workers.dataflow.ir.expr import (
+    NEWS,
+    ConstructExpr,
+    DeleteExpr,
+    DesignatedExpr,
+    Expression,
+    InitListExpr,
+    LambdaExpr,
+    NameExpr,
+    NewExpr,
+    PlacementNewExpr,
+)
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import escape
+from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import limits_of
+from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, Place, Value
 
 OWNED = ("heap", "stream", "descriptor")
@@ -17,6 +30,10 @@ ALLOCATED = ("malloc", "new", "new[]")
 RELEASED_BY = {"malloc": "free", "new": "delete", "new[]": "delete[]"}
 WHERE = {"stack": "stack memory", "static": "static memory", "text": "a literal"}
 CERTAIN, MOVED_SOMEHOW, RETURNED_FREED, STACK_RETURNED, LEAK = 0.9, 0.8, 0.85, 0.88, 0.8
+# The end of the program releases what it has.
+LEAK_AT_EXIT = 0.5
+LENT = -0.15
+MAINS = ("main", "wmain")
 MOVED = 0.88
 
 
@@ -54,6 +71,22 @@ def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
 def _delete(path: PathState, e: DeleteExpr) -> Value:
     path.machine.line = e.line
     release(path, e.operand, evaluate(path, e.operand), "new[]" if e.array else "new", e.line)
+    return ANY
+
+
+@evaluates(InitListExpr)
+def _braces(path: PathState, e: InitListExpr) -> Value:
+    """Evaluate the items of an aggregate that is not tracked: it may own what they point to."""
+    for item in e.items:
+        escape(path, evaluate(path, item.value if isinstance(item, DesignatedExpr) else item))
+    return ANY
+
+
+@evaluates(LambdaExpr)
+def _lambda(path: PathState, e: LambdaExpr) -> Value:
+    """Evaluate a lambda: it may be called at any time, and then release what its variables point to."""
+    for name in sorted(variables_in(e.body).intersection(path.frame.types)):
+        escape(path, path.cells.get((key_of(path, name), ""), ANY))
     return ANY
 
 
@@ -106,21 +139,31 @@ def _may_be_released(path: PathState, e: Expression, value: Value, target: Objec
 def stored(path: PathState, target: Expression, place: Place, value: Value) -> None:
     """Name an object after the variable that holds it; if the variable is not local, ownership has escaped."""
     made = path.object_of(value)
+    if made is not None and made.kind == "stack" and place[1] and made.unset_from is not None:
+        # Whoever gets the struct may fill the array.
+        path.objects[value.target or ""] = made._replace(unset_from=None)
     if made is None or made.kind not in OWNED:
         return
-    own = place[0].partition(":")[0].isdigit() and place[0] not in path.machine.statics
-    lost = made.lost or not own
+    lost = made.lost or not is_own(path, place)
     if not made.name or lost != made.lost:
         path.objects[value.target or ""] = made._replace(name=made.name or text_of(target), lost=lost)
+
+
+def is_own(path: PathState, place: Place) -> bool:
+    """Return whether a cell ends with its function."""
+    return place[0].partition(":")[0].isdigit() and place[0] not in path.machine.statics
 
 
 def returned(path: PathState, statement: ReturnStmt) -> None:
     """Check a returned value: freed memory, a stack address, or an object whose ownership moves to the caller."""
     value, frame = path.returned, path.frame
     target = path.object_of(value)
-    if target is None:
-        return
     _, line, e = statement
+    if target is None:
+        if isinstance(e, NameExpr) and e.name in frame.types:
+            # A struct that is returned by value takes what it points to along.
+            escape_inside(path, key_of(path, e.name))
+        return
     if target.freed is not None and frame.depth == 0:
         text = f"{text_of(e)} is returned after it was released"
         report(path, "flow_use_after_free", line, text, since=target.freed, sure=RETURNED_FREED)
@@ -134,6 +177,7 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
 
 def leaks(path: PathState, line: int) -> None:
     """Report the objects that a path has allocated and still owns at its end."""
+    sure = LEAK_AT_EXIT if path.frame.function.name in MAINS else LEAK
     for key, target in path.objects.items():
         made = target.made
         if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:
@@ -141,4 +185,4 @@ def leaks(path: PathState, line: int) -> None:
         pattern = "flow_memory_leak" if target.kind == "heap" else "flow_handle_leak"
         text = f"{target.name or 'the resource'} is not released on this path, which ends here"
         at = made.line if made.file is None else path.machine.made_at.get(key) or line
-        report(path, pattern, line, text, since=made, sure=LEAK, at=at)
+        report(path, pattern, line, text, since=made, sure=sure + (LENT if target.lent else 0.0), at=at)

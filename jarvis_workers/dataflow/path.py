@@ -3,6 +3,8 @@
 A path is the only mutable value of the analysis; a fork copies it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.dataflow.ir.expr import Expression
@@ -54,6 +56,19 @@ class Frame:
             self.hidden[name] = f"{self.number}:{name}'{self.scope}"
         else:
             self.scopes[name] = self.scope
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Execute a block; at its end, shadowed names refer to the outer variables again."""
+        types, hidden = self.types.copy(), self.hidden.copy()
+        self.scope += 1
+        try:
+            yield
+        finally:
+            self.scope -= 1
+            for name in self.hidden.keys() - hidden.keys():
+                self.types[name] = types.get(name, self.types[name])
+            self.hidden = hidden
 
     def declare(self, name: str, kind: str, *, array: bool = False) -> str:
         """Declare a local variable with its type, and return its object name."""
@@ -130,16 +145,19 @@ class PathState:
 
     def same_as(self, other: "PathState") -> bool:
         """Return whether two paths have the same future behaviour."""
-        return (self.cells, self.objects, self.facts, self.returned) == (
+        return (self.cells, self.objects, self.facts, self.returned, self.results) == (
             other.cells,
             other.objects,
             other.facts,
             other.returned,
+            other.results,
         )
 
     def joins(self, other: "PathState") -> bool:
         """Join with a path that differs only in numeric ranges; return False if it differs otherwise."""
-        if self.objects != other.objects or self.returned != other.returned or self.cells.keys() != other.cells.keys():
+        if self.objects != other.objects or self.returned != other.returned or self.results != other.results:
+            return False
+        if self.cells.keys() != other.cells.keys():
             return False
         joined = {}
         for cell, value in self.cells.items():

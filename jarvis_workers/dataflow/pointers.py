@@ -1,19 +1,25 @@
 """State changes of pointers that are dereferenced, tested or passed on: NULL, released or escaped."""
 
+from jarvis_workers.dataflow.exits import SINGLE_FROM
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, OWNED_DESCRIPTOR, UNKNOWN, Range, Value
 
 NULL_ARGUMENT = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
 USED_AFTER_FREE = 0.9
+# The callee returns NULL on one of its paths, which its callers may know to be impossible.
+RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
 
 
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
     """Report a possible null dereference; return whether the path continues."""
     name = text_of(pointer)
+    if value.null == IS_NULL and path.machine.steps > SINGLE_FROM:
+        # Of the paths that would tell which pointers are still NULL, only one is left.
+        return True
     if value.null == IS_NULL:
         text = f"{name} is NULL here and is dereferenced"
         report(path, "flow_null_dereference", line, text, since=value.why, sure=_sure_of_null(path, value))
@@ -31,6 +37,8 @@ def _sure_of_null(path: PathState, value: Value) -> float:
     why = value.why
     if why is None and path.frame.depth:
         return NULL_ARGUMENT
+    if why is not None and why.note == RETURNS_NULL:
+        return RETURNED_NULL
     if why is None or why.about is None or not why.note.endswith(("true", "false")):
         return NULL_USED
     return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER
@@ -61,6 +69,13 @@ def escape_inside(path: PathState, key: str) -> None:
             escape(path, current)
 
 
+def forget_inside(path: PathState, key: str) -> None:
+    """Drop the contents of the objects that an object points to."""
+    for inner in {current.target for (name, _), current in path.cells.items() if name == key}:
+        if inner is not None and inner != key:
+            forget_contents(path, inner, keep=False)
+
+
 def assume_null(path: PathState, value: Value) -> None:
     """Record that a pointer is NULL: its allocation failed on this path."""
     made = path.object_of(value)
@@ -72,7 +87,8 @@ def assume_null(path: PathState, value: Value) -> None:
 
 
 def assume_not_null(path: PathState, value: Value) -> None:
-    """Record that a pointer is not NULL, and with it all pointers to the same object."""
+    """Record that a pointer is not NULL, and with it all pointers to the same object; a stream owns its descriptor."""
+    escape(path, path.cells.get((value.target or "", OWNED_DESCRIPTOR), ANY))
     for cell, current in path.cells.items():
         if current.target == value.target and current.null == MAYBE_NULL:
             path.cells[cell] = current._replace(null=NOT_NULL)
@@ -87,6 +103,9 @@ def narrowed(path: PathState, value: Value, reach: Range) -> None:
 
 def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
     """Drop the contents of an object that a callee may modify; with `keep`, drop only plain values and `unset_from`."""
+    for inner in path.machine.inner_arrays.get(key, ()):
+        if inner in path.objects and not keep:
+            del path.objects[inner]
     target = path.objects.get(key)
     if target is not None:
         text_known = not keep and (target.length != UNKNOWN or target.filled)
@@ -98,4 +117,5 @@ def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
     for cell in path.cells_of(key):
         # A function that only reads a struct keeps its fields, but a variable by itself may be its out-parameter.
         if cell[1] != "&" and not (keep and cell[1]):
-            del path.cells[cell]
+            # The callee may release what the cell points to, or replace it.
+            escape(path, path.cells.pop(cell))

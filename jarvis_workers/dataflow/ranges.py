@@ -33,8 +33,20 @@ def arithmetic(operator: str, first: Range, second: Range) -> Range:
         return _product(first, second)
     by = second[0]
     if by is None or by != second[1]:
-        return UNKNOWN
+        return _of_bits(operator, first, second)
     return _by_constant(operator, first, by)
+
+
+def _of_bits(operator: str, first: Range, second: Range) -> Range:
+    """Return the range of a bitwise operation on two numbers that are not negative."""
+    (a, b), (c, d) = first, second
+    if a is None or c is None or a < 0 or c < 0:
+        return UNKNOWN
+    if operator in ("|", "^") and b is not None and d is not None:
+        return (max(a, c) if operator == "|" else 0), (1 << max(b, d).bit_length()) - 1
+    if operator == "&":
+        return 0, least(b, d)
+    return UNKNOWN
 
 
 def _product(first: Range, second: Range) -> Range:
@@ -54,9 +66,11 @@ def _by_constant(operator: str, first: Range, by: int) -> Range:
     if operator == "%" and by > 0:
         return (1 - by if low is not None and low < 0 else 0), by - 1
     if operator == "&" and by >= 0:
-        return 0, by
+        return 0, by if low is None or low < 0 else least(high, by)
+    if operator in ("<<", ">>") and low is not None and low >= 0 and 0 <= by < WIDEST_SHIFT:
+        return _bits(operator, low, by), None if high is None else _bits(operator, high, by)
     if low is None or low != high:
-        return UNKNOWN
+        return _of_bits(operator, first, (by, by))
     exact = _bits(operator, low, by)
     return exact, exact
 

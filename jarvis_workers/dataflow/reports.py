@@ -5,6 +5,8 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.values import PathEvent
 
 STATIONS = 40
+# The rules whose findings depend on nothing but the path from their source to their sink.
+WITHOUT_CALLERS = frozenset(("flow_unchecked_null",))
 LEAST, MOST = 0.4, 0.95
 PER_CALL = 0.02
 FEW_BRANCHES, MANY_BRANCHES = 4, 11
@@ -26,16 +28,25 @@ def report(
     `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
     machine, frame = path.machine, path.frame
-    if machine.quiet:
+    if machine.quiet or (pattern in WITHOUT_CALLERS and _is_told_there(path, since)):
         return
     if at is None:
         at = line if frame.file is None or frame.call_line is None else frame.call_line
     stations = [*_since(path.trail, since), (frame.file, line, text)]
-    sure -= _doubted(path.doubt) + PER_CALL * frame.depth
+    sure -= _doubted(path.doubt) + PER_CALL * frame.depth + (since.doubt if since is not None else 0)
     confidence = round(max(LEAST, min(MOST, sure)), 2)
     previous = machine.findings.get((pattern, at))
     if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):
         machine.findings[pattern, at] = (confidence, stations)
+
+
+def _is_told_there(path: PathState, since: PathEvent | None) -> bool:
+    """Return whether a defect begins and ends in one function of another file, whose own analysis reports it."""
+    frame = path.frame
+    if frame.file is None or since is None or since.file != frame.file:
+        return False
+    function = frame.function
+    return function.line <= since.line <= function.end and path.machine.is_root_elsewhere(function)
 
 
 def _doubted(branches: int) -> float:

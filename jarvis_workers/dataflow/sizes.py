@@ -11,15 +11,20 @@ POINTER = 8
 OTHER = 10_007
 INT_MAX = 2**31 - 1
 NAMES_BY_SIZE = {
-    1: "char|signed char|unsigned char|bool|_Bool|int8_t|uint8_t|u8|s8|uchar|BYTE|byte|void",
-    2: "short|unsigned short|short int|int16_t|uint16_t|u16|s16|char16_t",
-    4: "int|unsigned|unsigned int|signed|signed int|int32_t|uint32_t|u32|s32|float|wchar_t|char32_t|DWORD|uint",
+    1: "char|signed char|unsigned char|bool|_Bool|int8_t|uint8_t|u8|s8|uchar|u_char|u_int8_t|BYTE|byte|void",
+    2: "short|unsigned short|short int|int16_t|uint16_t|u16|s16|u_short|u_int16_t|char16_t",
+    4: "int|unsigned|unsigned int|signed|signed int|int32_t|uint32_t|u32|s32|float|wchar_t"
+    "|char32_t|DWORD|uint|u_int|u_int32_t",
     8: "long|unsigned long|long int|long long|unsigned long long|long long int|int64_t|uint64_t|u64|s64|double"
-    "|size_t|ssize_t|intptr_t|uintptr_t|off_t|ptrdiff_t|time_t|long unsigned int",
+    "|u_long|u_int64_t|size_t|ssize_t|intptr_t|uintptr_t|off_t|ptrdiff_t|time_t|long unsigned int",
     16: "long double",
 }
+# The types of bytes and characters, and that of the target of a pointer to any memory.
+BYTES = frozenset(NAMES_BY_SIZE[1].split("|"))
 SIZES = {name: size for size, names in NAMES_BY_SIZE.items() for name in names.split("|")}
-UNSIGNED = re.compile(r"unsigned|^u(?:int|\d|char)|(?<!s)size_t$|^bool|^_Bool|BYTE|DWORD|byte|wchar_t|uintptr")
+UNSIGNED = re.compile(
+    r"unsigned|^u_?(?:int|\d|char|short|long)|(?<!s)size_t$|^bool|^_Bool|BYTE|DWORD|byte|wchar_t|uintptr"
+)
 NUMBERS_WITH_FRACTIONS = ("float", "double", "long double")
 NO_NUMBERS = frozenset((*NUMBERS_WITH_FRACTIONS, "void"))
 TYPE_ENDS = frozenset((127, 255, 32_767, 65_535, INT_MAX, 2**32 - 1, 2**63 - 1, 2**64 - 1))
@@ -90,6 +95,11 @@ def _size_of_struct(record: RecordType, types: Mapping[str, RecordType], deep: i
     if not sizes or record.bases:
         return OTHER
     return (max(sizes) if record.union else -(-sum(sizes) // 4) * 4) or OTHER
+
+
+def comparable(amount: int, size: int) -> bool:
+    """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
+    return (amount % OTHER == 0) == (size % OTHER == 0)
 
 
 def is_signed(kind: str) -> bool:

@@ -6,6 +6,7 @@ from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, unfolded
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
@@ -17,8 +18,17 @@ CASES_MAX = 64
 
 
 @follows(ir.ExprStmt)
-def _expression(path: PathState, statement: ir.ExprStmt) -> list[PathState]:
-    e, paths = statement.value, [path]
+def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathState]:
+    e, paths, machine = statement.value, [path], path.machine
+    inner = unfolded(machine, statement) if machine.macros_open < MACROS_DEEP else None
+    if inner is not None:
+        machine.macros_open += 1
+        is_macro = type(e) is ir.CallExpr
+        machine.unfolding += is_macro
+        ends = run(inner, paths)
+        machine.macros_open -= 1
+        machine.unfolding -= is_macro
+        return ends
     if type(e) is ir.DeleteExpr:
         this = evaluate(path.copy(), e.operand)
         if this.kind and this.target is not None:
@@ -53,17 +63,8 @@ def _begin_object(path: PathState, name: str, kind: str) -> Value:
 
 @follows(ir.BlockStmt)
 def _block(path: PathState, statement: ir.BlockStmt) -> Ends:
-    """Execute a block; at its end, shadowed names refer to the outer variables again."""
-    frame = path.frame
-    types, hidden = frame.types.copy(), frame.hidden.copy()
-    frame.scope += 1
-    try:
+    with path.frame.block():
         return run(statement.body, [path])
-    finally:
-        frame.scope -= 1
-        for name in frame.hidden.keys() - hidden.keys():
-            frame.types[name] = types.get(name, frame.types[name])
-        frame.hidden = hidden
 
 
 @follows(ir.TryStmt)

@@ -14,16 +14,16 @@ SMALL, TINY = 900, 240
 TRIES = 24
 NEAR = 64
 # Fast path: every match of a pattern contains one of its words, and the search for words is much faster.
-MAKERS = (b"alloc", b"dup", b"open", b"OPEN", b"ALLOCA", b"tmpfile", b"creat", b"socket", b"new")
+MAKERS = (b"alloc", b"ALLOC", b"dup", b"open", b"OPEN", b"tmpfile", b"creat", b"socket", b"new")
 MAKES = re.compile(
-    rb"""\b(?: \w*(?:[mcz]|re)alloc\w* | \w*str(?:n?dup)\w* | wcsdup | alloca | ALLOCA | OPEN | f(?:d|re)?open
-    | _?w?fopen | _?popen | POPEN | tmpfile | opendir | creat | open | socket | new )\b\s*[(\w]""",
+    rb"""\b(?: \w*(?:[mcz]|re)alloc\w* | \w*str(?:n?dup)\w* | wcsdup | (?i:alloca | _?p?open) | f(?:d|re)?open
+    | _?w?fopen | tmpfile | opendir | creat | socket | new )\b\s*[(\w]""",
     re.VERBOSE,
 )
-READERS = (b"get", b"GETENV", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX")
+READERS = (b"get", b"GET", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX")
 OUTSIDE = re.compile(
-    rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | _?w?getenv | GETENV | secure_getenv
-    | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll? | rand | random | RAND\d* )\s*\(
+    rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | (?i:_?w?getenv) | secure_getenv
+    | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll? | (?i:(?:get_|p)?rand(?:om)?(?:_?[iu]?\d+)?) )\s*\(
     | (?:S?CHAR | SHRT | INT | LONG | LLONG | U(?:CHAR|SHRT|INT|LONG|LLONG) | SIZE)_MAX\b )""",
     re.VERBOSE,
 )
@@ -33,11 +33,26 @@ FILLS = re.compile(
     | FREE )\s*\( | delete\b ) | =\s*\w+\s*-\s*\w""",
     re.VERBOSE,
 )
+RESULTS = (b")->", b"return *")
+RESULT_USED = re.compile(rb"\w\([^();{}]*\)->|return \*\s*[a-z_]\w*\([^;{}]*\)\s*;")
+COUNTED = re.compile(
+    rb"(?:void|unsigned char|u_char|uint8_t|u?int8|u8|guint8|byte|BYTE)\s*\*\s*\w+\s*,\s*"
+    rb"(?:const\s+)?(?:unsigned\s+)?(?:s?size_t|u?int(?:16|32|64)?(?:_t)?|u(?:16|32)|unsigned|long|short)\s+\w+\s*[,)]"
+)
+COPIES = re.compile(
+    rb"""\bmem(?:cpy|move)\s*\([^;]*,\s*(?:\([\w ]+\)\s*)?
+    (?:(?!sizeof|strlen)\w+\s*\([^()]*\) | [a-z_][\w.>-]*) \s*(?:[+-]\s*\w+\s*)?\)""",
+    re.VERBOSE,
+)
+BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\w*\s*\(|\*\s*[\w>-]+\s*\+\+")
+BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
+PASSED = re.compile(rb"\s*[,)]")
+CALLED = re.compile(rb"\b(?!sizeof|if|while|for|return|switch)\w+\((?:[^()]*,)?\s*\Z")
 STATEMENT_END = re.compile(rb"\s*[;+]")
 ADDRESS = re.compile(rb"=\s*&\s*\w+\s*;|\bstatic\b")
 FREES = re.compile(rb"(?:ree|REE)\s*\(|\bdelete\b")
-RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"estroy", b"ispose", b"unref")
+RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"ELEASE", b"estroy", b"ispose", b"unref")
 RELEASES = re.compile(
     rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*|\bf?p?close|\bdelete)\b"
     rb"\s*(?:\[\s*\])?\s*\(?\s*((?:\w|->|\.)+)\s*\)?\s*;"
@@ -71,16 +86,35 @@ def is_root(body: bytes) -> bool:
         (any(word in body for word in MAKERS) and MAKES.search(body) is not None)
         or (any(word in body for word in READERS) and OUTSIDE.search(body) is not None)
         or _has_array(body)
+        or _parses(body)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
         or _null_and_used(body)
+        or (any(word in body for word in RESULTS) and RESULT_USED.search(body) is not None)
         or _unset_and_used(body)
+    )
+
+
+def reads_counted_buffer(head: bytes, body: bytes) -> bool:
+    """Return whether a function receives bytes with a length, and reads through a pointer."""
+    return (
+        len(body) <= LONGEST
+        and b"*" in head
+        and COUNTED.search(head) is not None
+        and any(word in body for word in (b"->", b"[", b"*", b"memcpy"))
     )
 
 
 def is_helper(body: bytes) -> bool:
     """Return whether following calls of a function is informative and cheap."""
     return len(body) <= TINY or (len(body) <= SMALL and HANDS.search(body) is not None)
+
+
+def _parses(body: bytes) -> bool:
+    """Return whether a function copies a variable length, or reads bytes and uses a variable as an index."""
+    if (b"memcpy" in body or b"memmove" in body) and COPIES.search(body) is not None:
+        return True
+    return BYTES.search(body) is not None and BY_VARIABLE.search(body) is not None
 
 
 def _has_array(body: bytes) -> bool:
@@ -95,7 +129,7 @@ def _is_reached(body: bytes, name: bytes, end: int) -> bool:
     at = _next(body, name, end)
     while at >= 0:
         end = at + len(name)
-        if INDEXED.match(body, end):
+        if INDEXED.match(body, end) or (PASSED.match(body, end) and CALLED.search(body, max(0, at - NEAR), at)):
             return True
         if STATEMENT_END.match(body, end) and _before(body, at).endswith((b"=", b"return")):
             return True

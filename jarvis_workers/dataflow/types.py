@@ -50,6 +50,13 @@ def _type_of_member(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str | N
     return field.type + "*" * bool(field.dims) if field is not None else None
 
 
+def is_row(path: PathState, e: ir.Expression) -> bool:
+    """Return whether an expression is a row of an array of arrays."""
+    if not isinstance(e, ir.IndexExpr) or not isinstance(e.base, ir.NameExpr):
+        return False
+    return key_of(path, e.base.name) in path.machine.grids
+
+
 TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
     ir.NameExpr: lambda path, e: _type_of_variable(path, e.name),
     ir.MemberExpr: _type_of_member,

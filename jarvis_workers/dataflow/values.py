@@ -8,23 +8,29 @@ from typing import Any, NamedTuple
 
 # A cell: the object, and the part of it: "", ".field" or "[offset in bytes]".
 Place = tuple[str, str]
+# The part of a stream that holds the descriptor which it closes.
+OWNED_DESCRIPTOR = ".descriptor"
 # A range of sizes, offsets or numbers: (lowest, highest), None where there is no bound.
 Range = tuple[int | None, int | None]
 UNKNOWN: Range = (None, None)
 # Nullness, 0 if unknown; above NOT_NULL, a use may dereference NULL.
 NOT_NULL, MAYBE_NULL, IS_NULL = 1, 2, 3
 # The kinds of objects that have a size in bytes.
-MEMORY = ("stack", "heap", "static", "text")
+MEMORY = ("stack", "heap", "static", "text", "field")
 
 
 class PathEvent(NamedTuple):
-    """An event of a trace; `before` is the previous event, `about` the code that replaces {} in `note`."""
+    """An event of a trace; `before` is the previous event, `about` the code that replaces {} in `note`.
+
+    `doubt` is subtracted from the confidence of the findings that begin with the event: its evidence is weak.
+    """
 
     before: "PathEvent | None"
     file: str | None
     line: int
     note: str
     about: Any = None
+    doubt: float = 0.0
 
 
 class Value(NamedTuple):
@@ -58,13 +64,30 @@ class Value(NamedTuple):
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 
 
+class OpenMove(NamedTuple):
+    """A variable that moves without a bound: the event that explains it, and its direction."""
+
+    event: PathEvent
+    step: int
+
+
+class LinearExtent(NamedTuple):
+    """`unit` times a local variable plus `extra`, in bytes or elements; `variable` is the cell of the variable."""
+
+    variable: Place
+    unit: int
+    extra: int
+
+
 class Object(NamedTuple):
     """A piece of memory, a stream or a descriptor.
 
-    `kind` is "stack", "heap", "static", "text", "stream", "descriptor" or "other" (owned elsewhere); `family` is its
-    allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is that of its string, in elements;
-    `filled` is the number of leading elements that are set and not zero; `unset_from` is the offset of the first
-    uninitialized byte, None if unknown.  `lost` means that ownership has escaped.
+    `kind` is "stack", "heap", "static", "text", "field" (an array in a struct), "stream", "descriptor" or "other"
+    (owned elsewhere); `family` is its allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is
+    that of its string, in elements; `filled` is the number of leading elements that are set and not zero;
+    `unset_from` is the offset of the first uninitialized byte, None if unknown.  `lost` means that ownership has
+    escaped, `lent` that an unknown function got it that only seems to read it.  `extent` is a size that is a multiple
+    of a variable.
     """
 
     kind: str
@@ -78,7 +101,9 @@ class Object(NamedTuple):
     made: PathEvent | None = None
     freed: PathEvent | None = None
     lost: bool = False
+    lent: bool = False
     name: str = ""
+    extent: LinearExtent | None = None
 
 
 ANY = Value()

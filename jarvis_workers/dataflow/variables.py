@@ -1,12 +1,13 @@
 """Evaluate names (variables, fields of `this`, macros and functions) and addresses."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.ir.expr import AddressExpr, BinaryExpr, IndexExpr, NameExpr
+from jarvis_workers.dataflow.field_arrays import array_of, field_array
+from jarvis_workers.dataflow.ir.expr import STRINGS, AddressExpr, BinaryExpr, IndexExpr, NameExpr, SizeofExpr
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.lvalues import place_of, place_of_variable, set_or_reported
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import CONSTANTS
-from jarvis_workers.dataflow.types import key_of
+from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Object, Value, number, point_to
 
 MACROS_DEEP = 8
@@ -86,6 +87,9 @@ def _address(path: PathState, e: AddressExpr) -> Value:
         return value._replace(null=NOT_NULL) if value.target else ANY
     place = place_of(path, inner)
     machine.addressing = before
+    array = field_array(path, inner, place)
+    if array is not None:
+        return array
     if place is None:
         return Value(null=NOT_NULL)
     if isinstance(inner, NameExpr) and path.frame.is_array(inner.name):
@@ -96,3 +100,24 @@ def _address(path: PathState, e: AddressExpr) -> Value:
 def _is_function(path: PathState, name: str) -> bool:
     machine = path.machine
     return name not in path.frame.types and name not in machine.globals and machine.function_elsewhere(name) is not None
+
+
+@evaluates(SizeofExpr)
+def _sizeof(path: PathState, e: SizeofExpr) -> Value:
+    machine, inner = path.machine, e.operand
+    if e.type:
+        return number(machine.size_of(e.type))
+    if isinstance(inner, NameExpr):
+        memory = path.objects.get(key_of(path, inner.name))
+        if memory is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
+            return Value(memory.size)
+        if inner.name not in path.frame.types and inner.name not in machine.globals:
+            # A macro has given a type for a parameter.
+            return number(machine.size_of(inner.name))
+    if isinstance(inner, STRINGS):
+        return number((inner.length + 1) * (4 if inner.wide else 1))
+    array = array_of(path, inner) if inner is not None else None
+    if array is not None:
+        return Value(array[1])
+    kind = type_of(path, inner)
+    return number(machine.size_of(kind)) if kind else Value((1, None))

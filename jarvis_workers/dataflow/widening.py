@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact, wider
@@ -34,11 +34,14 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
     return first, last if end.taint else None, UNKNOWN
 
 
-def assume_set(path: PathState, places: list[Expression]) -> None:
-    """Treat the places that a loop assigns to as set on a path that skips the loop: most loops run."""
+def assume_set(path: PathState, places: list[Expression], carried: frozenset[str]) -> None:
+    """Treat the places that a loop assigns to as set on a path that skips the loop: most loops run.
+
+    `carried` are the variables whose new value depends on the old one.
+    """
     for e in places:
         if isinstance(e, NameExpr):
-            _loosen_variable(path, e.name)
+            _loosen_variable(path, e.name, moved=e.name in carried)
         base = e
         while isinstance(base, (IndexExpr, MemberExpr, ArrowExpr, DerefExpr)):
             base = base.pointer if isinstance(base, DerefExpr) else base.base
@@ -61,6 +64,16 @@ def assume_all_set(path: PathState) -> None:
         _assume_object_set(path, key)
 
 
+def assume_assigned(path: PathState, macro: Expression | None) -> None:
+    """Treat NULL variables as unknown after a macro that may assign to its arguments."""
+    for part in macro.args if isinstance(macro, CallExpr) else ():
+        if type(part) is NameExpr:
+            cell = (key_of(path, part.name), "")
+            current = path.cells.get(cell)
+            if current is not None and current.null == IS_NULL:
+                path.cells[cell] = ANY
+
+
 def assume_moved(path: PathState) -> None:
     """Drop the offsets of pointers after code that is not understood."""
     for cell, current in path.cells.items():
@@ -74,15 +87,15 @@ def _assume_object_set(path: PathState, key: str) -> None:
         path.objects[key] = made._replace(unset_from=None)
 
 
-def _loosen_variable(path: PathState, name: str) -> None:
-    """Drop the upper offset of a pointer, and the range of a number."""
+def _loosen_variable(path: PathState, name: str, *, moved: bool) -> None:
+    """Drop the upper offset of a pointer that is moved, and the range of a number."""
     place = (key_of(path, name), "")
     current = path.cells.get(place)
     if current is None or current.unset:
         return
     if current.target:
         path.cells[place] = current._replace(
-            at=(current.at[0], None), null=current.null if current.null != IS_NULL else 0
+            at=(current.at[0], None) if moved else current.at, null=current.null if current.null != IS_NULL else 0
         )
     elif current.range != UNKNOWN and current.null != IS_NULL:
         path.cells[place] = current._replace(range=UNKNOWN)

@@ -7,7 +7,7 @@ other file defined its functions.
 
 import re
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze, summarize
 from jarvis_workers.sec.rules import Rule
@@ -83,7 +83,11 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
     )
     if model is not None:
         exports = model["exports"]
-        hits, _ = analyze(model, lambda name: [(path, exports[name])] if name in exports else [], test=test)
+
+        def lookup(name: str, /, *, near: str | None = None) -> list[tuple[str, Any]]:
+            return [(path, exports[name])] if name in exports else []
+
+        hits, _ = analyze(model, lookup, test=test)
         yield from (hit for hit in hits if hit.pattern in flow)
 
 

@@ -50,8 +50,8 @@ class Issue(NamedTuple):
     """A finding of a report.
 
     `column` counts characters from 1, None in older stores.  `path` is the trace that leads to it.  `judged` is the
-    triage state of a finding that still counts.  The fields from `has_risk` on are the verdict, if it `has_verdict`;
-    `cluster` is numbered from 1, None during the run.
+    triage state of a finding that still counts; `test_code` means that its file is not part of the program.  The fields
+    from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.
     """
 
     id: str
@@ -74,6 +74,7 @@ class Issue(NamedTuple):
     path: tuple[TraceLocation, ...] = ()
     suppression: IssueSuppression | None = None
     judged: bool | str | None = None
+    test_code: bool = False
     has_verdict: bool = False
     has_risk: bool | None = None
     preconditions: str = ""

@@ -25,7 +25,7 @@ VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("e
 BEYOND_BASE = tuple(Issue._field_defaults.values())
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
-ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", *VERDICT}
+ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", *VERDICT}
 # Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
 
@@ -57,6 +57,8 @@ def issue_to_json(issue: Issue) -> Row:
         row["suppression"] = issue.suppression._asdict()
     if issue.judged is not None:
         row["judged"] = issue.judged
+    if issue.test_code:
+        row["test_code"] = True
     if issue.has_verdict:
         row.update(zip(VERDICT, issue[-1 - len(VERDICT) : -1], strict=True))
         row["quotes"], row["commands"] = _rows(issue.quotes), scripts_to_json(issue.commands)

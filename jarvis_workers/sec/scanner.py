@@ -26,7 +26,8 @@ SITES_PER_LINE = 16
 # Number of bytes after the last matched name that a rule may examine.
 LOOK_AHEAD = 8_192
 LEAST, MOST = 0.4, 0.95
-TEST_FILE = -0.1
+# Findings in test code are less confident, and of medium severity at most.
+TEST_FILE, TEST_MOST = -0.1, 0.79
 UNSEEN = (0.0, 0)
 LONGEST_NAME = 64
 
@@ -36,8 +37,9 @@ EXTENSIONS: Mapping[bytes, str] = {
 }
 HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
 TESTS = lazy(
-    rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|examples?)/"
-    rb"|(?:^|/)(?:test[_-][^/]*|[^/]*[_-](?:test|tests|unittest)|tests?)\.[^./]+\Z"
+    rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|benchmarks?|examples?|samples?|demos?|docs?|documentation"
+    rb"|fuzz(?:ing|ers?)?|mocks?)/"
+    rb"|(?:^|/)(?:(?:test|fuzz)[_-][^/]*|[^/]*[_-](?:test|tests|unittest|fuzz|fuzzer)|tests?)\.[^./]+\Z"
 )
 WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") | frozenset(range(128, 256))
 CALL_FOLLOWS = rb"(?: ?[(/\\]|[\t\r\n]|  )"
@@ -312,7 +314,8 @@ def _site(source: SourceText, matches: _Name) -> Site | None:
 
 
 def _confidence(rule: Rule, moved: float, source: SourceText) -> float:
-    return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if source.test else 0.0))), 2)
+    sure = rule.confidence + moved
+    return round(max(LEAST, min(TEST_MOST, sure + TEST_FILE) if source.test else min(MOST, sure)), 2)
 
 
 def _is_no_call(source: SourceText, start: int, at: int) -> bool:

@@ -68,7 +68,7 @@ def test_the_list_can_be_narrowed_and_read_by_programs(jarvis):
     assert {row["language"] for row in rows} == {"rust"}
     found = {row["id"]: row for row in rows}
     assert (found["unsafe"]["on"], found["unwrap_expect"]["on"]) == (False, True)
-    assert (found["mem_transmute"]["severity"], found["unsafe"]["severity"]) == ("low", "medium")
+    assert (found["mem_transmute"]["severity"], found["unsafe"]["severity"]) == ("low", "low")
     assert "unsafe code (off)" in jarvis("sec", "rules", "--category", "unsafe_usage").out
 
 

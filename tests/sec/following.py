@@ -11,7 +11,7 @@ from jarvis_workers.sec.scanner import as_utf8, is_header, language_of
 __all__ = ["follow", "look_nowhere", "model_of", "stored", "tell"]
 
 
-def look_nowhere(_: str) -> Sequence[tuple[str, Any]]:
+def look_nowhere(_: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
     return ()
 
 
@@ -41,7 +41,7 @@ def follow(
 
 
 def _others(models: Mapping[str, dict[str, Any]], asking: str) -> Lookup:
-    def lookup(name: str) -> list[tuple[str, Any]]:
+    def lookup(name: str, /, *, near: str | None = None) -> list[tuple[str, Any]]:
         return [
             (path, one["exports"][name]) for path, one in models.items() if path != asking and name in one["exports"]
         ]

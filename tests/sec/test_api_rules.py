@@ -50,7 +50,7 @@ int f(void)
     return 0;
 }
 """
-    assert hits(code) == [("result_checked_elsewhere", 6)]
+    assert hits(code) == [("output_unchecked", 6)]
 
 
 BLOCKS = {

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner, is_header, is_test, language_of
 from jarvis_workers.source.match import engines
 from tests.machine import assert_cpu_within
@@ -159,7 +160,7 @@ def test_safety_comments_and_tests_soften_rust_findings(surer: str, less: str) -
     ],
 )
 def test_what_only_looks_like_an_explanation_softens_nothing(content: str) -> None:
-    assert all(hit.confidence == 0.7 for hit in scan(content, "rust").hits)
+    assert all(hit.confidence == RULES_BY_PATTERN["unsafe"].confidence for hit in scan(content, "rust").hits)
 
 
 def test_a_file_of_tests_is_less_sure() -> None:
@@ -260,9 +261,12 @@ def test_headers_and_tests_are_told_by_their_names() -> None:
         b"test_list.c",
         b"src/tests.rs",
         b"a_tests.rs",
+        b"docs/code/a.c",
+        b"fuzzing/a.cpp",
+        b"src/url_fuzzer.c",
     ):
         assert is_test(path)
-    for path in (b"src/latest.c", b"contest/a.c", b"src/testament.c", b"attest.rs"):
+    for path in (b"src/latest.c", b"contest/a.c", b"src/docs.c", b"fuzzy/a.c", b"src/testament.c", b"attest.rs"):
         assert not is_test(path)
 
 

@@ -326,17 +326,20 @@ def test_a_statement_of_cpp_is_lowered(code, expected):
 
 
 @pytest.mark.parametrize(
-    "code",
+    "head",
     [
-        "list_for_each_entry(pos, head, member) { b(); }",
-        "TAILQ_FOREACH(pos, &head, entries) { b(); }",
-        "TAILQ_FOREACH(pos, &head, entries) b();",
-        "for_each(a) { b(); }",
-        "a_macro(a, b) { b(); }",
+        "list_for_each_entry(pos, head, member) {",
+        "TAILQ_FOREACH(pos, &head, entries) {",
+        "TAILQ_FOREACH(pos, &head, entries)",
+        "a_macro(a, b) {",
     ],
 )
-def test_a_macro_with_a_body_is_a_loop_of_which_nothing_is_known(code):
-    assert body(code) == [["loop", 1, "while", [], ["x"], None, [["e", 1, ["c", B, [], 1]]]]]
+def test_a_macro_with_a_body_is_a_loop_whose_head_is_its_call(head):
+    [[*loop, step, inner]] = body(f"{head} b(); }}" if "{" in head else f"{head} b();")
+
+    assert loop == ["loop", 1, "while", [], ["x"]]
+    assert step[:2] == ["c", ["v", head.partition("(")[0]]]
+    assert inner == [["e", 1, ["c", B, [], 1]]]
 
 
 def test_a_macro_without_semicolon_is_a_call():

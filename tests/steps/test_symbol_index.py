@@ -91,6 +91,16 @@ def test_a_model_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, 
     assert (row.path, row.key, row.calls) == (b"a/\xff.c", packed.key, tuple(sorted(set(model["calls"]))))
 
 
+def test_test_code_is_ignored_on_request(tmp_path: Path) -> None:
+    blobs = blobs_in(tmp_path)
+    files = [(b"src/a.c", exporting("f", says=1)), (b"src/tests/a.c", exporting("f", "g", says=2))]
+    names = SymbolIndex(blobs, merge_names(blobs, [write_batch(blobs, files)], blobs.put))
+
+    assert names.lookup("f", near=b"src/tests/b.c") == [("src/tests/a.c", 2)]
+    assert names.lookup("f", near=b"src/tests/b.c", tests=False) == [("src/a.c", 1)]
+    assert names.lookup("g", tests=False) == []
+
+
 def exporting(*names: str, says: Any = 1) -> dict[str, Any]:
     return {"exports": dict.fromkeys(names, says), "calls": []}
 

@@ -4,14 +4,14 @@ Only the selected functions are parsed, each by itself; regular expressions read
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.grammar import FileNames
-from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function
-from jarvis_workers.dataflow.frontend.places import places
+from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
+from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
 from jarvis_workers.source.functions import Function, functions
 
 __all__ = ["is_cpp", "model"]
@@ -37,32 +37,51 @@ def model(
     header: bool,
     cpp: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the summary of a "c/cpp" file from its content and masked text; "cpp" is whether it was parsed as C++."""
+    """Return the summary of a "c/cpp" file from its content and masked text.
+
+    "others" are the names of its functions that are not selected; "cpp" is whether it was parsed as C++.
+    """
     if language != "c/cpp":
-        return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
+        return {"functions": [], "others": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
     locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
     outside = Outside(source, locations.outside, header=header)
-    names = FileNames(outside.globals, outside.types, outside.typedefs)
-    bodies = []
-    line, at = 1, 0
-    for place in locations.functions:
-        first, last = place.function.body
-        if source.branches.is_directive(first) or not is_selected(place.function, text[first:last]):
-            continue
-        line, at = line + content.count(b"\n", at, place.start), place.start
-        lowered, reading = function(source, place, line, names)
-        outside.note(reading)
-        bodies.append(lowered)
+    bodies, others = _lowered(source, locations.functions, outside, is_selected)
     return {
         "functions": bodies,
+        "others": others,
         "globals": outside.globals,
         "macros": outside.macros,
         "types": outside.types,
         "typedefs": outside.typedefs,
         "cpp": is_in_cpp,
     }
+
+
+def _lowered(
+    source: ParsedSource,
+    found: Sequence[FunctionPlace],
+    outside: Outside,
+    is_selected: Callable[[Function, bytes], bool],
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the selected functions, and the names of the others."""
+    names = FileNames(outside.globals, outside.types, outside.typedefs)
+    bodies: list[dict[str, Any]] = []
+    others: set[str] = set()
+    line, at = 1, 0
+    for place in found:
+        first, last = place.function.body
+        if source.branches.is_directive(first):
+            continue
+        if not is_selected(place.function, source.text[first:last]):
+            others.add(name_of(place))
+            continue
+        line, at = line + source.content.count(b"\n", at, place.start), place.start
+        lowered, reading = function(source, place, line, names)
+        outside.note(reading)
+        bodies.append(lowered)
+    return bodies, sorted(others.difference(one["name"] for one in bodies))
 
 
 def is_cpp(text: bytes) -> bool:

@@ -1,6 +1,7 @@
 """Attach statement bodies to macros without a semicolon, such as `foreach` loops.
 
-The input of `with_bodies` contains such a macro as ["macro", line, call]; its output contains none.
+The input of `with_bodies` contains such a macro as ["macro", line, call]; its output contains none.  A loop whose head
+is a macro has an unknown condition, and the call of the macro as its step.
 """
 
 from typing import Any
@@ -15,10 +16,10 @@ def with_bodies(statements: list[list[Any]]) -> list[list[Any]]:
     out: list[list[Any]] = []
     for statement in reversed(statements):
         match statement, out:
-            case ["macro", line, _], [*_, ["blk", _, body, _]]:
-                out[-1] = ["loop", line, "while", [], ["x"], None, body]
-            case ["macro", line, ["c", ["v", name], *_]], [*_, body] if is_loop_name(name):
-                out[-1] = ["loop", line, "while", [], ["x"], None, [body]]
+            case ["macro", line, call], [*_, ["blk", _, body, _]]:
+                out[-1] = ["loop", line, "while", [], ["x"], call, body]
+            case ["macro", line, ["c", ["v", name], *_] as call], [*_, body] if is_loop_name(name):
+                out[-1] = ["loop", line, "while", [], ["x"], call, [body]]
             case ["macro", line, call], _:
                 out.append(["e", line, call])
             case _:

@@ -9,13 +9,14 @@ from typing import Any
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
-from jarvis_workers.dataflow.frontend.macros import macro
+from jarvis_workers.dataflow.frontend.macros import macros
 
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768
 WORD = re.compile(rb"\w+")
 SKIPPED = frozenset(b"friend static_assert _Static_assert using return goto if for while".split())
 ALIAS = re.compile(rb"\s*using\s+(\w+)\s*=\s*([^;]{1,200});")
+DIRECTIVE = re.compile(rb"^[ \t]*+#(?>[^\\\n]++|\\.)*+", re.DOTALL | re.MULTILINE)
 TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 
 
@@ -24,13 +25,14 @@ class Outside:
 
     def __init__(self, source: ParsedSource, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
         self.globals: dict[str, Any] = {}
-        self.macros: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
         self.typedefs: dict[str, str] = {}
+        self.macros = macros(
+            source, [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
+        )
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0
-        self._directives()
         for parts in declarations:
             self._declaration(parts)
 
@@ -41,19 +43,12 @@ class Outside:
         for name, value in reading.constants.items():
             self.macros.setdefault(name, value)
 
-    def _directives(self) -> None:
-        source = self._source
-        for directive in source.branches.live():
-            if directive.word == b"define":
-                start = directive.end - len(directive.rest)
-                name, value = macro(source, start, directive.end)
-                if name and value is not None:
-                    self.macros.setdefault(name, value)
-
     def _declaration(self, parts: list[tuple[int, int]]) -> None:
         text = self._source.text
         size = sum(end - start for start, end in parts)
         masked = b"".join([text[start:end] for start, end in parts]) if size <= 4 * TYPE_MAX else b""
+        if b"#" in masked:
+            masked = DIRECTIVE.sub(_spaces, masked)
         template = TEMPLATE.match(masked)
         bare = masked[template.end() :] if template else masked
         first = WORD.search(bare)
@@ -122,6 +117,10 @@ class Outside:
             else:
                 kind = "fn*" if declarator.function is not None else declarator.type + "*" * len(declarator.dims)
                 self.typedefs.setdefault(declarator.name, kind)
+
+
+def _spaces(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0])
 
 
 def _is_prototype(text: bytes, call: int, equals: int) -> bool:

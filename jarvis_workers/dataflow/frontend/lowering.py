@@ -130,12 +130,16 @@ def _with_plain_head(part: bytes, place: FunctionPlace) -> bytes:
     )
 
 
+def name_of(place: FunctionPlace) -> str:
+    """Return the name of a function; a method is named `class::method`."""
+    name = SPACE.sub("", place.function.name.decode("latin-1"))
+    return f"{place.owner.decode('latin-1')}::{name}" if place.owner else name
+
+
 def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static: object) -> dict[str, Any]:
-    given = place.function.name.decode("latin-1")
-    name = SPACE.sub("", given)
     lines = reading.source.count(b"\n")
     model: dict[str, Any] = {
-        "name": f"{place.owner.decode('latin-1')}::{name}" if place.owner else name,
+        "name": name_of(place),
         "line": reading.first_line,
         "end": reading.first_line + lines,
         "static": static is not None,

@@ -1,35 +1,58 @@
-"""Read macros that expand to one expression."""
+"""Read macros that expand to one expression, or with parameters to statements."""
 
 import re
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.frontend.branches import Branches
-from jarvis_workers.dataflow.frontend.grammar import Expr, Reading
+from jarvis_workers.dataflow.frontend.grammar import Expr, Reading, Stmt
 from jarvis_workers.dataflow.frontend.literals import number, string
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
+from jarvis_workers.dataflow.frontend.macro_text import with_expansions, without_operators
 
 NO_BRANCHES = Branches([], [])
-BODY_MAX = 300
+# Longer macros are unknown; their effects would take most of the steps of a function.
+BODY_MAX, STATEMENTS_MAX = 300, 600
 HEAD = re.compile(rb"[ \t]+(\w+)(\([^()\n]{0,200}\))?")
 PLAIN = re.compile(rb'[A-Za-z_]\w*|\d[\w.]*|L?"[^"\\]*"')
 ONCE = re.compile(rb"do\s*\{(.*?);?\s*\}\s*while\s*\(\s*0\s*\)\s*;?", re.DOTALL)
+STATEMENTS = re.compile(rb"[;{]|\bif\b|\bdo\b|\bwhile\b|\bfor\b|\breturn\b|\bgoto\b")
+LOOP_EXIT = re.compile(rb"\b(?:break|continue)\b")
 NO_VALUE = frozenset(b"if for while do return goto switch case break continue struct union enum typedef else".split())
 
 
-def macro(source: ParsedSource, start: int, end: int) -> tuple[str, Any]:
-    """Return the name and expression of a `#define`: [parameters, expression] with parameters, None if unreadable."""
+class Macro(NamedTuple):
+    """A `#define`: its name, its parameters if it has a parameter list, and its text on one line."""
+
+    name: str
+    params: tuple[bytes, ...] | None
+    body: bytes
+
+
+def macros(source: ParsedSource, spans: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    """Return the macros of a file by name, the first definition of each: an expression or, with parameters, a list of
+    the parameters and an expression or block."""
+    texts: dict[str, Macro] = {}
+    for start, end in spans:
+        found = _read(source, start, end)
+        if found is not None:
+            texts.setdefault(found.name, found)
+    blocks = {one.name: (one.params, one.body) for one in texts.values() if one.params and STATEMENTS.search(one.body)}
+    lowered = ((one.name, _lowered(one, blocks, cpp=source.cpp)) for one in texts.values())
+    return {name: value for name, value in lowered if value is not None}
+
+
+def _read(source: ParsedSource, start: int, end: int) -> Macro | None:
     head = HEAD.match(source.content, start, end)
     if head is None or end - head.end() > 4 * BODY_MAX:
-        return "", None
+        return None
     body = b" ".join(_plain(source, head.end(), end).replace(b"\\\n", b" ").replace(b"\\\r\n", b" ").split())
-    if not body or len(body) > BODY_MAX:
-        return "", None
-    value = _value(body, cpp=source.cpp)
-    name = head[1].decode("latin-1")
-    if value is None or head[2] is None:
-        return name, value
-    words = [word.strip().decode("latin-1") for word in head[2][1:-1].split(b",")]
-    return name, [[word for word in words if word], value]
+    if not body:
+        return None
+    params = None
+    if head[2] is not None:
+        params = tuple([word for word in (word.strip() for word in head[2][1:-1].split(b",")) if word])
+    return Macro(head[1].decode("latin-1"), params, body)
 
 
 def _plain(source: ParsedSource, start: int, end: int) -> bytes:
@@ -37,6 +60,18 @@ def _plain(source: ParsedSource, start: int, end: int) -> bytes:
     if b"/" not in part:
         return part
     return clean(source._replace(branches=NO_BRANCHES), start, end)
+
+
+def _lowered(one: Macro, blocks: Mapping[str, tuple[tuple[bytes, ...], bytes]], *, cpp: bool) -> Any:
+    if one.params is None:
+        return _value(one.body, cpp=cpp) if len(one.body) <= BODY_MAX else None
+    body = with_expansions(without_operators(one.body, one.params), blocks)
+    if body is None or len(body) > STATEMENTS_MAX:
+        return None
+    value = _value(body, cpp=cpp) if len(body) <= BODY_MAX else None
+    if value is None and STATEMENTS.search(body):
+        value = _block(body, cpp=cpp)
+    return [[word.decode("latin-1") for word in one.params], value] if value is not None else None
 
 
 def _value(body: bytes, *, cpp: bool) -> Expr | None:
@@ -59,13 +94,26 @@ def _parsed(body: bytes, *, cpp: bool) -> Expr | None:
     code = once[1].strip() if once else body.rstrip(b"; ")
     if b";" in code or b"{" in code or b"#" in code:
         return None
-    reading = Reading(grammar(cpp=cpp), b"int f(){return(" + code + b");}", 0)
-    if reading.broken:
-        return None
-    match reading.stmts(reading.root.children[0].children[-1]):
+    match _statements(b"return(" + code + b");", cpp=cpp):
         case [["ret", _, [*value]]] if value != ["x"]:
             return value
     return None
+
+
+def _block(body: bytes, *, cpp: bool) -> Stmt | None:
+    """Return the statements of a macro as a block; None if they make sense in a certain place only, such as a case."""
+    once = ONCE.fullmatch(body)
+    code = once[1] if once and not LOOP_EXIT.search(body) else body
+    statements = _statements(code + b";", cpp=cpp) if b"#" not in code else None
+    if not statements or any(tag == "?" for tag, *_ in statements):
+        return None
+    return ["blk", 0, statements, 0]
+
+
+def _statements(code: bytes, *, cpp: bool) -> list[Stmt] | None:
+    """Return the statements of some code; None if it does not parse."""
+    reading = Reading(grammar(cpp=cpp), b"int f(){" + code + b"}", 0)
+    return None if reading.broken else reading.stmts(reading.root.children[0].children[-1])
 
 
 def _word(body: bytes) -> Expr:

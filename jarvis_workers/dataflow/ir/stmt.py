@@ -210,7 +210,7 @@ class RecordType(NamedTuple):
 
 
 class FunctionMacro(NamedTuple):
-    """A macro with parameters and its expression; a macro without parameters is that expression."""
+    """A macro with parameters, and its expression or block; a macro without parameters is that expression."""
 
     params: tuple[str, ...]
-    body: Expression
+    body: Expression | BlockStmt

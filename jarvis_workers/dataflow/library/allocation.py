@@ -1,5 +1,7 @@
 """Functions that allocate and release memory, and wrappers recognized by name: zmalloc, xstrdup, sds_realloc."""
 
+from jarvis_workers.dataflow.extents import extent_of
+from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
@@ -10,7 +12,7 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
 
 LARGE = 2**24
-SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC = 0.72, 0.88
+SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC, EMPTY = 0.72, 0.88, 0.55
 NEVER_NULL = frozenset(
     listed("""
     xmalloc xcalloc xrealloc xstrdup xstrndup zmalloc zcalloc zrealloc zstrdup g_malloc g_malloc0 g_strdup g_strndup
@@ -48,15 +50,30 @@ def _allocate(
 
 
 def _malloc(call: LibraryCall) -> Value:
-    size = call.value(1 if call.name in ("aligned_alloc", "memalign") else 0)
-    return _allocate(call, size.range, (size,))
+    place = 1 if call.name in ("aligned_alloc", "memalign") else 0
+    size = call.value(place)
+    value = _allocate(call, size.range, (size,))
+    if place < len(call.node.args) and not is_exact(size.range):
+        _measure(call, value, call.node.args[place])
+    return value
+
+
+def _measure(call: LibraryCall, value: Value, size: Expression) -> None:
+    """Record a size that is a multiple of a variable."""
+    path, extent = call.path, extent_of(call.path, size)
+    if extent is not None:
+        path.machine.measures.add(extent.variable)
+        change(path, value, extent=extent)
 
 
 def _calloc(call: LibraryCall) -> Value:
     if len(call.values) < 2 or call.name == "kzalloc":
         return _allocate(call, call.value(0).range, (call.value(0),), zero=True)
     count, size = call.values[:2]
-    return _allocate(call, arithmetic("*", count.range, size.range), (count, size), zero=True)
+    value = _allocate(call, arithmetic("*", count.range, size.range), (count, size), zero=True)
+    if not is_exact(count.range) or not is_exact(size.range):
+        _measure(call, value, BinaryExpr("b", "*", call.node.args[0], call.node.args[1]))
+    return value
 
 
 def _realloc(call: LibraryCall) -> Value:
@@ -67,6 +84,9 @@ def _realloc(call: LibraryCall) -> Value:
     if target is not None and target.kind in ("stack", "static", "text") and target.size != UNKNOWN:
         text = f"{text_of(call.node.args[0])} was not allocated by malloc but is passed to {call.name}"
         report(path, "flow_bad_free", call.line, text, since=target.made, sure=NOT_FROM_MALLOC)
+    if size.taint and not size.checked and size.null != NOT_NULL and (size.range[0] or 0) <= 0 and not old.null:
+        text = "releases its memory if the untrusted size is 0, and returns NULL as for an error"
+        call.report("flow_double_free", text, since=size.taint, sure=EMPTY)
     value = _allocate(call, size.range, (size,), unset=False)
     if target is not None:
         path.objects[old.target or ""] = target._replace(lost=True)

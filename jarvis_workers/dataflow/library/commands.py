@@ -3,9 +3,9 @@
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
-from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, Object, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
-COMMAND, PROGRAM, STATEMENT, PATH = 0.88, 0.85, 0.85, 0.68
+COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.68, 0.4
 PIPES = ("popen", "_popen", "_wpopen")
 NAMES_OF_STREAMS = ("fopen", "_wfopen", "wfopen", "opendir", "freopen")
 NAMES_OF_DESCRIPTORS = ("open", "_open", "creat", "_wopen")
@@ -57,11 +57,12 @@ def _sql(call: LibraryCall) -> Value:
 
 
 def _opens(call: LibraryCall) -> None:
-    """Check the path of a file that is opened; paths from the command line are trusted."""
+    """Check the path of a file that is opened; whoever runs a program is mostly allowed to name its files."""
     step = taint_of(call.path, call.value(0))
-    if step is not None and "command line" not in step.note:
+    if step is not None:
         text = "opens a path that contains untrusted input"
-        call.report("flow_path_traversal", text, since=step, sure=PATH)
+        sure = NAMED_BY_USER if "command line" in step.note else PATH
+        call.report("flow_path_traversal", text, since=step, sure=sure)
 
 
 def _fopen(call: LibraryCall) -> Value:
@@ -69,8 +70,14 @@ def _fopen(call: LibraryCall) -> Value:
         _command(call, 1)
     elif call.name in NAMES_OF_STREAMS:
         _opens(call)
+    if call.name == "freopen":
+        # The result is the stream itself; if opening fails, the stream is closed.
+        return call.value(2)._replace(null=MAYBE_NULL, why=call.path.note(call.line, "{} may return NULL", call.node))
     made = Object("stream", "fopen")
-    return make(call.path, call.node, made, null=MAYBE_NULL, note="{} may return NULL")
+    value = make(call.path, call.node, made, null=MAYBE_NULL, note="{} may return NULL")
+    if call.name == "fdopen" and value.target is not None:
+        call.path.cells[value.target, OWNED_DESCRIPTOR] = call.value(0)
+    return value
 
 
 def _open(call: LibraryCall) -> Value:

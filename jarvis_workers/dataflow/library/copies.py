@@ -1,10 +1,13 @@
 """Functions that copy and fill memory and strings."""
 
+from jarvis_workers.dataflow.ir.expr import AddressExpr
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.outside import copied_number, points_to_bytes
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import is_exact, least, plus, times
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import MEMORY, UNKNOWN, Object, Range, Value, number
 
 # The size of an element, by function name.
@@ -72,8 +75,10 @@ def _strncpy(call: LibraryCall) -> Value:
 def _memcpy(call: LibraryCall) -> Value:
     to, origin = (1, 0) if call.name == "bcopy" else (0, 1)
     amount = times(call.value(2).range, COPY_BYTES.get(call.name, 1))
-    call.takes_length(2)
+    call.takes_length(2, to)
     call.write(to, amount)
+    if len(call.node.args) > 2 and call.name not in COPY_BYTES:
+        call.fits(to, call.node.args[2])
     call.read(origin, amount)
     path, value, source = call.path, call.value(to), call.object(origin)
     if source is not None and source.kind in MEMORY:
@@ -83,7 +88,23 @@ def _memcpy(call: LibraryCall) -> Value:
     elif value.target is not None:
         forget_contents(path, value.target, keep=False)
     _copy_cells(path, call.value(origin).target, value.target)
+    _copy_number(call, to, origin)
     return value
+
+
+def _copy_number(call: LibraryCall, to: int, origin: int) -> None:
+    """Record that a variable gets its bytes from a buffer: they are outside data unless this function wrote them."""
+    path, value, source = call.path, call.value(to), call.value(origin)
+    if value.target is None or value.target in path.objects or origin >= len(call.node.args):
+        return
+    memory = path.object_of(source)
+    taint = memory.taint if memory is not None else None
+    if memory is None and not path.cells_of(source.target):
+        part = call.node.args[origin]
+        if not isinstance(part, AddressExpr) and type_of(path, call.node.args[to]) not in ("void*", "char*"):
+            taint = copied_number(path, part) if points_to_bytes(path, part) else None
+    if taint is not None:
+        path.cells[value.target, value.code or ""] = Value(taint=taint)
 
 
 def _copy_text(call: LibraryCall, to: int, origin: int, amount: Range, source: Object) -> None:

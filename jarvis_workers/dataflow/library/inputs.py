@@ -1,11 +1,17 @@
 """Functions that read untrusted input."""
 
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, BinaryExpr, MemberExpr, NameExpr, NumberExpr, SizeofExpr
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of
+from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import arithmetic, times
-from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, UNKNOWN, Object, PathEvent, Value
+from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, MEMORY, UNKNOWN, Object, PathEvent, Value
+
+# Only the name of a function says that it reads.
+NAMED_DOUBT = 0.1
+SIZES = (NumberExpr, SizeofExpr, BinaryExpr, NameExpr, MemberExpr, ArrowExpr)
 
 
 def _taint(path: PathState, value: Value, step: PathEvent) -> None:
@@ -15,6 +21,8 @@ def _taint(path: PathState, value: Value, step: PathEvent) -> None:
         change(path, value, taint=step, length=UNKNOWN, unset_from=None, filled=0)
     elif key is not None:
         cell = (key, value.code or "")
+        for part in [one for one in path.cells_of(key) if one != cell and one[1].startswith(cell[1] + ".")]:
+            del path.cells[part]
         if cell not in path.cells or key.partition(":")[0].isdigit():
             path.cells[cell] = Value(taint=step)
         else:
@@ -22,10 +30,18 @@ def _taint(path: PathState, value: Value, step: PathEvent) -> None:
 
 
 def _getenv(call: LibraryCall) -> Value:
+    """Model getenv, which returns the same value for the same name."""
+    path, name = call.path, call.object(0)
+    cell = (f"env:{call.value(0).target}", "")
+    if name is not None and name.kind == "text" and cell in path.cells:
+        return path.cells[cell]
     step = call.bring_in()
-    key = call.path.machine.name("e")
-    call.path.objects[key] = Object("other", taint=step, made=step)
-    return Value(target=key, null=MAYBE_NULL, why=step)
+    key = path.machine.name("e")
+    path.objects[key] = Object("other", taint=step, made=step)
+    value = Value(target=key, null=MAYBE_NULL, why=step)
+    if name is not None and name.kind == "text":
+        path.cells[cell] = value
+    return value
 
 
 def _fgets(call: LibraryCall) -> Value:
@@ -48,9 +64,15 @@ def _recv(call: LibraryCall) -> Value:
     if stream:
         count = arithmetic("*", call.value(1).range, count)
         call.use(3)
-    call.takes_length(2)
+    if len(call.node.args) > 2:
+        size = BinaryExpr("b", "*", *call.node.args[1:3]) if stream else call.node.args[2]
+        if not call.fits(place, size):
+            call.takes_length(2, place)
     call.write(place, count)
-    _taint(call.path, call.value(place), call.bring_in())
+    value = call.value(place)
+    if value.target is None and place < len(call.node.args):
+        value = name_target(call.path, call.node.args[place], value)
+    _taint(call.path, value, call.bring_in())
     return Value((0 if stream else -1, count[1]))
 
 
@@ -80,6 +102,24 @@ def _scanf(call: LibraryCall) -> Value:
 def _getc(call: LibraryCall) -> Value:
     call.use(0)
     return Value((-1, 255))
+
+
+def receive(call: LibraryCall) -> None:
+    """Model a function that is named like one that reads into memory: a pointer and a size follow each other."""
+    path, node = call.path, call.node
+    for place, (value, size) in enumerate(zip(call.values, call.values[1:], strict=False)):
+        memory = path.object_of(value)
+        local = (value.target or "").partition(":")[0].isdigit()
+        if (
+            value.target is None
+            or size.target is not None
+            or not (local or (memory is not None and memory.kind in MEMORY))
+        ):
+            continue
+        if isinstance(node.args[place + 1], SIZES):
+            note = "{} seems to read untrusted input"
+            _taint(path, value, PathEvent(None, path.frame.file, call.line, note, node, NAMED_DOUBT))
+            return
 
 
 HANDLERS: Handlers = (

@@ -3,17 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.bounds import comparable, room
-from jarvis_workers.dataflow.ir.expr import CallExpr
+from jarvis_workers.dataflow.ast_queries import variables_in
+from jarvis_workers.dataflow.bounds import check_untested, is_declared, room
+from jarvis_workers.dataflow.context import facts_of
+from jarvis_workers.dataflow.extents import excess, extent_of
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, CastExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, limits_of
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
-PERHAPS_OVERREAD = 0.6
+PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT, NOT_LIMITED = 0.6, 0.72, 0.82, 0.48
 
 
 class LibraryCall:
@@ -67,6 +72,20 @@ class LibraryCall:
             text = f"{'writes' if exact and certain else 'may write'} {much} bytes but only {max(left, 0)} remain"
             self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
 
+    def fits(self, place: int, size: Expression) -> bool:
+        """Return whether memory whose size is a multiple of a variable has room for `size` bytes, or report it."""
+        target = self.object(place)
+        if target is None or target.extent is None or self.value(place).at != (0, 0):
+            return False
+        needed = extent_of(self.path, size)
+        if needed is None or needed.variable != target.extent.variable:
+            return False
+        more = excess(target.extent, needed)
+        if more is not None and comparable(needed.unit, target.extent.unit):
+            text = f"writes at least {more} bytes past the end of memory whose size depends on the same variable"
+            self.report("flow_buffer_overflow", text, since=target.made, sure=BY_EXTENT)
+        return True
+
     def prove(self, what: str, *, holds: bool) -> None:
         """Record whether the call is harmless, if it is in the analyzed function itself."""
         machine = self.path.machine
@@ -82,6 +101,8 @@ class LibraryCall:
         """Check a read of `amount` bytes from an argument."""
         self.use(place)
         value, target = self.value(place), self.object(place)
+        if value.target in self.path.machine.counted and amount[0] is not None and is_exact(amount):
+            check_untested(self.path, value.target or "", self.node.args[place], value.at, amount[0])
         if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
             return
         left, much = room(value, target), most(amount)
@@ -103,17 +124,49 @@ class LibraryCall:
         self.report(pattern, f"{does} {-low} bytes before the start of the buffer", since=target.made, sure=BEFORE)
         return True
 
-    def takes_length(self, place: int) -> None:
-        """Check a length argument for untrusted values."""
+    def takes_length(self, place: int, to: int = 0) -> None:
+        """Check the length of a write to the argument `to` for untrusted values."""
         count = self.value(place)
         low, high = count.range
-        if count.taint and not count.checked and (high is None or low is None or low < 0):
-            text = "uses an untrusted length without a bound"
-            self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
+        if place >= len(self.node.args):
+            return
+        if not count.taint:
+            _check_unlimited(self, place, to)
+            return
+        if not count.checked:
+            target = self.object(to)
+            fits = high in TYPE_ENDS and target is not None and room(self.value(to), target) is not None
+            if not fits and (high is None or high in TYPE_ENDS or low is None or low < 0):
+                text = "uses an untrusted length without a bound"
+                self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
+        elif low is None and high is not None and self._is_signed(place):
+            text = "uses an untrusted length that has an upper bound but may be negative"
+            self.report("flow_tainted_length", text, since=count.taint, sure=MAYBE_NEGATIVE)
+
+    def _is_signed(self, place: int) -> bool:
+        bounds = limits_of(self.path.machine.plain(type_of(self.path, self.node.args[place]) or ""))
+        return bounds is not None and bounds[0] < 0
 
     def bring_in(self) -> PathEvent:
         """Record in the trace that the call reads untrusted input."""
         return self.path.note(self.line, "{} reads untrusted input", self.node)
+
+
+def _check_unlimited(call: LibraryCall, place: int, to: int) -> None:
+    """Report a length that nothing limits, if it fills memory of a fixed size."""
+    target, count, part = call.object(to), call.value(place), call.node.args[place]
+    while isinstance(part, CastExpr):
+        part = part.operand
+    if target is None or count.range[1] is not None or count.checked or count.kind or call.path.frame.depth:
+        return
+    left = room(call.value(to), target)
+    if left is None or not is_declared(target) or not isinstance(part, (NameExpr, MemberExpr, ArrowExpr)):
+        return
+    limits = facts_of(call.path.frame.function).limits
+    if any(limits.get(name, call.line) < call.line for name in variables_in((part,))):
+        return
+    text = f"writes {text_of(part)} bytes, which nothing here limits, but only {left} remain"
+    call.report("flow_buffer_overflow", text, since=target.made, sure=NOT_LIMITED)
 
 
 Handler = Callable[[LibraryCall], Value]

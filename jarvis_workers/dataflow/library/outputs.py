@@ -1,10 +1,11 @@
 """Functions that print to streams and to strings."""
 
+from jarvis_workers.dataflow.ir import STRINGS
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, set_text, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.pointers import used_after_free
 from jarvis_workers.dataflow.ranges import times
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, Value
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, PathEvent, Value
 
 # The position of the format argument.
 FORMATS = {
@@ -14,7 +15,10 @@ FORMATS = {
 }
 FORMAT_AT = {name: place for place, names in FORMATS.items() for name in listed(names)}
 INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf vsnprintf vsprintf"))
+# The functions whose format comes third take a size; with a size of 0 they only return the length, and may get NULL.
+SIZED = 2
 SURE, PRINTED_AFTER_FREE = 0.9, 0.82
+LENGTH_NEEDED, LENGTH_DOUBT = "{} returns the length that it needs, not the one that it writes", 0.3
 
 
 def _printf(call: LibraryCall) -> Value:
@@ -25,7 +29,8 @@ def _printf(call: LibraryCall) -> Value:
         call.report("flow_format_string", "uses untrusted input as its format string", since=step, sure=SURE)
     if "fprintf" in call.name or call.name == "fwprintf":
         call.use(0)
-    if place == 2:
+    is_measured = call.value(1).range == (0, 0)
+    if place == SIZED and not is_measured:
         call.takes_length(1)
         call.write(0, times(call.value(1).range, 4 if "w" in call.name else 1), certain=False)
     arguments = call.values[place + 1 :]
@@ -36,7 +41,17 @@ def _printf(call: LibraryCall) -> Value:
     if call.name in INTO_STRING:
         taints = (taint_of(path, value) for value in arguments)
         set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))
+    if place == SIZED and not is_measured and _holds_text(call, place):
+        return Value(
+            (0, None), taint=PathEvent(None, path.frame.file, call.line, LENGTH_NEEDED, call.node, LENGTH_DOUBT)
+        )
     return ANY
+
+
+def _holds_text(call: LibraryCall, place: int) -> bool:
+    """Return whether a format prints strings, whose length is unknown."""
+    part = call.node.args[place] if place < len(call.node.args) else None
+    return isinstance(part, STRINGS) and "%s" in part.text
 
 
 HANDLERS: Handlers = ((tuple(FORMAT_AT), _printf),)

@@ -2,16 +2,22 @@
 
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import ANY, Value
 
+NOT_TERMINATED = 0.48
 UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 
 def _strlen(call: LibraryCall) -> Value:
-    """Model strlen; the length of an unknown string has no lower bound, since a bound of 0 would look informative."""
+    """Model strlen; the length of an unknown string has no lower bound, since a bound of 0 would look informative.
+
+    The string in memory of a known size ends in it, if nothing else is known.
+    """
     call.use(0)
     low, high = text_length(call.path, call.value(0))
-    return Value((low if low == high else low or None, high))
+    target = call.object(0)
+    return Value((low if low == high else low or None, high), checked=target is not None and is_exact(target.size))
 
 
 def _strchr(call: LibraryCall) -> Value:
@@ -28,8 +34,18 @@ def _reads(call: LibraryCall) -> Value:
     return ANY
 
 
+def _ends_somewhere(call: LibraryCall) -> None:
+    """Report a number that is read from text whose length is given: it need not end behind the text."""
+    machine, value = call.path.machine, call.value(0)
+    buffer = machine.counted.get(value.target or "")
+    if buffer is not None and buffer.compared <= call.line and not call.path.frame.depth:
+        text = f"may read past the end of its text, which comes with its length {buffer.length}"
+        call.report("flow_buffer_overread", text, sure=NOT_TERMINATED)
+
+
 def _to_number(call: LibraryCall) -> Value:
     call.use(0)
+    _ends_somewhere(call)
     target = call.object(0)
     taint = (target.taint if target else None) or call.value(0).taint
     low = 0 if call.name in UNSIGNED else None

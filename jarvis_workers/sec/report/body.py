@@ -13,6 +13,7 @@ from hashlib import sha1
 from itertools import pairwise
 from typing import Any
 
+from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.finding import (
     CATEGORY_ORDER,
     SEVERITIES,
@@ -32,6 +33,7 @@ from jarvis_workers.sec.report_document import (
     Summary,
     SuppressionRemark,
 )
+from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
@@ -280,6 +282,7 @@ def _issue(
         fingerprint=candidate.fingerprint,
         path=read_trail(candidate.trail) if candidate.trail else (),
         judged=judged,
+        test_code=is_test(from_shown(candidate.file)),
     )
 
 

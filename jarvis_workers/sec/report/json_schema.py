@@ -65,7 +65,7 @@ def report_schema() -> Part:
 
 
 def _issue() -> Part:
-    names = [*BASE, "path", "suppression", "judged", *VERDICT]
+    names = [*BASE, "path", "suppression", "judged", "test_code", *VERDICT]
     written = _object(Issue, names, set(BASE) - {"column"})
     for name, choices in CHOICES.items():
         written["properties"][name] = {"enum": list(choices)}

@@ -641,26 +641,40 @@ char *end = strchr(line, ':');
 if (end)
     *end = 0;
 
+/* bad: output_unchecked */
+void save(FILE *f, const char *text)
+{
+    fputs(text, f);
+    fclose(f);
+}
+
+/* good: output_unchecked */
+int save(FILE *f, const char *text)
+{
+    fputs(text, f);
+    return fclose(f) == 0 ? 0 : -1;
+}
+
 /* bad: result_checked_elsewhere */
 void a(void)
 {
-    if (puts(head) < 0)
+    if (remove(head) != 0)
         fail();
 }
 void b(void)
 {
-    puts(tail);
+    remove(tail);
 }
 
 /* good: result_checked_elsewhere */
 void a(void)
 {
-    puts(head);
+    remove(head);
 }
 void b(void)
 {
-    puts(tail);
-    puts(end);
+    remove(tail);
+    remove(end);
 }
 
 /* bad: open_permissive_perms */
@@ -787,3 +801,153 @@ if (fgets(line, sizeof line, in) < 0)
 /* good: wrong_result_check */
 if (fgets(line, sizeof line, in) == NULL)
     return -1;
+
+/* bad: unbounded_recursion */
+static const char *parse_value(const char *text)
+{
+    if (*text == '[') {
+        while (*++text != ']')
+            text = parse_value(text);
+    }
+    return text + 1;
+}
+
+/* good: unbounded_recursion */
+static const char *parse_value(const char *text, int depth)
+{
+    if (depth > 64)
+        return NULL;
+    if (*text == '[') {
+        while (text && *++text != ']')
+            text = parse_value(text, depth + 1);
+    }
+    return text ? text + 1 : NULL;
+}
+
+/* bad: snprintf_result */
+int reply(int fd, const char *name)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "hello %s\n", name);
+    return write(fd, line, n);
+}
+
+/* good: snprintf_result */
+int reply(int fd, const char *name)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "hello %s\n", name);
+    if (n < 0 || (size_t)n >= sizeof line)
+        return -1;
+    return write(fd, line, n);
+}
+
+/* bad: format_arguments */
+printf("%s: line %d\n", name);
+
+/* good: format_arguments */
+printf("%s: line %d\n", name, line);
+
+/* bad: secret_compare */
+if (memcmp(hmac, received, 32) != 0)
+    return -1;
+
+/* good: secret_compare */
+if (CRYPTO_memcmp(hmac, received, 32) != 0)
+    return -1;
+
+/* bad: secret_logged */
+fprintf(log, "login of %s with %s\n", user, password);
+
+/* good: secret_logged */
+fprintf(log, "login of %s\n", user);
+
+/* bad: capacity_before_realloc */
+int grow(struct list *l)
+{
+    l->capacity *= 2;
+    int *items = realloc(l->items, l->capacity * sizeof *items);
+    if (items == NULL)
+        return -1;
+    l->items = items;
+    return 0;
+}
+
+/* good: capacity_before_realloc */
+int grow(struct list *l)
+{
+    size_t capacity = l->capacity * 2;
+    int *items = realloc(l->items, capacity * sizeof *items);
+    if (items == NULL)
+        return -1;
+    l->items = items;
+    l->capacity = capacity;
+    return 0;
+}
+
+/* bad: sign_comparison */
+int fill(int fd, char *to, size_t size)
+{
+    size_t n = read(fd, to, size);
+    if (n < 0)
+        return -1;
+    return handle(to, n);
+}
+
+/* good: sign_comparison */
+int fill(int fd, char *to, size_t size)
+{
+    ssize_t n = read(fd, to, size);
+    if (n < 0)
+        return -1;
+    return handle(to, n);
+}
+
+/* bad: reachable_assertion */
+void on_packet(int s)
+{
+    unsigned char packet[64];
+    ssize_t n = recv(s, packet, sizeof packet, 0);
+    assert(n >= 4);
+    handle(packet, n);
+}
+
+/* good: reachable_assertion */
+void on_packet(int s)
+{
+    unsigned char packet[64];
+    ssize_t n = recv(s, packet, sizeof packet, 0);
+    if (n < 4)
+        return;
+    handle(packet, n);
+}
+
+/* bad: unlimited_growth */
+char *line_of(int s)
+{
+    size_t used = 0;
+    char *line = NULL, c;
+    while (recv(s, &c, 1, 0) == 1 && c != '\n') {
+        char *more = realloc(line, used + 1);
+        if (more == NULL)
+            break;
+        line = more;
+        line[used++] = c;
+    }
+    return line;
+}
+
+/* good: unlimited_growth */
+char *line_of(int s)
+{
+    size_t used = 0;
+    char *line = NULL, c;
+    while (used < LONGEST && recv(s, &c, 1, 0) == 1 && c != '\n') {
+        char *more = realloc(line, used + 1);
+        if (more == NULL)
+            break;
+        line = more;
+        line[used++] = c;
+    }
+    return line;
+}

@@ -66,3 +66,88 @@ let _ = file.write_all(&header);
 
 /* good: ignored_result */
 file.write_all(&header)?;
+
+/* bad: panic_safety */
+pub fn replace_with<T, F: FnOnce(T) -> T>(slot: &mut T, f: F) {
+    unsafe {
+        let value = f(std::ptr::read(slot));
+        std::ptr::write(slot, value);
+    }
+}
+
+/* good: panic_safety */
+pub fn replace_with<T, F: FnOnce(T) -> T>(slot: &mut T, f: F) {
+    let guard = AbortIfPanic;
+    unsafe {
+        let value = f(std::ptr::read(slot));
+        std::ptr::write(slot, value);
+    }
+    std::mem::forget(guard);
+}
+
+/* bad: get_unchecked */
+pub fn pixel(rows: &[u8], at: usize) -> u8 {
+    unsafe { *rows.get_unchecked(at) }
+}
+
+/* good: get_unchecked */
+pub fn pixel(rows: &[u8], at: usize) -> u8 {
+    assert!(at < rows.len());
+    unsafe { *rows.get_unchecked(at) }
+}
+
+/* bad: raw_parts_length */
+pub fn bytes(&self, width: usize, height: usize) -> &[u8] {
+    unsafe { std::slice::from_raw_parts(self.pixels, width * height) }
+}
+
+/* good: raw_parts_length */
+pub fn bytes(&self) -> &[u8] {
+    unsafe { std::slice::from_raw_parts(self.pixels, self.len) }
+}
+
+/* bad: truncated_index */
+pub fn copied(text: &[u8]) -> Vec<u8> {
+    let mut copy = Vec::with_capacity(text.len() as u16 as usize);
+    copy.extend_from_slice(text);
+    copy
+}
+
+/* good: truncated_index */
+pub fn copied(text: &[u8]) -> Result<Vec<u8>, Error> {
+    let size = u16::try_from(text.len())?;
+    let mut copy = Vec::with_capacity(usize::from(size));
+    copy.extend_from_slice(text);
+    Ok(copy)
+}
+
+/* bad: static_mut */
+static mut COUNT: u32 = 0;
+pub fn next() -> u32 {
+    unsafe { COUNT += 1; COUNT }
+}
+
+/* good: static_mut */
+static COUNT: AtomicU32 = AtomicU32::new(0);
+pub fn next() -> u32 {
+    COUNT.fetch_add(1, Ordering::Relaxed)
+}
+
+/* bad: into_raw_leak */
+pub fn share(state: State) -> *mut State {
+    Box::into_raw(Box::new(state))
+}
+
+/* good: into_raw_leak */
+pub fn share(state: State) -> *mut State {
+    Box::into_raw(Box::new(state))
+}
+pub unsafe fn close(state: *mut State) {
+    drop(unsafe { Box::from_raw(state) });
+}
+
+/* bad: shell_command */
+Command::new("sh").arg("-c").arg(format!("tar xf {archive}")).status()?;
+
+/* good: shell_command */
+Command::new("tar").arg("xf").arg(archive).status()?;

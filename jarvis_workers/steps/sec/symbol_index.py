@@ -12,7 +12,8 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.paths import from_text, shown
+from jarvis_workers.paths import from_shown, from_text, shown
+from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, digest_of, face_of, read_lines
 
@@ -72,12 +73,15 @@ class SymbolIndex:
             lines = self._lines(part)
             self._exporters_by_name.update((name, _exporters(lines, key)) for name, key in lookups)
 
-    def lookup(self, name: str, *, near: bytes = b"") -> list[tuple[str, Any]]:
+    def lookup(self, name: str, *, near: bytes = b"", tests: bool = True) -> list[tuple[str, Any]]:
         """Return path and payload of the files that export the name, in path order.
 
         If there are several files, only those that share the most directories with `near` are returned.
+        Without `tests`, test code is ignored: it may replace functions of the program by its own.
         """
         exporters = self._exporters(name)
+        if not tests:
+            exporters = tuple(one for one in exporters if not is_test(from_shown(one.path)))
         if len(exporters) > 1 and near:
             place = shown(near).split("/")[:-1]
             shared = [_shared(place, exporter.path.split("/")) for exporter in exporters]

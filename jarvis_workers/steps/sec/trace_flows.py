@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze
 from jarvis_workers.errors import SnapshotDamaged
+from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, range_of, read_result
@@ -119,11 +120,12 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
 def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
     lookups: set[str] = set()
 
-    def lookup(name: str) -> Sequence[tuple[str, Any]]:
+    def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
         lookups.add(name)
-        return names.lookup(name, near=row.path)
+        return names.lookup(name, near=row.path if near is None else from_shown(near), tests=test)
 
-    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=is_test(row.path))
+    test = is_test(row.path)
+    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test)
     return Traced(tuple(hits), problem, tuple(sorted(lookups.difference(row.calls))))
 
 

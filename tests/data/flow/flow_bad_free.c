@@ -150,3 +150,11 @@ void release_literal_flagged(int own)
     if (own)
         free(text); /* ok: flow_bad_free */
 }
+
+void macro_of_alloca(size_t n)
+{
+    char *text = (char *)ALLOCA(n);
+    if (n == 0)
+        return;
+    free(text); /* ruleid: flow_bad_free */
+}

@@ -209,4 +209,16 @@ int set_by_reference_helper(void (*fill)(int &))
     return hour; // ok: flow_uninitialized
 }
 
+void handed_to_lambda(Port &port)
+{
+    int *weights = new int[10](); // ok: flow_memory_leak
+    port.on_arrival([weights]() { delete[] weights; });
+}
+
+void not_in_the_lambda(Port &port)
+{
+    int *weights = new int[10](); // ruleid: flow_memory_leak
+    port.on_arrival([]() { return 1; });
+}
+
 } // namespace harbour

@@ -177,3 +177,33 @@ int closed_by_helper(const char *name)
     shut(f);
     return c;
 }
+
+FILE *wrapped_and_left(const char *name)
+{
+    int fd = open(name, O_RDONLY); /* ruleid: flow_handle_leak */
+    if (fd < 0)
+        return NULL;
+    return fd > 9 ? fdopen(fd, "r") : NULL;
+}
+
+int not_wrapped(const char *name)
+{
+    int fd = open(name, O_RDONLY); /* ruleid: flow_handle_leak */
+    FILE *f;
+    int c = -1;
+    if (fd < 0)
+        return -1;
+    f = fdopen(fd, "r");
+    if (!f)
+        return -1;
+    c = fgetc(f);
+    fclose(f);
+    return c;
+}
+
+int without_a_terminal(void)
+{
+    if (!freopen("/dev/null", "r", stdin)) /* ok: flow_handle_leak */
+        return -1;
+    return freopen("/dev/null", "w", stdout) ? 0 : -1; /* ok: flow_handle_leak */
+}

@@ -136,3 +136,24 @@ int divided(void)
         return 0;
     return n / 2 + 1; /* ok: flow_integer_overflow */
 }
+
+unsigned read_length(void)
+{
+    unsigned char high = 0, low = 0;
+    fscanf(stdin, "%hhu %hhu", &high, &low);
+    return (unsigned)((high << 8) + low); /* ok: flow_integer_overflow */
+}
+
+int hashed(void)
+{
+    int key = get_random_u32();
+    return key * 31; /* ruleid: flow_integer_overflow */
+}
+
+int drawn(void)
+{
+    int64_t key = rand64();
+    int brand = brand32();
+    brand = brand * 31; /* ok: flow_integer_overflow */
+    return key * 31; /* ruleid: flow_integer_overflow */
+}

@@ -217,3 +217,96 @@ int lamp_error_exit(struct lamp *lamp)
 out:
     return err;
 }
+
+int lamp_measured(const struct lamp *lamp)
+{
+    char *text = NULL;
+    int length = snprintf(text, 0, "%d", lamp->id); /* ok: flow_null_dereference */
+    text = malloc(length + 1);
+    if (text)
+        snprintf(text, length + 1, "%d", lamp->id);
+    free(text);
+    return length;
+}
+
+int lamp_printed(const struct lamp *lamp)
+{
+    char *text = NULL;
+    return snprintf(text, 8, "%d", lamp->id); /* ruleid: flow_null_dereference */
+}
+
+int lamp_compared_with_itself(struct lamp **first, struct lamp *lamp, int any)
+{
+    struct lamp *other = NULL;
+    int id = lamp->id;
+    free(strdup("lamp"));
+    if (any)
+        other = *first;
+    if (other == lamp)
+        return other->id; /* ok: flow_null_dereference */
+    return id;
+}
+
+static int lamp_make(struct lamp **out)
+{
+    *out = malloc(sizeof(**out));
+    if (*out == NULL)
+        return YARD_ENOMEM;
+    return 0;
+}
+
+int lamp_made_or_error(void)
+{
+    struct lamp *lamp;
+    char *label = strdup("lamp");
+    int err = lamp_make(&lamp);
+    free(label);
+    if (err)
+        return err;
+    lamp->id = 1; /* ok: flow_null_dereference */
+    free(lamp);
+    return 0;
+}
+
+static int lamp_make_quietly(struct lamp **out)
+{
+    *out = malloc(sizeof(**out));
+    if (*out == NULL)
+        return YARD_SUCCESS;
+    return 0;
+}
+
+int lamp_made_quietly(void)
+{
+    struct lamp *lamp;
+    char *label = strdup("lamp");
+    int err = lamp_make_quietly(&lamp);
+    free(label);
+    if (err)
+        return err;
+    lamp->id = 1; /* ruleid: flow_null_dereference */
+    free(lamp);
+    return 0;
+}
+
+int lamp_shadowed_in_loop(struct lamp *first)
+{
+    struct lamp *lamp = first;
+    char *label = strdup("lamp");
+    int id = lamp->id;
+    for (struct lamp *lamp = first->next; lamp; lamp = lamp->next)
+        id += lamp->id;
+    free(label);
+    return id + lamp->id; /* ok: flow_null_dereference */
+}
+
+int lamp_not_shadowed_in_loop(struct lamp *first)
+{
+    struct lamp *lamp;
+    char *label = strdup("lamp");
+    int id = 0;
+    for (lamp = first->next; lamp; lamp = lamp->next)
+        id += lamp->id;
+    free(label);
+    return id + lamp->id; /* ruleid: flow_null_dereference */
+}

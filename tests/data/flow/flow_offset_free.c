@@ -141,3 +141,32 @@ void counted_but_not_moved(void)
     p[n]++;
     free(p); /* ok: flow_offset_free */
 }
+
+int words_of(char *line)
+{
+    int count = 1;
+    char **words = malloc(sizeof(*words)), *word, *rest;
+    if (!words)
+        return 0;
+    for (word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        words = realloc(words, ++count * sizeof(*words));
+        if (!words)
+            return 0;
+    }
+    free(words); /* ok: flow_offset_free */
+    return count;
+}
+
+int words_passed(char *line)
+{
+    int count = 1;
+    char *copy = strdup(line);
+    if (!copy)
+        return 0;
+    while (count < line[0]) {
+        count++;
+        copy++;
+    }
+    free(copy); /* ruleid: flow_offset_free */
+    return count;
+}

@@ -198,3 +198,17 @@ int uses_taken(void)
     free(p);
     return 0;
 }
+
+char *home_if_set(void)
+{
+    if (getenv("HOME"))
+        return strdup(getenv("HOME")); /* ok: flow_unchecked_null */
+    return NULL;
+}
+
+char *home_if_path_is_set(void)
+{
+    if (getenv("PATH"))
+        return strdup(getenv("HOME")); /* ruleid: flow_unchecked_null */
+    return NULL;
+}

@@ -212,3 +212,118 @@ int leaves_before(int have)
     v = have * 2;
     return v; /* ok: flow_uninitialized */
 }
+
+struct tag {
+    int length;
+    char *label;
+    char name[];
+};
+
+int flexible_array(const char *name, size_t n)
+{
+    struct tag *tag = malloc(sizeof(*tag) + n);
+    if (!tag)
+        return 0;
+    strcpy(tag->name, name); /* ok: flow_uninitialized */
+    n = strlen(tag->name);
+    free(tag);
+    return (int)n;
+}
+
+int pointer_beside_it(const char *name, size_t n)
+{
+    struct tag *tag = malloc(sizeof(*tag) + n);
+    if (!tag)
+        return 0;
+    strcpy(tag->label, name); /* ruleid: flow_uninitialized */
+    free(tag);
+    return 0;
+}
+
+void row_as_address(struct tag *tags)
+{
+    char rows[2][8];
+    for (int i = 0; i < 2; i++)
+        tags[i].label = rows[i]; /* ok: flow_uninitialized */
+    tags[0].length = 0;
+}
+
+#define COUNT(at) (*(unsigned *)(at))
+
+unsigned counted_by_macro(void)
+{
+    unsigned *counts = malloc(8 * sizeof(unsigned)), n;
+    if (!counts)
+        return 0;
+    COUNT(counts) = 3;
+    n = COUNT(counts); /* ok: flow_uninitialized */
+    free(counts);
+    return n;
+}
+
+unsigned not_counted_by_macro(void)
+{
+    unsigned *counts = malloc(8 * sizeof(unsigned)), n;
+    if (!counts)
+        return 0;
+    n = COUNT(counts); /* ruleid: flow_uninitialized */
+    free(counts);
+    return n;
+}
+
+unsigned counted_by_unknown_macro(void)
+{
+    unsigned *counts = malloc(8 * sizeof(unsigned)), n;
+    if (!counts)
+        return 0;
+    FIRST_OF(counts) = 3;
+    n = counts[0]; /* ok: flow_uninitialized */
+    free(counts);
+    return n;
+}
+
+int set_by_a_getter(void *process)
+{
+    unsigned code;
+    if (GetExitCodeProcess(process, &code) && code != 259) /* ok: flow_uninitialized */
+        return 1;
+    return 0;
+}
+
+struct unknown_type;
+
+unsigned units_of_unknown_type(const unsigned char *from)
+{
+    unsigned words[sizeof(struct unknown_type) / sizeof(short)], i;
+    memset(words, 0, sizeof(words));
+    for (i = 0; i < sizeof(struct unknown_type); i++)
+        words[i / 2] |= from[i]; /* ok: flow_uninitialized */
+    return words[0];
+}
+
+#define COUNT_OF(b) *((unsigned *)(b))
+
+unsigned set_by_macro(void)
+{
+    unsigned char *block = malloc(64);
+    unsigned n;
+    if (!block)
+        return 0;
+    COUNT_OF(block) = 7;
+    n = COUNT_OF(block); /* ok: flow_uninitialized */
+    free(block);
+    return n;
+}
+
+struct request { char *to; int size; };
+void answer(struct request *);
+
+int filled_through_a_struct(void)
+{
+    char room[16];
+    struct request r;
+    r.to = room;
+    r.size = 16;
+    answer(&r);
+    return room[3]; /* ok: flow_uninitialized */
+}

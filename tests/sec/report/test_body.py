@@ -145,3 +145,10 @@ def colliding_lines():
             return seen[issue.id], line
         seen[issue.id] = line
     raise AssertionError("no two lines collide")
+
+
+def test_findings_in_test_code_are_marked():
+    program, test = report(COPY, COPY._replace(file="tests/list.c"))["issues"]
+
+    assert "test_code" not in program
+    assert test["test_code"] is True

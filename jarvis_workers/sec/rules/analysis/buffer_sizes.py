@@ -33,7 +33,7 @@ ALLOCATORS: dict[bytes, tuple[int, ...]] = {
         (
             (0,),
             b"malloc xmalloc zmalloc ztrymalloc g_malloc g_malloc0 kmalloc kzalloc kvmalloc kvzalloc vmalloc vzalloc "
-            b"alloca _alloca __builtin_alloca ALLOCA hi_malloc s_malloc sqlite3_malloc OPENSSL_malloc av_malloc valloc",
+            b"alloca _alloca __builtin_alloca hi_malloc s_malloc sqlite3_malloc OPENSSL_malloc av_malloc valloc",
         ),
         ((0, 1), b"calloc xcalloc kcalloc kvcalloc kmalloc_array hi_calloc g_malloc_n g_malloc0_n"),
         ((1,), b"realloc xrealloc zrealloc krealloc kvrealloc g_realloc hi_realloc aligned_alloc devm_kzalloc"),
@@ -136,7 +136,7 @@ class BufferSizes(SizeEvaluator):
         if not expression or expression == name:
             return []
         call = CALL.match(expression)
-        if call and call[1] in ALLOCATORS:
+        if call and _size_arguments(call[1]):
             size = self._allocation_size(expression, call, value.at)
             return [size] if size else []
         if call and call[1] in COPIES:
@@ -154,7 +154,7 @@ class BufferSizes(SizeEvaluator):
     def _allocation_size(self, expression: bytes, call: re.Match[bytes], at: int) -> Amount | None:
         parts = _split(expression, call.end())
         total = Amount.of(1)
-        for index in ALLOCATORS[call[1]]:
+        for index in _size_arguments(call[1]):
             size = read_amount(parts[index], self.lookup) if index < len(parts) else None
             if size is None:
                 return None
@@ -176,6 +176,11 @@ class BufferSizes(SizeEvaluator):
         if step is None or skipped is None:
             return []
         return [capacity.plus(skipped.times(step), -1) for capacity in self._variable_capacities(name, before, depth)]
+
+
+def _size_arguments(name: bytes) -> tuple[int, ...]:
+    """Return which arguments of an allocation function are multiplied; a name in capitals is taken for the function."""
+    return ALLOCATORS.get(name.lower() if name.isupper() else name, ())
 
 
 def _split(text: bytes, at: int) -> list[bytes]:

@@ -27,8 +27,12 @@ STACK: dict[bytes, int] = {
     **dict.fromkeys(b"alloca _alloca __builtin_alloca strdupa g_alloca".split(), 0),
     **dict.fromkeys(b"strndupa g_newa".split(), 1),
 }
-PRODUCT, OF_TYPES = 0.6, -0.15
+PRODUCT, OF_TYPES, OF_FIELDS = 0.6, -0.15, -0.2
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+# The product in front of a division may already have wrapped around.
+DIVISION = lazy(rb"/\s*+[0-9]++\b")
+MEMBER = lazy(rb"\w++(?>(?:->|\.)\w++)++\Z")
+LENGTH = lazy(rb"\s*+(?:\([^()]*+\)\s*+)?(?:str|wcs)len\s*+\(")
 NARROW = frozenset(b"uint8_t u8 __u8 uint16_t u16 __u16 char short BYTE WORD bool".split())
 HARMLESS = lazy(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
 SHAPE = r"\];"
@@ -54,6 +58,8 @@ def check_product(site: Site) -> float | None:
         return None
     scope = BufferSizes(site)
     amount = scope.size(size, follow=1) if NAME.match(size.strip()) else scope.plain_size(size)
+    if amount is None and b"/" in size:
+        amount = scope.plain_size(DIVISION.sub(b"", size))
     if amount is None:
         return None
     terms = [(_numbers(factors), times) for factors, times in amount.terms if factors]
@@ -109,9 +115,17 @@ def _unchecked(site: Site, scope: BufferSizes, products: list[tuple[bytes, ...]]
         return 0.0
     of_types = b"sizeof" in site.masked(SIZE_ARGUMENT[site.name])
     match = all(NAME.match(name) and scope.is_parameter(name) and not scope.values(name) for name in names)
-    if not match:
-        return None
-    return OF_TYPES if of_types else OF_TYPES + 0.05
+    if match:
+        return OF_TYPES if of_types else OF_TYPES + 0.05
+    return OF_FIELDS if not of_types and all(_is_open(scope, name) for name in names) else None
+
+
+def _is_open(scope: BufferSizes, name: bytes) -> bool:
+    """Return whether a number may be as large as its type: a member, or the length of a string of the caller."""
+    if not NAME.match(name):
+        return MEMBER.match(name) is not None
+    values = scope.values(name)
+    return bool(values) and all(LENGTH.match(value.text) for value in values)
 
 
 def _numbers(factors: tuple[bytes, ...]) -> tuple[bytes, ...]:

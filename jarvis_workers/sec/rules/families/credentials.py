@@ -54,9 +54,11 @@ MADE_UP = lazy(
     re.IGNORECASE,
 )
 NO_SECRET = lazy(
-    rb"[\s%<>{}]|\A[/.~-]|://|\\|\.(?:pem|key|crt|txt|conf|json|c|h|rs)\Z|\A[\w.]+[:=]\Z|\$\(|\A[\w-]+/[\w/.-]+\Z|\?"
+    rb"[\s%<>{}]|\A[/.~-]|\A\$[\w-]+\$\Z|://|\\|\.(?:pem|key|crt|txt|conf|json|c|h|rs)\Z|\A[\w.]+[:=]\Z|\$\(|\A[\w-]+/[\w/.-]+\Z|\?"
 )
 NAMES_SOMETHING = lazy(rb"[A-Za-z]*(?:[_.:-][A-Za-z]+)*\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
+# Words of a language that a parser compares its token with: tls1.3, queue_qos0_messages.
+KEYWORD = lazy(rb"[a-z]++\d{0,3}(?:[_.-][a-z]*\d{0,3})*\Z")
 SPEAKS = lazy(rb"passw|passphrase|secret|token|api.?key|auth|private|access|key", re.IGNORECASE)
 MIXED = (re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"), re.compile(rb"\d"), re.compile(rb"[^A-Za-z0-9]"))
 SMALL_LETTERS = lazy(rb"[a-z]{6,24}\Z")
@@ -139,6 +141,8 @@ def _looks_secret(site: Site, value: bytes) -> float | None:
     if NAMES_SOMETHING.match(value):
         return _word(site, value)
     kinds = sum(1 for kind in MIXED if kind.search(value))
+    if site.name.lower().endswith(b"token") and KEYWORD.match(value):
+        return None
     if site.name.lower().endswith((b"token", b"key")) and (len(value) < LONG or not MIXED[2].search(value)):
         return None
     if len(value) >= LONG and _entropy(value) >= ENTROPY_OF_KEYS and MIXED[2].search(value):

@@ -35,7 +35,7 @@ BRACE = lazy(rb"[{}]")
 ENDLESS = lazy(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
 ARITHMETIC = lazy(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
 ADDRESS = lazy(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?>\s*+(?:->|\.)\s*+\w++)*+)(?>(?P<element>\s*+\[[^]]*+\]))?+\s*+\Z")
-FIXED = lazy(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
+FIXED = lazy(rb"(?:(?i:_?alloca)|__builtin_alloca|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
 GIVES = lazy(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
 REPLACED = lazy(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
 # In the branches of an `#if`, a name may have different declarations.

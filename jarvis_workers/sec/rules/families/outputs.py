@@ -1,9 +1,11 @@
-"""result_checked_elsewhere: a result is ignored, although most calls in the file check it.
+"""output_unchecked and result_checked_elsewhere: results of output functions and the like that nobody looks at.
 
-Ignoring every result of printf is common and is not reported.  If a file checks the result of most calls of a function,
-the few unchecked calls are likely mistakes.
+Ignoring every result of printf is common; errors are noticed if ferror, fflush or fclose is tested at the end.  Of a
+file that does neither, the first ignored result is reported.  If a file checks most results of a function, the
+few unchecked calls are likely mistakes.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
@@ -20,9 +22,13 @@ STREAMS = {
 STANDARD = b"printf vprintf wprintf vwprintf puts _putws putws putchar putwchar".split()
 INTO_MEMORY = b"snprintf _snprintf swprintf _snwprintf vsnprintf _vsnprintf vswprintf".split()
 REMOVES = b"remove _wremove rmdir _rmdir _wrmdir".split()
-NAMES = (*STREAMS, *STANDARD, *INTO_MEMORY, *REMOVES)
+OUTPUTS = (*STREAMS, *STANDARD)
+FIRST = -0.05
+CHECKS, CLOSES = (b"ferror(", b"ferror (", b"close_stdout"), (b"fclose", b"fflush")
+MAIN = lazy(rb"\b_?w?t?main\s*\(")
 ERRORS = lazy(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
 TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
+USED = (b"(", b",", b"=", b"!", b"return", b"|", b"&")
 BRANCH = lazy(rb"\b(?:if|while)\s*+\(\s*+\Z")
 EDGES = frozenset(b";{}):")
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -31,21 +37,77 @@ SPACE = b" \t\r\n"
 
 def is_no_outlier(name: bytes, content: bytes, end: int) -> bool:
     """Dismiss a call whose result is used, and a function whose result the file never checks."""
-    before = content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip(SPACE)
+    before = _before(name, content, end)
     if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
-        return before.endswith((b"(", b",", b"=", b"!", b"return", b"|", b"&"))
+        return before.endswith(USED)
     return not _counted(content, (name,))[0]
+
+
+def _before(name: bytes, content: bytes, end: int) -> bytes:
+    return content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip(SPACE)
+
+
+def is_of_no_interest(name: bytes, content: bytes, end: int) -> bool:
+    """Dismiss a call whose result is used, and one that would not be the first of a file that notices nothing."""
+    before = _before(name, content, end)
+    if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
+        return before.endswith(USED)
+    main, notices = _of_file(content)
+    return (notices or (name in STANDARD and not main)) and not _counted(content, (name,))[0]
+
+
+@lru_cache(maxsize=2)
+def _of_file(content: bytes) -> tuple[bool, bool]:
+    """Return whether a file may have a main function, and whether it may notice that its output failed."""
+    return b"main" in content and MAIN.search(content) is not None, _notices(content)
+
+
+def check_output(site: Site) -> float | None:
+    """Report an outlier, or the first ignored result of a file that never notices that its output failed."""
+    if site.arguments.end is None or site.result.kind != "ignored" or site.function is None:
+        return None
+    if site.name in STREAMS and ERRORS.match(site.masked(STREAMS[site.name]).strip()):
+        return None
+    checked, ignored = _tally(site)
+    if checked and checked >= ignored:
+        return 0.0
+    source = site.source
+    if (
+        source.test
+        or source.header
+        or (site.name in STANDARD and not source.once("main", lambda: MAIN.search(source.text)))
+    ):
+        return None
+    if source.once("notices failed output", lambda: _notices(source.text)):
+        return None
+    return FIRST if source.once("first output", lambda: site.start) == site.start else None
+
+
+def _notices(text: bytes) -> bool:
+    """Return whether a file tests ferror, or the result of closing or flushing a stream."""
+    return any(call in text for call in CHECKS) or any(
+        text[max(0, at - LEFT) : at].removesuffix(b"std::").rstrip(b" (").endswith(USED) for at in _closes(text)
+    )
+
+
+def _closes(text: bytes) -> Iterator[int]:
+    """Yield where a file closes or flushes streams, at most OCCURRENCES_MAX each."""
+    for name in CLOSES:
+        at = text.find(name)
+        for _ in range(OCCURRENCES_MAX):
+            if at < 0:
+                break
+            yield at
+            at = text.find(name, at + len(name))
 
 
 def check_outlier(site: Site) -> float | None:
     if site.arguments.end is None or site.result.kind != "ignored":
         return None
-    if site.name in STREAMS and ERRORS.match(site.masked(STREAMS[site.name]).strip()):
-        return None
     checked, ignored = _tally(site)
     if not checked or checked < ignored or site.function is None:
         return None
-    return FORMATTED if site.name in INTO_MEMORY else REMOVED if site.name in REMOVES else 0.0
+    return FORMATTED if site.name in INTO_MEMORY else REMOVED
 
 
 def _tally(site: Site) -> tuple[int, int]:
@@ -94,7 +156,11 @@ def _is_looked_at(name: bytes, before: bytes) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
+    rule("output_unchecked", check_output, calls=tuple(name.decode() for name in OUTPUTS), dismisses=is_of_no_interest),
     rule(
-        "result_checked_elsewhere", check_outlier, calls=tuple(name.decode() for name in NAMES), dismisses=is_no_outlier
+        "result_checked_elsewhere",
+        check_outlier,
+        calls=tuple(name.decode() for name in (*INTO_MEMORY, *REMOVES)),
+        dismisses=is_no_outlier,
     ),
 )

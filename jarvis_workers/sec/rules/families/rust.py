@@ -28,7 +28,7 @@ FROM_CONSTANT = lazy(
 
 
 def check_unsafe(site: Site) -> float | None:
-    """Check for unsafe code, without reporting the type `unsafe fn` or an impl.
+    """Check for unsafe code, without reporting the type `unsafe fn` or an impl; only the first block of a function.
 
     A descriptor that is converted and returned unchanged is not reported either.  Under a SAFETY comment, in test code,
     and in functions that only this crate can call, only the first site of a file is reported.
@@ -40,7 +40,14 @@ def check_unsafe(site: Site) -> float | None:
     if is_explained(site) or is_of_tests(site) or _is_answered_for(site, code):
         first = site.source.once("first explained", lambda: site.start)
         return softened(site) if first == site.start else None
-    return 0.0
+    return 0.0 if _is_first_of_function(site) else None
+
+
+def _is_first_of_function(site: Site) -> bool:
+    """Return whether no site before this one was reported in the same function."""
+    firsts: dict[int, int] = site.source.once("first unsafe of functions", dict)
+    function = site.function
+    return function is None or firsts.setdefault(function.start, site.start) == site.start
 
 
 def _gives_back(site: Site) -> bool:

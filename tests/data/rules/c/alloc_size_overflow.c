@@ -38,3 +38,25 @@ static int load(struct header *h, size_t given)
 	c = kmalloc_array(rows, sizeof(struct row), GFP_KERNEL); /* ok: alloc_size_overflow */
 	return use(a, b, c);
 }
+
+
+char *doubled(const struct set *set, const char *word)
+{
+    size_t length = strlen(word);
+    char *a = malloc(2 * set->buffer_size);                /* ruleid: alloc_size_overflow */
+    char *b = malloc(length * 2);                          /* ruleid: alloc_size_overflow */
+    char *c = malloc(length + 2);                          /* ok: alloc_size_overflow */
+    char *d = malloc(length * 4 / 3 + 4);                  /* ruleid: alloc_size_overflow */
+    char *e = malloc(length / 2 + 4);                      /* ok: alloc_size_overflow */
+    if (set->rows > SIZE_MAX / 2)
+        return NULL;
+    return join(a, b, c, malloc(set->rows * 2));           /* ok: alloc_size_overflow */
+}
+
+char *doubled_within(const char *word)
+{
+    size_t length = strlen(word);
+    if (length > SIZE_MAX / 2)
+        return NULL;
+    return malloc(length * 2);                             /* ok: alloc_size_overflow */
+}

@@ -40,6 +40,12 @@ void near_misses(struct parser *parser)
     password = getenv("DB_PASSWORD");              /* ok: hardcoded_secret */
     const char *passwd = "/etc/passwd";            /* ok: hardcoded_secret */
     printf("password: %s", password);              /* ok: hardcoded_secret */
+    if (strcmp(token, "queue_qos0_messages") == 0)  /* ok: hardcoded_secret */
+        return 6;
+    if (!strcmp(token, "ciphers_tls1.3"))           /* ok: hardcoded_secret */
+        return 7;
+    if (!strncmp(password, "$argon2id$", 10))       /* ok: hardcoded_secret */
+        return 8;
     if (strcmp(token, "<=") == 0)                  /* ok: hardcoded_secret */
         set_password(NULL);                        /* ok: hardcoded_secret */
     use(parser->password, "2048");                 /* ok: hardcoded_secret */

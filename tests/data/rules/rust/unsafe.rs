@@ -14,7 +14,7 @@ struct Table { call: Option<unsafe fn()> } // ok: unsafe
 pub fn text() -> (char, &'static str) {
     /* unsafe { } /* unsafe { nested } */ unsafe { } */ // ok: unsafe
     let quote = '"'; unsafe { go() } // ruleid: unsafe
-    let raw = r#"" unsafe { } "#; unsafe { go(b"\"") } // ruleid: unsafe
+    let raw = r#"" unsafe { } "#; unsafe { go(b"\"") } // ok: unsafe
     ('\'', "unsafe { }") // ok: unsafe
 }
 macro_rules! wrap { ($b:block) => { unsafe $b }; } // ruleid: unsafe
@@ -32,4 +32,9 @@ pub fn read_all(fd: OwnedFd, p: *const u8) -> u8 {
 }
 unsafe fn within(p: *const u8) -> u8 { // ok: unsafe
     unsafe { *p } // ok: unsafe
+}
+pub fn of_two(p: *const u8, q: *const u8) -> u8 {
+    let first = unsafe { *p }; // ruleid: unsafe
+    let second = unsafe { *q }; // ok: unsafe
+    first + second
 }

@@ -1,0 +1,59 @@
+"""Checks of outside data that give no range: sums that are compared, and calls that judge their arguments."""
+
+from collections.abc import Iterator
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.library import LIBRARY
+from jarvis_workers.dataflow.lvalues import place_quietly
+from jarvis_workers.dataflow.path import PathState
+
+VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+GROWING = frozenset(("+", "*", "<<", "|"))
+# Conditions are searched for calls up to this depth.
+DEEP = 3
+
+
+def limit_terms(path: PathState, compare: str, e: ir.Expression) -> None:
+    """Record that the terms of a sum are bounded, given that `e compare ...` holds."""
+    for term in _terms(e, upper=compare in ("<", "<=", "==")):
+        _mark(path, term)
+
+
+def judged(path: PathState, condition: ir.Expression, deep: int = DEEP) -> None:
+    """Record that the arguments of the calls in a condition are checked by the called function."""
+    if isinstance(condition, ir.CallExpr):
+        if not isinstance(condition.callee, ir.NameExpr) or condition.callee.name not in LIBRARY:
+            check_arguments(path, condition.args)
+    elif deep and isinstance(condition, (ir.BinaryExpr, ir.AndExpr, ir.OrExpr)):
+        judged(path, condition.left, deep - 1)
+        judged(path, condition.right, deep - 1)
+    elif deep and isinstance(condition, (ir.UnaryExpr, ir.CastExpr)):
+        judged(path, condition.operand, deep - 1)
+
+
+def check_arguments(path: PathState, parts: tuple[ir.Expression, ...]) -> None:
+    for part in parts:
+        for term in _terms(part, upper=True):
+            _mark(path, term)
+
+
+def _terms(e: ir.Expression, *, upper: bool) -> Iterator[ir.Expression]:
+    """Yield the variables that a bound of an expression bounds."""
+    while isinstance(e, (ir.CastExpr, ir.AssignExpr)):
+        e = e.operand if isinstance(e, ir.CastExpr) else e.target
+    if type(e) in VARIABLES:
+        if upper:
+            yield e
+    elif isinstance(e, ir.BinaryExpr) and e.op in GROWING:
+        yield from _terms(e.left, upper=upper)
+        yield from _terms(e.right, upper=upper)
+    elif isinstance(e, ir.BinaryExpr) and e.op == "-":
+        yield from _terms(e.left, upper=upper)
+        yield from _terms(e.right, upper=not upper)
+
+
+def _mark(path: PathState, e: ir.Expression) -> None:
+    place = place_quietly(path, e)
+    value = path.cells.get(place) if place is not None else None
+    if place is not None and value is not None and value.taint is not None and not value.checked:
+        path.cells[place] = value._replace(checked=True)

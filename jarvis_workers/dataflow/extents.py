@@ -1,0 +1,56 @@
+"""Sizes that are multiples of a variable: `malloc(n * 4)` has room for n elements of 4 bytes, whatever n is."""
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.evaluate import evaluate
+from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.ranges import is_exact
+from jarvis_workers.dataflow.values import LinearExtent, Place
+
+DEEP = 4
+
+
+def extent_of(path: PathState, e: ir.Expression, deep: int = DEEP) -> LinearExtent | None:
+    """Return an expression as a multiple of one local variable; None if it is anything else."""
+    while isinstance(e, ir.CastExpr):
+        e = e.operand
+    if isinstance(e, ir.NameExpr):
+        local = path.frame.types.get(e.name)
+        return LinearExtent(local.place, 1, 0) if local is not None and not local.is_array else None
+    if not isinstance(e, ir.BinaryExpr) or not deep or e.op not in ("+", "-", "*"):
+        return None
+    left, right = extent_of(path, e.left, deep - 1), extent_of(path, e.right, deep - 1)
+    if left is not None and right is None:
+        by = _constant(path, e.right)
+    elif right is not None and left is None and e.op != "-":
+        left, by = right, _constant(path, e.left)
+    else:
+        return None
+    if left is None or by is None:
+        return None
+    if e.op == "*":
+        return LinearExtent(left.variable, left.unit * by, left.extra * by) if by > 0 else None
+    return left._replace(extra=left.extra + (by if e.op == "+" else -by))
+
+
+def excess(room: LinearExtent, reach: LinearExtent) -> int | None:
+    """Return by how many bytes at least `reach` exceeds `room`; None if it does not, or is not comparable."""
+    if room.variable != reach.variable or reach.unit < room.unit:
+        return None
+    more = reach.extra - room.extra + (reach.unit - room.unit)
+    return more if more > 0 else None
+
+
+def forget_extents(path: PathState, place: Place) -> None:
+    """Forget the sizes that are multiples of a variable whose value changes."""
+    machine = path.machine
+    if place in machine.measures:
+        for key, target in path.objects.items():
+            if target.extent is not None and target.extent.variable == place:
+                path.objects[key] = target._replace(extent=None)
+
+
+def _constant(path: PathState, e: ir.Expression) -> int | None:
+    if isinstance(e, (ir.NumberExpr, ir.SizeofExpr, ir.NameExpr)):
+        reach = evaluate(path, e).range
+        return reach[0] if is_exact(reach) else None
+    return None

@@ -1,0 +1,128 @@
+"""Loops over the bytes that remain which read further than the byte that their condition promises.
+
+`while (p < end)` and `while (n-- > 0)` promise one byte.  A loop that reads `p[1]`, or `*p++` twice, and compares
+neither the cursor nor what remains in its body, reads past the end of a buffer that is cut off at the wrong place.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import OWN_PARTS, bodies, calls_in, walk
+from jarvis_workers.dataflow.loop_moves import Moves, tested
+from jarvis_workers.dataflow.name_heuristics import judges
+
+
+class Lookahead(NamedTuple):
+    """A read behind the promised byte: the cursor, the expression and its line."""
+
+    cursor: ir.NameExpr
+    read: ir.Expression
+    line: int
+
+
+class Head(NamedTuple):
+    """What the condition of a loop says: its cursors, and the names whose comparison in the body would be a check."""
+
+    cursors: tuple[str, ...]
+    names: frozenset[str]
+    counts: bool
+
+
+def lookahead_of(statement: ir.LoopStmt, moves: Moves) -> Lookahead | None:
+    """Return a read past the byte that a loop promises."""
+    steps, inside = moves.steps, moves.inside
+    for condition in _parts(statement.condition):
+        head = _head(condition, steps)
+        if head is None or head.names & inside or set(head.cursors) & inside or judges_in(statement.body):
+            continue
+        for cursor in head.cursors:
+            read = _further(statement, cursor, min(steps[cursor]), counts=head.counts)
+            if read is not None:
+                return read
+    return None
+
+
+def _parts(e: ir.Expression | None) -> Iterator[ir.Expression]:
+    if isinstance(e, ir.AndExpr):
+        yield from _parts(e.left)
+        yield from _parts(e.right)
+    elif e is not None:
+        yield e
+
+
+def _head(e: ir.Expression, steps: dict[str, set[int]]) -> Head | None:
+    match e:
+        case ir.BinaryExpr(op="<" | "!=", left=ir.NameExpr(name=cursor), right=end) if (
+            min(steps.get(cursor, (-1,))) >= 0
+        ):
+            if end != ir.ZERO and not isinstance(end, (ir.NumberExpr, ir.NullExpr)):
+                return Head((cursor,), frozenset(tested(end)), counts=False)
+            return None
+        case ir.BinaryExpr(op=">" | "!=", left=left, right=right) if right == ir.ZERO:
+            e = left
+    counter = e.operand if isinstance(e, ir.UpdateExpr) and e.op == "-" else e
+    if not isinstance(counter, ir.NameExpr) or max(steps.get(counter.name, (1,))) > 0:
+        return None
+    cursors = tuple(name for name, by in steps.items() if min(by) >= 0 and name != counter.name)
+    return Head(cursors, frozenset((counter.name,)), counts=True)
+
+
+def judges_in(body: tuple[ir.Statement, ...]) -> bool:
+    """Return whether the body calls a macro or function that may be a check."""
+    return any(
+        isinstance(call, ir.CallExpr)
+        and isinstance(call.callee, ir.NameExpr)
+        and ((isinstance(statement, ir.ExprStmt) and call.callee.name.isupper()) or judges(call.callee.name))
+        for statement in _all(body)
+        for call in calls_in(statement)
+    )
+
+
+def _all(body: tuple[ir.Statement, ...]) -> Iterator[ir.Statement]:
+    for statement in body:
+        yield statement
+        for inner in bodies(statement):
+            yield from _all(tuple(inner))
+
+
+def _further(statement: ir.LoopStmt, cursor: str, step: int, *, counts: bool) -> Lookahead | None:
+    for inner in _all(statement.body):
+        for node in _reads(inner):
+            distance = _distance(node, cursor)
+            if distance and (step in (0, 1) or distance >= step):
+                return Lookahead(ir.NameExpr("v", cursor), node, inner.line)  # type: ignore[attr-defined]
+    taken = 0
+    for inner in () if counts else statement.body:
+        for node in _reads(inner):
+            match node:
+                case ir.DerefExpr(pointer=ir.UpdateExpr(op="+", operand=ir.NameExpr(name=name))) if name == cursor:
+                    taken += 1
+                    if taken > 1:
+                        return Lookahead(ir.NameExpr("v", cursor), node, inner.line)  # type: ignore[attr-defined]
+    return None
+
+
+def _reads(statement: ir.Statement) -> Iterator[ir.Expression]:
+    """Yield the memory accesses in a statement's own expressions, except those that are assigned to."""
+    parts = OWN_PARTS.get(type(statement))
+    if parts is None:
+        return
+    code: Any = (parts(statement),)
+    written = [node.target for node in walk(code) if isinstance(node, ir.AssignExpr) and not node.op]
+    written += [node.operand for node in walk(code) if isinstance(node, ir.AddressExpr)]
+    for node in walk(code):
+        if isinstance(node, (ir.IndexExpr, ir.DerefExpr)) and not any(node is one for one in written):
+            yield node
+
+
+def _distance(node: ir.Expression, cursor: str) -> int:
+    """Return k of `p[k]` and `*(p + k)`, 0 if the node is neither."""
+    match node:
+        case ir.IndexExpr(base=ir.NameExpr(name=name), subscript=ir.NumberExpr(value=value)) if name == cursor:
+            return max(value, 0)
+        case ir.DerefExpr(
+            pointer=ir.BinaryExpr(op="+", left=ir.NameExpr(name=name), right=ir.NumberExpr(value=value))
+        ) if name == cursor:
+            return max(value, 0)
+    return 0

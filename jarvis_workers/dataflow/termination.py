@@ -1,0 +1,65 @@
+"""Whether a call returns: no path through a function does if each ends in such a call, or in an endless loop."""
+
+from collections.abc import Callable, Iterable
+
+from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import bodies
+from jarvis_workers.dataflow.context import AnalysisContext
+from jarvis_workers.dataflow.definitions import Callee
+from jarvis_workers.dataflow.name_heuristics import never_returns
+
+# Calls of functions are looked into up to this depth.
+DEEP = 6
+Ends = Callable[[ir.CallExpr], bool]
+LEAVING = (ir.ReturnStmt, ir.GotoStmt, ir.LabelStmt, ir.ThrowStmt, ir.TryStmt, ir.UnknownStmt)
+ALWAYS = (None, ir.NumberExpr("n", 1))
+
+
+def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> bool:
+    """Return whether a function never returns to its caller."""
+    function, file = callee
+    cached = machine.endings.get(id(function))
+    if cached is not None:
+        return cached[1]
+    if not deep:
+        return False
+    # A recursive call counts as one that returns.
+    machine.endings[id(function)] = (function, False)
+
+    def ends(call: ir.CallExpr) -> bool:
+        if not isinstance(call.callee, ir.NameExpr):
+            return False
+        inner = machine.function(call.callee.name, file)
+        return ends_program(machine, inner, deep - 1) if inner else never_returns(call.callee.name)
+
+    result = not _leaves(function.body) and not _completes(function.body, ends)
+    machine.endings[id(function)] = (function, result)
+    return result
+
+
+def _leaves(statements: Iterable[ir.Statement]) -> bool:
+    """Return whether statements may leave their function, or contain jumps whose target is not looked for."""
+    return any(isinstance(one, LEAVING) or any(_leaves(body) for body in bodies(one)) for one in statements)
+
+
+def _completes(statements: Iterable[ir.Statement], ends: Ends) -> bool:
+    """Return whether control may reach the end of statements that contain no jumps."""
+    return all(_goes_on(one, ends) for one in statements)
+
+
+def _goes_on(statement: ir.Statement, ends: Ends) -> bool:
+    match statement:
+        case ir.ExprStmt(value=ir.CallExpr() as call):
+            return not ends(call)
+        case ir.BlockStmt(body=body):
+            return _completes(body, ends)
+        case ir.IfStmt(then=then, otherwise=otherwise):
+            return _completes(then, ends) or _completes(otherwise, ends)
+        case ir.LoopStmt(condition=condition, body=body):
+            return condition not in ALWAYS or _breaks(body)
+    return True
+
+
+def _breaks(statements: Iterable[ir.Statement]) -> bool:
+    """Return whether statements contain a break; one that leaves an inner statement counts, too."""
+    return any(isinstance(one, ir.BreakStmt) or any(_breaks(body) for body in bodies(one)) for one in statements)

@@ -1,0 +1,151 @@
+"""unbounded_recursion: parsers that call themselves for each level of nested input, and never count the levels.
+
+The functions of a file that read input form a call graph; each strongly connected component without a counter of its
+depth is reported once, at its first function.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
+from jarvis_workers.source.lazy_regex import lazy
+
+FUNCTIONS_MAX, READERS_MAX, CALLS_DEEP, CYCLE_MAX, HEAD_MAX, BODY_MAX = 20_000, 400, 4, 6, 512, 65_536
+OF_TEXT, INDIRECT = 0.05, 0.05
+READS = lazy(
+    rb"(?i)pars|decod|unpack|unmarshal|deserial|demangl|(?:^|_)(?:read|load|skip|scan|match|glob|eval|expand|compile|expr|term|factor"
+    rb"|stmt|statement|value|object|array|element|group|include)(?:_|\d|$)|(?-i:Read|Load|Skip|Scan|^(?:read|load|skip|scan)[A-Z])"
+)
+# Printing, copying and releasing a tree is as deep as the parser that built it.
+OF_TREES = lazy(
+    rb"(?i)print|tostring|dump|free|delete|destroy|copy|clone|dup|compare|equal|write|encode|walk|visit|count|hash|sort|insert|find|alloc|init"
+)
+NAME_BEFORE = lazy(rb"([A-Za-z_]\w*)[ \t]*\(")
+OPENS = lazy(rb"\)[ \t\r\n]*(?:/\*[^*]*\*/[ \t\r\n]*)?\{")
+CALLED = lazy(rb"(?<![\w.>])([A-Za-z_]\w*)[ \t]*\(")
+COUNTED = lazy(
+    rb"(?i)depth|nest|recurs|levels?(?!_?db)\b|_level|stack_?(?:check|left|limit|size|low|overflow|guard)|too_?(?:deep|many|complex)|check_?stack|max_?(?:call|stack)"
+)
+# A number that changes by one with each call, or halves.
+LIMITED = (
+    rb"\b%b\s*\((?:[^();]|\([^()]*\))*\b(?:n|i|k|d|num\w*|\w*count\w*|\w*times|max\w*|left|remaining|size|len|limit)\s*"
+    rb"(?:[-+]\s*1\b|/\s*2\b|>>\s*1\b)"
+)
+TEXT_PARAMETER = lazy(
+    rb"(?:char|uint8_t|u8|u_char|uchar|UChar|Byte|BYTE|byte|guint8|xmlChar|void)\s*(?:const\s*)?\*|\bFILE\s*\*|(?i:pars|lex|token|reader|state|stream|scanner|cursor|decod|input|buf|json|src)"
+)
+HASH = b"#"
+CONTROL = frozenset(b"if for while switch return sizeof do else case defined".split())
+
+
+class _Function(NamedTuple):
+    """A function: name, its offset, and the spans of its parameters and its body."""
+
+    name: bytes
+    start: int
+    parameters: bytes
+    opened: int
+    end: int
+
+
+def find_recursion(raw: bytes) -> Iterator[int]:
+    """Yield the name of the first function of each cycle, in a file that is not masked."""
+    return (cycle[0].start for cycle in _cycles(raw))
+
+
+def check_recursion(site: Site) -> float | None:
+    """Raise the confidence if the function takes text or a parser, skip tail calls, which are loops."""
+    text = site.source.text
+    cycles = site.source.once("cycles", lambda: {cycle[0].start: cycle for cycle in _cycles(text)})
+    cycle = cycles.get(site.start)
+    if cycle is None or site.source.test or not any(TEXT_PARAMETER.search(one.parameters) for one in cycle):
+        return None
+    if any(COUNTED.search(text, one.start, one.end) for one in cycle) or _is_limited(text, cycle):
+        return None
+    moved = OF_TEXT if READS.search(cycle[0].name) else 0.0
+    if len(cycle) > 1:
+        return moved + INDIRECT
+    return None if _is_tail(text, cycle[0]) else moved
+
+
+def _is_tail(text: bytes, one: _Function) -> bool:
+    calls = [match.start() for match in CALLED.finditer(text, one.opened, one.end) if match[1] == one.name]
+    return all(text[max(0, at - 16) : at].rstrip().endswith(b"return") for at in calls)
+
+
+def _cycles(text: bytes) -> list[list[_Function]]:
+    """Return the small strongly connected components with a function that reads input, in the order of the file."""
+    functions = {one.name: one for one in _functions(text)}
+    calls: dict[bytes, list[bytes]] = {}
+    left = [name for name in islice(functions, READERS_MAX) if READS.search(name)]
+    readers = list(left)
+    for _ in range(CALLS_DEEP):
+        for name in left:
+            if name not in calls and len(calls) < READERS_MAX:
+                calls[name] = _calls(text, functions[name], functions)
+        left = [other for name in left for other in calls.get(name, ()) if other not in calls]
+    found: list[list[_Function]] = []
+    seen: set[bytes] = set()
+    for name in readers:
+        reached = _reached(name, calls)
+        if name in seen or name not in reached:
+            continue
+        cycle = [other for other in functions if other in reached and name in _reached(other, calls)]
+        seen.update(cycle)
+        if len(cycle) <= CYCLE_MAX:
+            found.append([functions[other] for other in cycle])
+    return found
+
+
+def _reached(name: bytes, calls: Mapping[bytes, Sequence[bytes]]) -> frozenset[bytes]:
+    """Return the functions that one calls, directly or through others."""
+    reached: set[bytes] = set()
+    left = list(calls.get(name, ()))
+    while left:
+        other = left.pop()
+        if other not in reached:
+            reached.add(other)
+            left.extend(calls.get(other, ()))
+    return frozenset(reached)
+
+
+def _calls(text: bytes, one: _Function, named: Mapping[bytes, _Function]) -> list[bytes]:
+    called = {match[1] for match in CALLED.finditer(text, one.opened, min(one.end, one.opened + BODY_MAX))}
+    return sorted(called & named.keys())
+
+
+def _is_limited(text: bytes, cycle: Sequence[_Function]) -> bool:
+    """Return whether a call within a cycle passes a number that changes by one, or halves."""
+    return any(
+        re.search(LIMITED % other.name, text[one.opened : min(one.end, one.opened + BODY_MAX)])
+        for one in cycle
+        for other in cycle
+    )
+
+
+def _functions(text: bytes) -> Iterator[_Function]:
+    """Yield the functions that may read input, by the `}` in the first column that ends each."""
+    end = 0
+    for _ in range(FUNCTIONS_MAX):
+        start, end = end, text.find(b"\n}", end + 1)
+        if end < 0:
+            return
+        opens = OPENS.search(text, start, end)
+        if opens is None:
+            continue
+        opened = opens.start()
+        floor = max(start, opened - HEAD_MAX)
+        edge = max(text.rfind(mark, floor, opened) for mark in (b";", b"}", b"*/", b"\n#"))
+        match = NAME_BEFORE.search(text, max(floor, edge), opened)
+        if (
+            match
+            and text[text.rfind(b"\n", 0, match.start()) + 1] not in HASH
+            and match[1] not in CONTROL
+            and not OF_TREES.search(match[1])
+        ):
+            yield _Function(match[1], match.start(), text[match.end() : opened], opens.end(), end)
+
+
+RULES: tuple[Rule, ...] = (rule("unbounded_recursion", check_recursion, places=find_recursion),)

@@ -1,0 +1,426 @@
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_AT(b, i) ((uint32_t)(b)[(i)] << 24 | (uint32_t)(b)[(i) + 1] << 16 | (b)[(i) + 2] << 8 | (b)[(i) + 3])
+#define NEED(r, n) do { if ((size_t)((r)->end - (r)->at) < (n)) return -1; } while (0)
+#define LESSER(a, b) ((a) < (b) ? (a) : (b))
+
+struct reader { const uint8_t *at, *end; };
+struct header { uint16_t kind, length; uint8_t name[32]; };
+struct track { int count; short points[16]; char title[24]; };
+
+static unsigned short_at(const uint8_t *p)
+{
+    return p[0] << 8 | p[1];
+}
+
+static int next_byte(struct reader *r)
+{
+    return *r->at++;
+}
+
+int points_by_first_byte(struct track *t, const unsigned char *p)
+{
+    short points[16];
+    int n = p[0];
+    for (int i = 0; i < n; i++)
+        points[i] = p[i + 1]; /* ruleid: flow_buffer_overflow */
+    return points[0] + t->count;
+}
+
+int points_within(struct track *t, const unsigned char *p)
+{
+    short points[16];
+    int n = p[0];
+    if (n > 16)
+        return -1;
+    for (int i = 0; i < n; i++)
+        points[i] = p[i + 1]; /* ok: flow_buffer_overflow */
+    return points[0] + t->count;
+}
+
+int points_at_most(const unsigned char *p)
+{
+    short points[16];
+    int n = LESSER(p[0], 16);
+    for (int i = 0; i < n; i++)
+        points[i] = p[i + 1]; /* ok: flow_buffer_overflow */
+    return points[0];
+}
+
+int points_until_full(const unsigned char *p)
+{
+    short points[16];
+    int i;
+    for (i = 0; i < p[0]; i++) {
+        if (i >= 16)
+            break;
+        points[i] = p[i + 1]; /* ok: flow_buffer_overflow */
+    }
+    return points[0];
+}
+
+int points_from_file(FILE *f)
+{
+    int points[16], n;
+    if (fread(&n, sizeof n, 1, f) != 1)
+        return -1;
+    for (int i = 0; i < n; i++)
+        points[i] = getc(f); /* ruleid: flow_buffer_overflow */
+    return points[0];
+}
+
+int points_from_file_within(FILE *f)
+{
+    int points[16], n;
+    if (fread(&n, sizeof n, 1, f) != 1 || n < 0 || n > 16)
+        return -1;
+    for (int i = 0; i < n; i++)
+        points[i] = getc(f); /* ok: flow_buffer_overflow */
+    return points[0];
+}
+
+void title_of(struct track *t, const uint8_t *p)
+{
+    size_t length = p[0] | p[1] << 8;
+    memcpy(t->title, p + 2, length); /* ruleid: flow_buffer_overflow */
+}
+
+void title_that_fits(struct track *t, const uint8_t *p)
+{
+    size_t length = p[0] | p[1] << 8;
+    if (length >= sizeof(t->title))
+        length = sizeof(t->title) - 1;
+    memcpy(t->title, p + 2, length); /* ok: flow_buffer_overflow */
+}
+
+void title_by_reader(char *to, const uint8_t *p)
+{
+    uint32_t length = WORD_AT(p, 0);
+    memcpy(to, p + 4, length); /* ruleid: flow_tainted_length */
+}
+
+int title_before_end(char *to, const uint8_t *p, const uint8_t *end)
+{
+    uint32_t length = WORD_AT(p, 0);
+    if (p + 4 + length > end)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int title_of_rest(char *to, const uint8_t *p, size_t left)
+{
+    uint32_t length = WORD_AT(p, 0); /* ruleid: flow_buffer_overread */
+    if (left - 4 < length)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int title_by_sum(char *to, const uint8_t *p, size_t at, size_t size)
+{
+    uint32_t length = WORD_AT(p, at);
+    if (at + 4 + (size_t)length > size)
+        return -1;
+    memcpy(to, p + 4, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int title_checked_elsewhere(struct reader *r, char *to, int (*holds)(struct reader *, size_t))
+{
+    uint32_t length = WORD_AT(r->at, 0);
+    if (!holds(r, length))
+        return -1;
+    memcpy(to, r->at, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int title_needed(struct reader *r, char *to)
+{
+    uint32_t length = WORD_AT(r->at, 0);
+    NEED(r, length);
+    memcpy(to, r->at, length); /* ok: flow_tainted_length */
+    return 0;
+}
+
+int point_by_index(const uint8_t *p)
+{
+    static const int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    return table[short_at(p)]; /* ruleid: flow_buffer_overread */
+}
+
+int point_by_masked_index(const uint8_t *p)
+{
+    static const int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    return table[short_at(p) & 7]; /* ok: flow_buffer_overread */
+}
+
+int point_by_macro(const uint8_t *p)
+{
+    int table[8] = {0};
+    table[WORD_AT(p, 2)]++; /* ruleid: flow_buffer_overflow, flow_buffer_overread */
+    return table[0];
+}
+
+int point_of_cursor(struct reader *r)
+{
+    int table[100] = {0};
+    int n = next_byte(r);
+    return table[n]; /* ruleid: flow_buffer_overread */
+}
+
+int point_of_cursor_within(struct reader *r)
+{
+    int table[100] = {0};
+    int n = next_byte(r);
+    if (n >= 100)
+        return -1;
+    return table[n]; /* ok: flow_buffer_overread */
+}
+
+int byte_table(const uint8_t *p)
+{
+    int seen[256] = {0};
+    for (int i = 0; i < 64; i++)
+        seen[p[i]]++; /* ok: flow_buffer_overflow */
+    return seen[0];
+}
+
+void *copied_number(const unsigned char *p)
+{
+    uint32_t n;
+    memcpy(&n, p, sizeof n);
+    n = ntohl(n);
+    return malloc(n * sizeof(struct track)); /* ruleid: flow_tainted_size */
+}
+
+void *copied_number_within(const unsigned char *p)
+{
+    uint32_t n;
+    memcpy(&n, p, sizeof n);
+    n = ntohl(n);
+    if (n > 1000)
+        return NULL;
+    return malloc(n * sizeof(struct track)); /* ok: flow_tainted_size */
+}
+
+int received(FILE *f, struct track *t)
+{
+    struct header h;
+    if (fread(&h, sizeof h, 1, f) != 1)
+        return -1;
+    memcpy(t->title, h.name, h.length); /* ruleid: flow_buffer_overflow, flow_buffer_overread */
+    return h.kind;
+}
+
+int received_within(FILE *f, struct track *t)
+{
+    struct header h;
+    if (fread(&h, sizeof h, 1, f) != 1 || h.length > sizeof t->title)
+        return -1;
+    memcpy(t->title, h.name, h.length); /* ok: flow_buffer_overflow */
+    return h.kind;
+}
+
+int read_into(FILE *f, struct header *h, char *to)
+{
+    if (fread(h, sizeof *h, 1, f) != 1)
+        return -1;
+    memcpy(to, h->name, ntohs(h->length)); /* ruleid: flow_tainted_length, flow_buffer_overread */
+    return 0;
+}
+
+int kind_of(const uint8_t *p, size_t left)
+{
+    int seen[8] = {0};
+    if (p[0] == 1 && p[1] == 2) /* ruleid: flow_buffer_overread */
+        return -1;
+    return left < 8 ? seen[0] : seen[1];
+}
+
+int kind_of_enough(const uint8_t *p, size_t left)
+{
+    int seen[8] = {0};
+    if (left < 2 || (p[0] == 1 && p[1] == 2)) /* ok: flow_buffer_overread */
+        return -1;
+    return seen[0];
+}
+
+int kind_of_header(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    t->count = h->kind; /* ruleid: flow_buffer_overread */
+    return length > sizeof *h;
+}
+
+int kind_of_whole_header(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    if (length < sizeof *h)
+        return -1;
+    memcpy(t->title, h->name, 8);
+    t->count = h->kind; /* ok: flow_buffer_overread */
+    return h->length;
+}
+
+int options(struct track *t, const uint8_t *p, int left)
+{
+    int seen[256] = {0};
+    while (left > 0) {
+        int size = p[1]; /* ruleid: flow_buffer_overread */
+        seen[p[0]]++;
+        p += size;
+        left -= size; /* ruleid: flow_integer_underflow */
+    }
+    return seen[t->count & 255];
+}
+
+int options_within(struct track *t, const uint8_t *p, int left)
+{
+    int seen[256] = {0};
+    while (left >= 2) {
+        int size = p[1]; /* ok: flow_buffer_overread */
+        if (size < 2 || size > left)
+            return -1;
+        seen[p[0]]++;
+        p += size;
+        left -= size; /* ok: flow_integer_underflow */
+    }
+    return seen[t->count & 255];
+}
+
+void mixed(uint8_t *to, const uint8_t *from, int stride)
+{
+    uint8_t row[8];
+    for (int i = 0; i < 8; i++)
+        row[i] = from[0] + from[i * stride]; /* ok: flow_buffer_overread */
+    memcpy(to, row, sizeof row);
+}
+
+int number_of_text(const char *line, size_t size)
+{
+    char first[4];
+    if (size < 4)
+        return -1;
+    memcpy(first, line, 4);
+    return first[0] + (int)strtol(line, NULL, 10); /* ruleid: flow_buffer_overread */
+}
+
+int number_of_copy(const char *line, size_t size)
+{
+    char number[8];
+    if (size < 4 || size >= sizeof number)
+        return -1;
+    memcpy(number, line, size);
+    number[size] = 0;
+    return (int)strtol(number, NULL, 10); /* ok: flow_buffer_overread */
+}
+
+int room_left(char *to, const char *from, unsigned (*count)(const char *), size_t used)
+{
+    char line[64];
+    unsigned n = count(from);
+    if (used < 64 - n) { /* ruleid: flow_integer_underflow */
+        memcpy(line + used, from, n);
+        return line[0];
+    }
+    return to[0];
+}
+
+int room_left_for_few(char *to, const char *from, unsigned (*count)(const char *), size_t used)
+{
+    char line[64];
+    unsigned n = count(from);
+    if (n > 64)
+        return -1;
+    if (used < 64 - n) { /* ok: flow_integer_underflow */
+        memcpy(line + used, from, n);
+        return line[0];
+    }
+    return to[0];
+}
+
+int resized(FILE *f, char **block)
+{
+    int n;
+    char *more;
+    if (fread(&n, sizeof n, 1, f) != 1 || n > 4096)
+        return -1;
+    more = realloc(*block, n); /* ok: flow_double_free */
+    if (more == NULL)
+        return -1;
+    *block = more;
+    return n;
+}
+
+int resized_to_any(FILE *f, char **block)
+{
+    int n;
+    char *more;
+    if (fread(&n, sizeof n, 1, f) != 1)
+        return -1;
+    n = ntohl(n);
+    more = realloc(*block, n); /* ruleid: flow_double_free, flow_tainted_size */
+    if (more == NULL)
+        return -1;
+    *block = more;
+    return n;
+}
+
+int resized_if_any(FILE *f, char **block)
+{
+    int n;
+    char *more = NULL;
+    if (fread(&n, sizeof n, 1, f) != 1)
+        return -1;
+    if (n) {
+        n = ntohl(n);
+        more = realloc(*block, n); /* ok: flow_double_free */ /* ruleid: flow_tainted_size */
+    }
+    if (more == NULL)
+        return -1;
+    *block = more;
+    return n;
+}
+
+void title_of_overlay(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    if (length < sizeof *h)
+        return;
+    memcpy(t->title, h->name, h->length); /* ruleid: flow_buffer_overflow, flow_buffer_overread */
+}
+
+void title_of_whole_overlay(struct track *t, const void *data, uint16_t length)
+{
+    const struct header *h = data;
+    if (length < sizeof *h || h->length > sizeof t->title)
+        return;
+    memcpy(t->title, h->name, h->length); /* ok: flow_buffer_overflow */
+}
+
+void title_in_network_order(struct track *t, const struct header *h)
+{
+    memcpy(t->title, h->name, ntohs(h->length)); /* ruleid: flow_buffer_overflow, flow_buffer_overread */
+}
+
+int header_copied(const unsigned char *data, size_t size)
+{
+    struct header h;
+    memcpy(&h, data, sizeof h); /* ruleid: flow_buffer_overread */
+    return size > sizeof h ? ntohs(h.kind) : -1;
+}
+
+int header_copied_if_there(const unsigned char *data, size_t size)
+{
+    struct header h;
+    if (size < sizeof h)
+        return -1;
+    memcpy(&h, data, sizeof h); /* ok: flow_buffer_overread */
+    return ntohs(h.kind);
+}
