@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.evaluate import evaluate
-from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import LinearExtent, Place
 
@@ -47,6 +47,27 @@ def forget_extents(path: PathState, place: Place) -> None:
         for key, target in path.objects.items():
             if target.extent is not None and target.extent.variable == place:
                 path.objects[key] = target._replace(extent=None)
+
+
+def carry_extents(path: PathState, call: ir.CallExpr, callee: Frame) -> None:
+    """Express sizes that are multiples of a parameter by the argument of the call that returns."""
+    prefix = f"{callee.number}:"
+    if not any(variable[0].startswith(prefix) for variable in path.machine.measures):
+        return
+    names = zip(callee.function.params, call.args, strict=False)
+    arguments = {callee.types[parameter.name].place: part for parameter, part in names}
+    for key, target in path.objects.items():
+        extent = target.extent
+        if extent is not None and extent.variable[0].startswith(prefix):
+            part = arguments.get(extent.variable)
+            given = extent_of(path, part) if part is not None else None
+            path.objects[key] = target._replace(extent=_multiple(given, extent) if given is not None else None)
+            if given is not None:
+                path.machine.measures.add(given.variable)
+
+
+def _multiple(given: LinearExtent, extent: LinearExtent) -> LinearExtent:
+    return LinearExtent(given.variable, given.unit * extent.unit, given.extra * extent.unit + extent.extra)
 
 
 def _constant(path: PathState, e: ir.Expression) -> int | None:

@@ -15,6 +15,7 @@ from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, SINGLE_FROM, Ends, few
+from jarvis_workers.dataflow.extents import carry_extents
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
 from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
@@ -211,6 +212,7 @@ def _inside(target: Callee, call: ir.CallExpr, values: list[Value], this: Value,
     for one in finished:
         forget_frame(one, inner)
         one.frame = frame
+        carry_extents(one, call, inner)
         if one.trail is entered:
             one.trail = before
     return finished

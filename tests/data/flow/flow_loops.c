@@ -327,3 +327,32 @@ void flushed(const char *from)
     }
     puts(text);
 }
+
+static void *malloc_room(size_t amount)
+{
+    return malloc(amount);
+}
+
+int one_more_than_room(int n)
+{
+    char *to = malloc_room(n);
+    if (!to)
+        return 0;
+    for (int i = 0; i <= n; i++)
+        to[i] = 'x'; /* ruleid: flow_buffer_overflow */
+    n = to[0];
+    free(to);
+    return n;
+}
+
+int room_for_one_more(int n)
+{
+    char *to = malloc_room(n + 1);
+    if (!to)
+        return 0;
+    for (int i = 0; i <= n; i++)
+        to[i] = 'x'; /* ok: flow_buffer_overflow */
+    n = to[0];
+    free(to);
+    return n;
+}
