@@ -109,9 +109,9 @@ class Definitions:
             self._functions_elsewhere[name] = self._from(path, payload) if payload is not None else None
         return self._functions_elsewhere[name]
 
-    def _from(self, file: str, payload: dict[str, Any]) -> Callee:
-        function = _function_elsewhere(payload)
-        if payload["root"]:
+    def _from(self, file: str, exported: dict[str, Any]) -> Callee:
+        function = _function_elsewhere(exported)
+        if exported["root"]:
             self._roots_elsewhere.add(id(function))
         return function, file
 
