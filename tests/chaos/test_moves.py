@@ -80,7 +80,7 @@ def lose_worker_within_cargo(fleet: Fleet, dice: Random) -> None:
 @pytest.mark.parametrize(
     ("workers", "faults"),
     [
-        pytest.param(1, (), id="one worker"),
+        pytest.param(1, (), id="one worker", marks=pytest.mark.long),
         pytest.param(2, (lose_worker_within_cargo, flush_redis, restart_postgres), id="two workers and faults"),
     ],
 )

@@ -60,7 +60,7 @@ def test_jobs_and_runs_obey_the_design_on_postgresql(
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("dice", [1, 2])
+@pytest.mark.parametrize("dice", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_jobs_and_runs_obey_the_design_for_long_on_sqlite(quick_sqlite: Store, clock: FakeClock, dice: int) -> None:
     run_machine(quick_sqlite, clock, examples=LONG_EXAMPLES, dice=dice)
 
