@@ -107,7 +107,7 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
         calls = machine.calls[id(statement)] = [] if is_unfolded else calls_in(statement)
     unused = statement.value if type(statement) is ir.ExprStmt else None
     for before in ends.out:
-        machine.steps += 1
+        machine.steps += not machine.unfolding
         if machine.steps > machine.steps_max:
             raise StepLimitReached
         machine.line = line

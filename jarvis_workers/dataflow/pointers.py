@@ -5,7 +5,17 @@ from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, OWNED_DESCRIPTOR, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import (
+    ANY,
+    IS_NULL,
+    MAYBE_NULL,
+    NOT_NULL,
+    OWNED_DESCRIPTOR,
+    UNKNOWN,
+    PathEvent,
+    Range,
+    Value,
+)
 
 NULL_ARGUMENT = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
@@ -17,7 +27,7 @@ RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
     """Report a possible null dereference; return whether the path continues."""
     name = text_of(pointer)
-    if value.null == IS_NULL and path.machine.steps > SINGLE_FROM:
+    if value.null == IS_NULL and (path.machine.steps > SINGLE_FROM or _is_handed_on(path, value.why)):
         # Of the paths that would tell which pointers are still NULL, only one is left.
         return True
     if value.null == IS_NULL:
@@ -30,6 +40,14 @@ def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) 
     if value.target is not None:
         assume_not_null(path, value)
     return True
+
+
+def _is_handed_on(path: PathState, why: PathEvent | None) -> bool:
+    """Return whether a function got the NULL that another one returned: its caller knows when that happens."""
+    if why is None or why.note != RETURNS_NULL:
+        return False
+    frame = path.frame
+    return why.file != frame.file or not frame.function.line <= why.line <= frame.function.end
 
 
 def _sure_of_null(path: PathState, value: Value) -> float:

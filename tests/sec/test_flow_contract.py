@@ -131,3 +131,13 @@ int start(void)
 
     assert [(hit.pattern, hit.line) for hit in hits["log.c"]] == [("flow_unchecked_null", 5)]
     assert hits["start.c"] == []
+
+
+def test_the_statements_of_a_macro_are_one_step() -> None:
+    head = b"#define ADD(n) do { total += (n); count++; rest--; } while (0)\n"
+    uses = b"ADD(1);\n" * 250
+    function = b"int f(int total, int count, int rest) {\n" + uses + b"char *p = malloc(3); p[3] = 0; free(p);\n}\n"
+
+    (hit,) = [one for one in follow({"a.c": head + function})["a.c"] if one.pattern == "flow_buffer_overflow"]
+
+    assert hit.line == 253

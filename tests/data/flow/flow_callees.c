@@ -83,3 +83,15 @@ int main(int argc, char **argv)
     fclose(f);
     return 0;
 }
+
+static int value_in(struct field *one)
+{
+    return one->value; /* ok: flow_null_dereference */
+}
+
+int value_handed_on(struct form *f, const char *key)
+{
+    int n = first(f)->value;
+    struct field *found = get(f, key);
+    return n + value_in(found); /* ok: flow_null_dereference */
+}
