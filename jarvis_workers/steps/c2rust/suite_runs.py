@@ -72,6 +72,8 @@ class BenchSuites:
         """Call a function in Rust with its usable inputs, each compared with C."""
         if inputs is None or inputs.usable < LEAST_INPUTS:
             return NO_INPUTS
+        # Earlier tests may have left other files, which change what a function does.
+        self._bench.restore()
         variables = {"LIBRARY": str(self._bench.library), "SHAPES": str(self._bench.shapes)}
         variables |= {"RUST": slot, "SHADOW": slot, "VARY": VARIED if self._checked else ""}
         done = call_program(self._bench, inputs.program, inputs.plan, variables)

@@ -22,7 +22,7 @@ STOPPED = f"{LIMIT} of wall time"
 def test_a_call_that_a_limit_stops_is_no_difference(monkeypatch: Any, failure: str, log: bytes, made: int) -> None:
     done = CommandResult(1, failure, 1.0, b"", log)
     monkeypatch.setattr(suite_runs, "call_program", lambda *_: done)
-    bench: Any = SimpleNamespace(library="library", shapes="shapes")
+    bench: Any = SimpleNamespace(library="library", shapes="shapes", restore=lambda: None)
 
     run = suite_runs.BenchSuites(bench, []).call("f", UsableInputs("program", "plan", 20))
 
