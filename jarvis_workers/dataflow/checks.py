@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
@@ -39,8 +40,7 @@ def check_arguments(path: PathState, parts: tuple[ir.Expression, ...]) -> None:
 
 def _terms(e: ir.Expression, *, upper: bool) -> Iterator[ir.Expression]:
     """Yield the variables that a bound of an expression bounds."""
-    while isinstance(e, (ir.CastExpr, ir.AssignExpr)):
-        e = e.operand if isinstance(e, ir.CastExpr) else e.target
+    e = without_casts(e)
     if type(e) in VARIABLES:
         if upper:
             yield e

@@ -1,6 +1,7 @@
 """Sizes that are multiples of a variable: `malloc(n * 4)` has room for n elements of 4 bytes, whatever n is."""
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.ranges import is_exact
@@ -11,8 +12,7 @@ DEEP = 4
 
 def extent_of(path: PathState, e: ir.Expression, deep: int = DEEP) -> LinearExtent | None:
     """Return an expression as a multiple of one local variable; None if it is anything else."""
-    while isinstance(e, ir.CastExpr):
-        e = e.operand
+    e = without_casts(e)
     if isinstance(e, ir.NameExpr):
         local = path.frame.types.get(e.name)
         return LinearExtent(local.place, 1, 0) if local is not None and not local.is_array else None

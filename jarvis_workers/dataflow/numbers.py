@@ -1,11 +1,11 @@
 """Arithmetic on values; report overflow of untrusted numbers and division by zero."""
 
+from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
     AssignExpr,
     BinaryExpr,
-    CastExpr,
     Expression,
     MemberExpr,
     NameExpr,
@@ -111,8 +111,7 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
 
 def check_difference(path: PathState, e: Expression) -> None:
     """Report a difference from a constant in a comparison: if it wraps around, the comparison means nothing."""
-    while isinstance(e, CastExpr):
-        e = e.operand
+    e = without_casts(e)
     if not isinstance(e, BinaryExpr) or e.op != "-" or not isinstance(e.right, NameExpr):
         return
     kind = type_of(path, e.right)

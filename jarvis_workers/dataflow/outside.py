@@ -1,6 +1,7 @@
 """Outside data that no library function reads: bytes of buffers that a function is given, and numbers made of them."""
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import BYTES, limits_of
 from jarvis_workers.dataflow.types import type_of
@@ -35,14 +36,18 @@ def byte_at(path: PathState, e: ir.Expression) -> Value:
     pointer: ir.Expression = e.pointer if isinstance(e, ir.DerefExpr) else e.base
     if not byte_pointer(path, pointer):
         return ANY
-    return Value(BYTE, taint=_event(path, "{} is a byte of a buffer from outside this function", e, BYTE_DOUBT))
+    return _outside_byte(path, e)
 
 
 def cast_byte(path: PathState, e: ir.CastExpr) -> Value:
     """Return the value of a character of an unknown buffer that is cast to an unsigned byte."""
     if type(e.operand) not in ELEMENTS or limits_of(path.machine.plain(e.type)) != BYTE:
         return ANY
-    return Value(BYTE, taint=_event(path, "{} is a byte of a buffer from outside this function", e.operand, BYTE_DOUBT))
+    return _outside_byte(path, e.operand)
+
+
+def _outside_byte(path: PathState, e: ir.Expression) -> Value:
+    return Value(BYTE, taint=_event(path, "{} is a byte of a buffer from outside this function", e, BYTE_DOUBT))
 
 
 def joined(path: PathState, e: ir.BinaryExpr, left: Value, right: Value) -> PathEvent | None:
@@ -85,8 +90,7 @@ def range_of(path: PathState, kind: str | None) -> Range:
 
 
 def _is_shifted(e: ir.Expression) -> bool:
-    while isinstance(e, ir.CastExpr):
-        e = e.operand
+    e = without_casts(e)
     if isinstance(e, ir.CallExpr):
         # A macro or function that reads one of the parts.
         return True

@@ -28,7 +28,7 @@ def report(
     `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
     machine, frame = path.machine, path.frame
-    if machine.quiet or (pattern in WITHOUT_CALLERS and _is_told_there(path, since)):
+    if machine.quiet or (pattern in WITHOUT_CALLERS and _is_reported_there(path, since)):
         return
     if at is None:
         at = line if frame.file is None or frame.call_line is None else frame.call_line
@@ -40,7 +40,7 @@ def report(
         machine.findings[pattern, at] = (confidence, stations)
 
 
-def _is_told_there(path: PathState, since: PathEvent | None) -> bool:
+def _is_reported_there(path: PathState, since: PathEvent | None) -> bool:
     """Return whether a defect begins and ends in one function of another file, whose own analysis reports it."""
     frame = path.frame
     if frame.file is None or since is None or since.file != frame.file:

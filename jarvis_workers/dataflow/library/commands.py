@@ -57,7 +57,7 @@ def _sql(call: LibraryCall) -> Value:
 
 
 def _opens(call: LibraryCall) -> None:
-    """Check the path of a file that is opened; whoever runs a program is mostly allowed to name its files."""
+    """Check the path of a file that is opened; one from the command line is weak evidence, since the user chose it."""
     step = taint_of(call.path, call.value(0))
     if step is not None:
         text = "opens a path that contains untrusted input"

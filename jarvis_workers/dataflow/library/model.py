@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jarvis_workers.dataflow.ast_queries import variables_in
+from jarvis_workers.dataflow.ast_queries import variables_in, without_casts
 from jarvis_workers.dataflow.bounds import check_untested, is_declared, room
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.extents import excess, extent_of
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, CastExpr, Expression, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import text_of
@@ -155,8 +155,7 @@ class LibraryCall:
 def _check_unlimited(call: LibraryCall, place: int, to: int) -> None:
     """Report a length that nothing limits, if it fills memory of a fixed size."""
     target, count, part = call.object(to), call.value(place), call.node.args[place]
-    while isinstance(part, CastExpr):
-        part = part.operand
+    part = without_casts(part)
     if target is None or count.range[1] is not None or count.checked or count.kind or call.path.frame.depth:
         return
     left = room(call.value(to), target)

@@ -3,13 +3,14 @@
 import re
 from math import isqrt
 
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, CastExpr, DerefExpr, IndexExpr, MemberExpr
+from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, IndexExpr, MemberExpr
 from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall
 from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.outside import converted_number
+from jarvis_workers.dataflow.outside import SHORT_MAX, converted_number
 from jarvis_workers.dataflow.values import ANY, Value, number
 
-SHORT_MAX, SHORT_BITS = 65_535, 16
+SHORT_BITS = 16
 CONVERTER = re.compile(r"(?:\w*_)?[bl]e(?:16|24|32|64)_?to_?(?:cpu|host|h|native|ne)p?")
 READER = re.compile(
     r"(?:\w+_)?(?:get|read|peek|next|fetch)_?(?:unaligned_?)?(?:u|uint|[bl]e)(?P<bits>8|16|24|32|64)(?:_?(?:be|le|t|p))*"
@@ -50,9 +51,7 @@ def _abs(call: LibraryCall) -> Value:
 def _swapped(call: LibraryCall) -> Value:
     """Model a change of byte order: what it returns is as trustworthy as its argument."""
     value = call.value(0)
-    part = call.node.args[0] if call.node.args else None
-    while isinstance(part, CastExpr):
-        part = part.operand
+    part = without_casts(call.node.args[0]) if call.node.args else None
     if value.taint is None and isinstance(part, MEMORY_READS):
         value = Value(taint=converted_number(call.path, part))
     if value.taint is None:

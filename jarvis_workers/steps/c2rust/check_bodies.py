@@ -145,13 +145,13 @@ def run_gates(
         for slot in slots
     ]
     # A suite that passes has loaded the library.
-    if not any(map(passed_suite, reports)) and (failure := suites.load_failure()):
+    if not any(map(_passed_suite, reports)) and (failure := suites.load_failure()):
         gates = GateOutcome("check", passed=True), GateOutcome("reached", passed=False, detail=failure)
         return [GateReport(slot, gates) for slot in slots]
     return [_by_driver(one) if one.slot in driven else one for one in reports]
 
 
-def passed_suite(report: GateReport) -> bool:
+def _passed_suite(report: GateReport) -> bool:
     """Return whether the tests pass with a body."""
     return any(one.gate == "suite" and one.passed for one in report.gates)
 
