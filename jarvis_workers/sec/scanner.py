@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.analysis.aliases import SPELLINGS, aliases, occurrences
+from jarvis_workers.sec.rules.analysis.examined import unexamined
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
@@ -98,6 +99,7 @@ class Scanner:
         source = SourceText(content, text, language=language, header=header, test=test)
         source.aliases = named
         hits = _hits(source, names)
+        problem = problem or unexamined(source)
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 
     def _judged(self, source: SourceText, hits: tuple[Hit, ...], marks: list[int], problem: str | None) -> Scan:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rules.analysis.examined import EXAMINED_MAX
 from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner, is_header, is_test, language_of
 from jarvis_workers.source.match import engines
 from tests.machine import assert_cpu_within
@@ -173,6 +174,15 @@ def test_beyond_the_limit_of_matches_the_scan_says_where_it_stopped() -> None:
 
     assert len(found.hits) == MATCHES_MAX
     assert found.problem == f"more than 50000 possible matches; checked only as far as line {MATCHES_MAX + 1}"
+
+
+def test_a_rule_that_stops_before_the_end_of_a_file_says_so() -> None:
+    tested = b"  n = read(0, b, 8);\n  if (n < 0) return;\n"
+    head, tail = b"void f(char *b)\n{\n  size_t n;\n", b"}\n"
+
+    assert scan(head + tested * EXAMINED_MAX + tail).problem is None
+    beyond = scan(head + tested * (EXAMINED_MAX + 1) + tail).problem
+    assert beyond == "sign_comparison: only the first 2000 possible places were checked"
 
 
 UNITS = """strcpy(a,b);|strcpy(|((((|"|'|\\|/*|/**/|//|"a",|*| |printf(x|err(,|\n|#if 0\n|p = realloc(p|A_|R"(
