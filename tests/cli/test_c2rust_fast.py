@@ -218,6 +218,7 @@ def test_a_test_command_that_is_not_a_command_is_refused(
 
 
 def test_the_crate_replaces_no_directory_of_another_kind(jarvis: Jarvis, tmp_path: Path) -> None:
+    require("cargo")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "text").write_text("mine")
     ended = jarvis("c2rust", "fast", "-p", tmp_path, "--build", "make", "-o", tmp_path / "notes")
