@@ -102,9 +102,8 @@ class AnalysisContext(Definitions):
         self.field_arrays: dict[int, tuple[int, Range] | None] = {}
         self.inner_arrays: dict[str, set[str]] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
-        # Summaries of callees, by the identity of the function that each holds.
-        self.endings: dict[int, tuple[LoweredFunction, bool]] = {}
-        self.never_null: dict[int, tuple[LoweredFunction, bool]] = {}
+        # Properties of functions; each entry holds its function, whose identity is the key.
+        self._properties: dict[tuple[str, int], tuple[LoweredFunction, bool]] = {}
         self._named = 0
         self._made_up: dict[int, tuple[tuple[Any, ...], Any]] = {}
 
@@ -147,6 +146,14 @@ class AnalysisContext(Definitions):
         """Return a new, unique name for an object."""
         self._named += 1
         return f"{prefix}:{self._named}"
+
+    def property_of(self, name: str, function: LoweredFunction, compute: Callable[[], bool]) -> bool:
+        """Return whether a function has a property, computed once; it has none while it is computed, by recursion."""
+        key = name, id(function)
+        if key not in self._properties:
+            self._properties[key] = function, False
+            self._properties[key] = function, compute()
+        return self._properties[key][1]
 
     def once(self, node: tuple[Any, ...], make: Callable[[], T]) -> T:
         """Return the result of `make` for a node, cached: caches keyed by node identity need one object."""

@@ -15,14 +15,7 @@ STEPS_MAX = 80
 def never_null(machine: AnalysisContext, callee: Callee) -> bool:
     """Return whether every path through a function returns a pointer that is not NULL."""
     function, _ = callee
-    cached = machine.never_null.get(id(function))
-    if cached is not None:
-        return cached[1]
-    # A recursive call may return NULL.
-    machine.never_null[id(function)] = (function, False)
-    result = _returns_only_pointers(machine, callee)
-    machine.never_null[id(function)] = (function, result)
-    return result
+    return machine.property_of("never NULL", function, lambda: _returns_only_pointers(machine, callee))
 
 
 def _returns_only_pointers(machine: AnalysisContext, callee: Callee) -> bool:

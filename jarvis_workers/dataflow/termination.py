@@ -17,14 +17,12 @@ ALWAYS = (None, ir.NumberExpr("n", 1))
 
 def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> bool:
     """Return whether a function never returns to its caller."""
+    function, _ = callee
+    return deep > 0 and machine.property_of("ends", function, lambda: _never_returns(machine, callee, deep))
+
+
+def _never_returns(machine: AnalysisContext, callee: Callee, deep: int) -> bool:
     function, file = callee
-    cached = machine.endings.get(id(function))
-    if cached is not None:
-        return cached[1]
-    if not deep:
-        return False
-    # A recursive call counts as one that returns.
-    machine.endings[id(function)] = (function, False)
 
     def ends(call: ir.CallExpr) -> bool:
         if not isinstance(call.callee, ir.NameExpr):
@@ -32,9 +30,7 @@ def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> 
         inner = machine.function(call.callee.name, file)
         return ends_program(machine, inner, deep - 1) if inner else never_returns(call.callee.name)
 
-    result = not _leaves(function.body) and not _completes(function.body, ends)
-    machine.endings[id(function)] = (function, result)
-    return result
+    return not _leaves(function.body) and not _completes(function.body, ends)
 
 
 def _leaves(statements: Iterable[ir.Statement]) -> bool:

@@ -8,6 +8,7 @@ import jarvis_workers.dataflow
 import jarvis_workers.dataflow.frontend
 import jarvis_workers.dataflow.ir
 from jarvis_workers.dataflow import DECIDING_FILES, analyze, flow_fingerprint, summarize
+from jarvis_workers.dataflow.context import OF_A_PATH, AnalysisContext
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
 
@@ -141,3 +142,11 @@ def test_the_statements_of_a_macro_are_one_step() -> None:
     (hit,) = [one for one in follow({"a.c": head + function})["a.c"] if one.pattern == "flow_buffer_overflow"]
 
     assert hit.line == 253
+
+
+def test_code_apart_from_the_path_gets_a_state_of_its_own() -> None:
+    """Whatever begins with a path is put back after code apart from it."""
+    context = object.__new__(AnalysisContext)
+    context._start_path()
+
+    assert sorted(vars(context)) == sorted(OF_A_PATH)
