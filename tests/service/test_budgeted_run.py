@@ -18,10 +18,10 @@ from jarvis_workers.store import budgets, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store
 from tests.agents.server import ModelServer
 from tests.chaos.conversations import asked_again
-from tests.service.test_estimate import C_RULES, answers
+from tests.service.test_estimate import FREES, LOCKS, LOOPS, answers
 from tests.steps.pipeline import Pipeline
 
-FILES = C_RULES[8:11]
+FILES = [LOCKS, FREES, LOOPS]
 # In a tree as small as this a single question may take more than a twentieth of the budget.
 LARGEST_QUESTION = 6_000
 

@@ -29,9 +29,13 @@ from tests.agents.server import Body, ModelServer, Step, calls
 from tests.steps.pipeline import Pipeline
 from tests.store.arrange import job_rows
 
-C_RULES, RUST_RULES = (
-    sorted((Path(__file__).parents[1] / "data" / "rules" / name).iterdir()) for name in ("c", "rust")
+EXAMPLES = Path(__file__).parents[1] / "data" / "rules"
+LOCKS, FREES, LOOPS = (
+    EXAMPLES / "c" / name for name in ("deadlock_patterns.c", "double_free_and_free_non_heap.c", "endless_loop.c")
 )
+SIZES, STACK = (EXAMPLES / "c" / name for name in ("alloc_size_overflow.c", "alloca_unbounded.c"))
+THREADS, TIMES = (EXAMPLES / "c" / name for name in ("thread_leak_no_join.c", "time_apis_not_threadsafe.c"))
+RUST = [EXAMPLES / "rust" / name for name in ("maybe_uninit.rs", "mem_forget.rs")]
 ALL_RULES = Chosen()
 PRICES = Prices(input=1.0, output=4.0)
 FINDING = re.compile(r"\|(\d+)\. .*?; pattern: (\w+).*?; evidence: (.*)")
@@ -128,8 +132,8 @@ def prompt(found: Estimate) -> int:
 def test_on_three_trees_the_questions_take_within_a_quarter_of_what_was_said_before(
     pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
 ) -> None:
-    verify(pipeline, tree(tmp_path / "earlier", C_RULES[8:11]))
-    for number, files in enumerate((C_RULES[0:2], C_RULES[30:32], RUST_RULES[3:5])):
+    verify(pipeline, tree(tmp_path / "earlier", [LOCKS, FREES, LOOPS]))
+    for number, files in enumerate(([SIZES, STACK], [THREADS, TIMES], RUST)):
         root, before = tree(tmp_path / str(number), files), len(server.requests)
         said = foresee(pipeline, group, root)
         assert len(server.requests) == before
@@ -143,7 +147,7 @@ def test_on_three_trees_the_questions_take_within_a_quarter_of_what_was_said_bef
 
 @pytest.mark.slow
 def test_what_is_remembered_costs_nothing(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
-    root = tree(tmp_path / "src", C_RULES[:1])
+    root = tree(tmp_path / "src", [SIZES])
     new = foresee(pipeline, group, root)
     verify(pipeline, root)
     known = foresee(pipeline, group, root)
@@ -157,7 +161,7 @@ def test_what_is_remembered_costs_nothing(pipeline: Pipeline, group: ModelGroup,
 def test_until_enough_was_seen_habits_are_assumed_and_votes_are_asked_for_one_by_one(
     pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
 ) -> None:
-    root = tree(tmp_path / "src", C_RULES[31:32])
+    root = tree(tmp_path / "src", [TIMES])
     once = foresee(pipeline, group, root)
     thrice = foresee(pipeline, group, root, votes=2, second_look=True)
 
@@ -196,7 +200,7 @@ def test_votes_are_counted_by_the_severities_that_the_run_was_given(
 
 @pytest.mark.slow
 def test_some_verifications_stand_for_many(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
-    root = tree(tmp_path / "src", C_RULES[8:10])
+    root = tree(tmp_path / "src", [LOCKS, FREES])
     every = foresee(pipeline, group, root)
     some = foresee(pipeline, group, root, sample=5)
 
