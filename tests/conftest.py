@@ -67,11 +67,12 @@ def own_postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: Postgres) -> str:
+def postgres_url(postgres_server: Postgres) -> Iterator[str]:
     """The address of a migrated PostgreSQL database for one test."""
     name = f"test_{next(_numbers)}"
     postgres_server.sql(f"CREATE DATABASE {name} TEMPLATE template")
-    return postgres_server.url(name)
+    yield postgres_server.url(name)
+    postgres_server.sql(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")
