@@ -1,6 +1,7 @@
 """Every rule fires on the lines marked for it, and on no other."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,15 @@ FLOW = {rule.pattern for rule in RULES if rule.check is None}
 MARK = re.compile(rb"\b(ruleid|ok): (\w+)")
 
 
-def marked(kind: bytes) -> set[tuple[str, str, int]]:
-    return {
+@cache
+def marked(kind: bytes) -> frozenset[tuple[str, str, int]]:
+    return frozenset(
         (pattern.decode(), file.name, line)
         for file in sorted([*EXAMPLES.glob("*/*"), *FOLLOWED.glob("*.c*")])
         for line, text in enumerate(file.read_bytes().splitlines(), 1)
         for word, pattern in MARK.findall(text)
         if word == kind
-    }
+    )
 
 
 @pytest.mark.parametrize("engine", engines())
