@@ -5,13 +5,14 @@ The gates run on a bench only while an answer is checked, not while the model th
 
 import asyncio
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jarvis_workers.bench.priority_semaphore import PrioritySemaphore
 from jarvis_workers.c2rust.body_question import BodyQuestion, body_question, safe_functions
 from jarvis_workers.c2rust.body_review import reviewer
 from jarvis_workers.c2rust.body_translation import (
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 # One bench keeps two thirds of a processor busy: the programs of its tests wait for each other.
-GATES = threading.BoundedSemaphore(max(1, (os.cpu_count() or 1) * 3 // 2))
+GATES = PrioritySemaphore(max(1, (os.cpu_count() or 1) * 3 // 2))
 
 
 @dataclass(frozen=True)
@@ -266,11 +267,16 @@ def _project(blobs: Blobs, results: tuple[str, ...]) -> Project:
 
 
 def gates_tool(check: Callable[[str], GateReport]) -> Tool:
-    """Return the tool with which a conversation runs the gates on an answer."""
+    """Return the tool with which a conversation runs the gates on an answer.
+
+    First answers go first: after a refusal, the model writes the next answer while others are tested.
+    """
+    answers = count()
 
     def run(arguments: Mapping[str, Any]) -> ToolOutcome:
         try:
-            return ToolOutcome(stdout=encode_report(check(str(arguments["text"]))))
+            with GATES.hold(next(answers)):
+                return ToolOutcome(stdout=encode_report(check(str(arguments["text"]))))
         except (StepFailed, UsageError, SandboxError) as error:
             raise ToolFailed(f"the gates did not run: {error}") from error
 
@@ -284,7 +290,7 @@ def check_body(
     slot = found.question.slot
     item = found.question.item(found.skeleton.targets[slot].item, text)
     skeleton = replace(with_all_declared(found.skeleton), bodies={**found.skeleton.bodies, slot: item})
-    with GATES, project_bench(resources, options) as bench, checked_bench(resources, options) as checked:
+    with project_bench(resources, options) as bench, checked_bench(resources, options) as checked:
         bench.write_crate(skeleton.crate)
         passed, messages = bench.build_library()
         if not passed and (why := crate_failure(messages, item, found.crates)):
