@@ -2,20 +2,25 @@
 
 `python -m tests.bench.draw_by_confidence SEED REPORT… -o DIRECTORY` writes sample.jsonl, which does not say what
 confidence a finding has, and key.jsonl, which does.  The same seed and reports give the same sample.  `--of-a-rule` and
-`--of-a-tree` limit what one rule and one tree contribute.
+`--of-a-tree` limit what one rule and one tree contribute.  `--plant N` hides N lines among them that no rule reports,
+each with the rule of a finding whose line calls the same function; then no finding shows its steps, which tell.
 """
 
 import argparse
 import json
 import random
+import re
 import sys
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 BANDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
+# The confidence of a planted line in the key.
+PLANTED = 0.0
+CALL = re.compile(r"\b(?!if\b|for\b|while\b|switch\b|return\b|sizeof\b)([A-Za-z_]\w*)\s*\(")
 
 
 class Drawn(NamedTuple):
@@ -73,11 +78,41 @@ def draw(
     return drawn
 
 
+def plant(
+    seed: int, drawn: Sequence[Drawn], found: Iterable[Drawn], roots: Mapping[str, Path], many: int
+) -> list[Drawn]:
+    """Return lines that no rule reports, with the rules of drawn findings whose lines call the same function."""
+    dice, reported = random.Random(seed), {(one.tree, one.file, one.line) for one in found}
+    planted: list[Drawn] = []
+    for one in dice.sample(drawn, len(drawn)):
+        lines = [spot for spot in alike(one, roots[one.tree]) if (one.tree, one.file, spot[0]) not in reported]
+        if lines and len(planted) < many:
+            line, text = dice.choice(lines)
+            planted.append(one._replace(line=line, evidence=text, confidence=PLANTED, steps=()))
+            reported.add((one.tree, one.file, line))
+    return planted
+
+
+def alike(one: Drawn, root: Path) -> list[tuple[int, str]]:
+    """Return the lines of the finding's file that call a function that its line calls, or else follow a pointer."""
+    calls = frozenset(CALL.findall(one.evidence))
+    lines = enumerate((root / one.file).read_text(errors="replace").split("\n"), 1)
+    return [
+        (number, text.strip())
+        for number, text in lines
+        if number != one.line and (calls.intersection(CALL.findall(text)) if calls else "->" in text)
+    ]
+
+
 def main(arguments: Sequence[str]) -> None:
     """Draw a sample and write it."""
     given = read(arguments)
     found = [one for report in given.reports for one in findings(report)]
     drawn = draw(given.seed, found, given.each, given.of_a_rule, given.of_a_tree, given.least)
+    if given.plant:
+        planted = plant(given.seed, drawn, found, dict(map(root_of, given.reports)), given.plant)
+        drawn = [one._replace(steps=()) for one in drawn] + planted
+        random.Random(given.seed).shuffle(drawn)
     with (given.output / "sample.jsonl").open("w") as sample, (given.output / "key.jsonl").open("w") as key:
         for number, one in enumerate(drawn, 1):
             fields = one._asdict()
@@ -85,6 +120,12 @@ def main(arguments: Sequence[str]) -> None:
             sample.write(json.dumps({"number": number, **fields}, ensure_ascii=False) + "\n")
             key.write(json.dumps({"number": number, "rule": one.rule, "confidence": confidence}) + "\n")
     print(f"seed {given.seed}: {len(drawn)} of {len(found)} findings; {sorted(Counter(map(band_of, drawn)).items())}")
+
+
+def root_of(report: Path) -> tuple[str, Path]:
+    """Return the name of a report's tree, and the tree."""
+    root = Path(json.loads(report.read_text())["run"]["scanned_root"])
+    return root.name, root
 
 
 def band_of(one: Drawn) -> float:
@@ -99,6 +140,7 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--of-a-rule", type=int, default=20)
     parser.add_argument("--of-a-tree", type=int, default=10**6)
     parser.add_argument("--least", type=float, default=0.0)
+    parser.add_argument("--plant", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=Path())
     return parser.parse_args(arguments)
 
