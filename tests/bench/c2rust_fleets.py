@@ -95,7 +95,7 @@ def copied(tree: Path, place: Path) -> Path:
 
 
 def found(project: Path, crate: Path, environ: Mapping[str, str]) -> dict[str, object]:
-    return {**results(project, crate, environ), **stage_files(project, FILES)}
+    return {**results(project, crate, environ, ENDS), **stage_files(project, FILES)}
 
 
 def local(tree: Path, place: Path, server: ModelServer) -> Moved:
