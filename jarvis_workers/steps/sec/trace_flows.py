@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze
+from jarvis_workers.dataflow.taint_rules import TaintRule, taint_rule
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
@@ -22,9 +23,9 @@ from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.flow_cache import FlowCache, loaded_flow, space
+from jarvis_workers.steps.sec.flow_cache import FlowCache, key_of_rules, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
-from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, meanings_of, taint_rows
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.results import CandidateResult
@@ -106,7 +107,8 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
     for row in rows:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
-    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _from_json)
+    own = [taint_rule(row) for row in taint_rows(blobs, work.rules)]
+    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names, own), list, _from_json)
     fresh = each_file(todo, task, work.limits, careful=work.careful)
     _remember(work, resources, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
@@ -117,7 +119,7 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
     return commit._replace(cached=sum(_key(row) in recalled for row in done), children=children)
 
 
-def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
+def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex, own: Sequence[TaintRule]) -> Traced:
     lookups: set[str] = set()
 
     def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
@@ -125,7 +127,7 @@ def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced
         return names.lookup(name, near=row.path if near is None else from_shown(near), tests=test)
 
     test = is_test(row.path)
-    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test)
+    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test, rules=own)
     return Traced(tuple(hits), problem, tuple(sorted(lookups.difference(row.calls))))
 
 
@@ -148,10 +150,11 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
             except SnapshotDamaged as problem:
                 lost.append((row.path, NOT_RUN + str(problem)))
     checked = [row for row in rows if isinstance(outcomes[_key(row)], Traced)]
+    spots = tuple(chain.from_iterable(one.spots for one in judged))
     return Commit(
         files=len(checked),
         size=sum(row.size for row in checked),
-        results=(CandidateResult(tuple(chain.from_iterable(one.spots for one in judged))),),
+        results=(CandidateResult(spots, meanings_of(taint_rows(blobs, work.rules), spots)),),
         not_checked=tuple(lost),
         remarks=tuple(chain.from_iterable(one.remarks for one in judged)),
     )
@@ -184,7 +187,8 @@ def _answers(calls: Sequence[str], flows: Traced, names: SymbolIndex) -> str:
 
 
 def _results(work: FlowWork, resources: Resources) -> FlowCache:
-    return FlowCache(resources.cache if work.cache else None, space(STAGE))
+    own = key_of_rules(taint_rows(resources.blobs, work.rules))
+    return FlowCache(resources.cache if work.cache else None, space(STAGE, own=own))
 
 
 def _from_json(row: Sequence[Any]) -> Traced:
