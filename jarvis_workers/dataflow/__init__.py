@@ -59,8 +59,49 @@ class FlowHit(NamedTuple):
     steps: tuple[tuple[str | None, int, str], ...]
 
 
+class FunctionSelection:
+    """Selects the functions of a file that are worth lowering, by their masked text."""
+
+    def __init__(self, text: bytes, names: frozenset[bytes]) -> None:
+        self._text = text
+        self._words = words_for(text, names)
+        # By the offsets of bodies: the roots, and the names of a project's own rules that functions call.
+        self._roots: set[int] = set()
+        self._marks: dict[int, list[str]] = {}
+
+    def includes(self, function: Function, body: bytes) -> bool:
+        called = names_called(body, self._words) if self._words and len(body) <= LONGEST else []
+        if called:
+            self._marks[function.body[0]] = called
+        if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
+            self._roots.add(function.body[0])
+            return True
+        return bool(called) or is_helper(body)
+
+    def mark(self, functions: list[dict[str, Any]]) -> None:
+        """Set "root" of each lowered function, and "marks" of those that call names of a project's own rules."""
+        starts = sorted(self._roots | self._marks.keys())
+        lines, line, at = [], 1, 0
+        for start in starts:
+            line, at = line + self._text.count(b"\n", at, start), start
+            lines.append(line)
+        for function in functions:
+            place = bisect_left(lines, function["line"])
+            is_listed = place < len(lines) and lines[place] <= function["end"]
+            function["root"] = is_listed and starts[place] in self._roots
+            if is_listed and starts[place] in self._marks:
+                function["marks"] = self._marks[starts[place]]
+
+
 def summarize(
-    content: bytes, *, language: str, header: bool, test: bool, path: str, names: frozenset[bytes] = NO_NAMES
+    content: bytes,
+    *,
+    language: str,
+    header: bool,
+    test: bool,
+    path: str,
+    names: frozenset[bytes] = NO_NAMES,
+    defines: Sequence[str] = (),
 ) -> dict[str, Any] | None:
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
@@ -68,7 +109,8 @@ def summarize(
     an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME" and a
     macro by "macro NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty: callees
     are looked up during the analysis. Functions that call one of `names`, those of a project's own taint rules, are
-    worth analysing for these, and list them as `marks`. Raises GivenUp for a file that exceeds the limits.
+    worth analysing for these, and list them as `marks`. `defines` are macros such as `SIZE=8` from the command line of
+    the compiler. Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -76,22 +118,10 @@ def summarize(
     if len(content) > LARGEST:
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
-    roots: set[int] = set()
-    marks: dict[int, list[str]] = {}
-    words = words_for(text, names)
-
-    def is_selected(function: Function, body: bytes) -> bool:
-        called = names_called(body, words) if words and len(body) <= LONGEST else []
-        if called:
-            marks[function.body[0]] = called
-        if is_root(body) or reads_counted_buffer(text[function.start : function.body[0]], body):
-            roots.add(function.body[0])
-            return True
-        return bool(called) or is_helper(body)
-
-    made = model(content, text, language, is_selected, header=header, cpp=_is_cpp(path))
+    selection = FunctionSelection(text, names)
+    made = model(content, text, language, selection.includes, header=header, cpp=_is_cpp(path), defines=defines)
     functions = made["functions"]
-    _mark_roots(functions, text, roots, marks)
+    selection.mark(functions)
     exports = _exports(made, header=header)
     if not exports and not any(one["root"] or "marks" in one for one in functions):
         return None
@@ -141,21 +171,6 @@ def _is_shared(macro: Any) -> bool:
         case ["v" | "n", _] | ["u", _, ["n", _]] | [[*_], _]:
             return True
     return False
-
-
-def _mark_roots(functions: list[dict[str, Any]], text: bytes, roots: set[int], marks: dict[int, list[str]]) -> None:
-    """Set "root" of each function, and "marks" of some; functions are given by the offsets of their bodies."""
-    starts = sorted(roots | marks.keys())
-    lines, line, at = [], 1, 0
-    for start in starts:
-        line, at = line + text.count(b"\n", at, start), start
-        lines.append(line)
-    for function in functions:
-        place = bisect_left(lines, function["line"])
-        is_listed = place < len(lines) and lines[place] <= function["end"]
-        function["root"] = is_listed and starts[place] in roots
-        if is_listed and starts[place] in marks:
-            function["marks"] = marks[starts[place]]
 
 
 def analyze(
