@@ -117,6 +117,10 @@ def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
         (say("Language"), f"{say(LANGUAGES.get(rule.language, rule.language))}, {rule.category}"),
         (say("Severity"), _weight(rule, severity, say)),
         (say("Matches"), _names(rule, say)),
+        (say("Sources"), _patterns(rule, "sources")),
+        (say("Sinks"), _patterns(rule, "sinks")),
+        (say("Sanitizers"), _patterns(rule, "sanitizers")),
+        (say("Propagators"), _patterns(rule, "propagators")),
     ):
         if text:
             grid.add_row(Text(name), Text(plain(text)))
@@ -134,6 +138,11 @@ def _names(rule: Rule, say: Words) -> str:
     names = [*rule.calls, *rule.words, *(f"…{tail}" for tail in rule.tails)]
     more = say(" and {number} more", number=len(names) - NAMES_MAX) if len(names) > NAMES_MAX else ""
     return ", ".join(names[:NAMES_MAX]) + more
+
+
+def _patterns(rule: Rule, kind: str) -> str:
+    """Return the patterns of a project's own rule, a line each."""
+    return "\n".join(row["pattern"] for row in (rule.taint or {}).get(kind, ()))
 
 
 def _code(code: str, style: str) -> RenderableType:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -71,7 +72,7 @@ class ScanCommand:
         if self.name is None:
             return None
         root = self.target.root if is_address(self.target.root) else os.path.realpath(self.target.root)
-        facts = {
+        facts: dict[str, Any] = {
             "where": settings.place,
             "kind": self.kind,
             "source": [root, *map(shown, self.target.paths)],
@@ -81,6 +82,8 @@ class ScanCommand:
             "triage": [self.scan_input.triage.stored, self.scan_input.triage.named, self.scan_input.triage.learns],
             "compared": [self.baseline, self.since],
         }
+        if self.scan_input.build is not None:
+            facts["build"] = sha256(self.scan_input.build).hexdigest()
         return RunName(self.name, request_hash(self.agents or self.scan_input.options, **facts))
 
     def with_remark(self, remark: str | None) -> "ScanCommand":

@@ -81,6 +81,15 @@ class ScanOptions:
     since: Annotated[
         str | None, _option(SCOPE, "--since", metavar="REV", help="Scan only files changed since this git revision.")
     ] = None
+    compile_commands: Annotated[
+        Path | None,
+        _option(
+            SCOPE,
+            "--compile-commands",
+            metavar="FILE",
+            help="compile_commands.json with the macros and include directories of the files.",
+        ),
+    ] = None
     rules: Annotated[
         Names,
         _option(RULES, "--rules", metavar="IDS", help="Only these rules; comma-separated.", autocompletion=rules),
@@ -141,7 +150,7 @@ class ScanOptions:
     def is_plain(self) -> bool:
         """Whether a scan needs neither the store nor the rule book."""
         rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned
-        compared = self.baseline or self.since or self.triage
+        compared = self.baseline or self.since or self.triage or self.compile_commands
         return not (rules or compared or self.profile or self.detach or self.name)
 
 

@@ -203,7 +203,7 @@ def _read(
     rules = rules_for(settings, flags, joined(options.exclude_rules), tree)
     triage = triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language_of(options.lang))
-    scan_input = ScanInput(scan_options, rules=rules, triage=triage)
+    scan_input = ScanInput(scan_options, rules=rules, triage=triage, build=_build_flags(options))
     labels = parse_labels(options.label or ())
     name = check_name(options.name) if options.name is not None else None
     command = ScanCommand(
@@ -212,6 +212,15 @@ def _read(
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
     return settings, command, delivery
+
+
+def _build_flags(options: ScanOptions) -> bytes | None:
+    """Return the flags with which the files are compiled, if the user names them."""
+    if options.compile_commands is None:
+        return None
+    from jarvis_workers.service.scan_flags import flags_of_files  # noqa: PLC0415  (rarely needed)
+
+    return flags_of_files(Path(_target(options).root), options.compile_commands)
 
 
 def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":

@@ -40,25 +40,31 @@ class CompileCommands(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_database(content: bytes, name: str, directory: str, tree: ProjectTree) -> CompileCommands:
+def read_database(
+    content: bytes, name: str, directory: str, tree: ProjectTree, *, is_complete: bool = True
+) -> CompileCommands:
     """Read a compile_commands.json in the absolute path `directory`; `name` identifies it in messages.
 
-    Raises UsageError, one line, for a broken file or a source that is not in the tree.
+    Raises UsageError, one line, for a broken file and, if it must be complete, for a source that is not in the tree.
     """
-    return collect_commands(_invocations(_decode(content, name), name, directory, tree), tree)
+    return collect_commands(_invocations(_decode(content, name), name, directory, tree), tree, is_complete=is_complete)
 
 
 def collect_commands(
-    invocations: Iterable[Invocation], tree: ProjectTree, *, is_unit: Callable[[str], bool] = lambda _: True
+    invocations: Iterable[Invocation],
+    tree: ProjectTree,
+    *,
+    is_unit: Callable[[str], bool] = lambda _: True,
+    is_complete: bool = True,
 ) -> CompileCommands:
     """Return the units of compiler calls, except for sources whose absolute path `is_unit` rejects.
 
-    Raises UsageError for sources that are not in the tree.
+    Raises UsageError for sources that are not in the tree, unless it may be incomplete.
     """
     collector = _Collector(tree, is_unit)
     for invocation in invocations:
         collector.add(invocation)
-    return collector.result()
+    return collector.result(is_complete=is_complete)
 
 
 def is_test_program(path: str) -> bool:
@@ -194,8 +200,8 @@ class _Collector:
                     f"compiled in more than {UNITS_PER_FILE} ways; only the first {UNITS_PER_FILE} are read"
                 ].add(relative)
 
-    def result(self) -> CompileCommands:
-        if self._missing:
+    def result(self, *, is_complete: bool) -> CompileCommands:
+        if self._missing and is_complete:
             more = f" (and {len(self._missing) - 1} more)" if len(self._missing) > 1 else ""
             raise UsageError(f"{self._missing[0]}{more}; build the project, or correct its compile commands")
         commands = [command for file in sorted(self._units) for command in self._units[file].values()]

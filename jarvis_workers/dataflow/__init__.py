@@ -7,6 +7,7 @@ pure functions; a summary is JSON.
 
 import pkgutil
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.context import AnalysisContext
@@ -16,7 +17,8 @@ from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.ir import __path__ as ir_path
 from jarvis_workers.dataflow.shared_sinks import merged
-from jarvis_workers.dataflow.triggers import is_helper, is_root, reads_counted_buffer
+from jarvis_workers.dataflow.taint_rules import TaintRule, names_called, root_functions, words_for
+from jarvis_workers.dataflow.triggers import LONGEST, is_helper, is_root, reads_counted_buffer
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import mask
@@ -28,6 +30,7 @@ TEST_FILE, TEST_MOST = -0.1, 0.79
 LEAST = 0.4
 # A header with more constants lists registers: no condition depends on them, but they would fill the symbol index.
 MACROS_MAX = 2_000
+NO_NAMES = frozenset[bytes]()
 LARGEST = 32_000_000
 
 
@@ -40,7 +43,7 @@ def _modules(package: str, path: list[str]) -> tuple[str, ...]:
 DECIDING_FILES = {
     "jarvis_workers.dataflow": _modules("jarvis_workers.dataflow", __path__),
     "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
-    "jarvis_workers.source": ("functions.py", "lex.py"),
+    "jarvis_workers.source": ("call_patterns.py", "functions.py", "lex.py"),
     "jarvis_workers.dataflow.frontend": _modules("jarvis_workers.dataflow.frontend", syntax_path),
     "jarvis_workers.dataflow.ir": _modules("jarvis_workers.dataflow.ir", ir_path),
 }
@@ -56,13 +59,58 @@ class FlowHit(NamedTuple):
     steps: tuple[tuple[str | None, int, str], ...]
 
 
-def summarize(content: bytes, *, language: str, header: bool, test: bool, path: str) -> dict[str, Any] | None:
+class FunctionSelection:
+    """Selects the functions of a file that are worth lowering, by their masked text."""
+
+    def __init__(self, text: bytes, names: frozenset[bytes]) -> None:
+        self._text = text
+        self._words = words_for(text, names)
+        # By the offsets of bodies: the roots, and the names of a project's own rules that functions call.
+        self._roots: set[int] = set()
+        self._marks: dict[int, list[str]] = {}
+
+    def includes(self, function: Function, body: bytes) -> bool:
+        called = names_called(body, self._words) if self._words and len(body) <= LONGEST else []
+        if called:
+            self._marks[function.body[0]] = called
+        if is_root(body) or reads_counted_buffer(self._text[function.start : function.body[0]], body):
+            self._roots.add(function.body[0])
+            return True
+        return bool(called) or is_helper(body)
+
+    def mark(self, functions: list[dict[str, Any]]) -> None:
+        """Set "root" of each lowered function, and "marks" of those that call names of a project's own rules."""
+        starts = sorted(self._roots | self._marks.keys())
+        lines, line, at = [], 1, 0
+        for start in starts:
+            line, at = line + self._text.count(b"\n", at, start), start
+            lines.append(line)
+        for function in functions:
+            place = bisect_left(lines, function["line"])
+            is_listed = place < len(lines) and lines[place] <= function["end"]
+            function["root"] = is_listed and starts[place] in self._roots
+            if is_listed and starts[place] in self._marks:
+                function["marks"] = self._marks[starts[place]]
+
+
+def summarize(
+    content: bytes,
+    *,
+    language: str,
+    header: bool,
+    test: bool,
+    path: str,
+    names: frozenset[bytes] = NO_NAMES,
+    defines: Sequence[str] = (),
+) -> dict[str, Any] | None:
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
     `exports` maps names to the definitions that other files may look up: a function by its name, a static function that
     an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME" and a
     macro by "macro NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty: callees
-    are looked up during the analysis. Raises GivenUp for a file that exceeds the limits.
+    are looked up during the analysis. Functions that call one of `names`, those of a project's own taint rules, are
+    worth analysing for these, and list them as `marks`. `defines` are macros such as `SIZE=8` from the command line of
+    the compiler. Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -70,19 +118,12 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     if len(content) > LARGEST:
         raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
-    roots: set[int] = set()
-
-    def is_selected(function: Function, body: bytes) -> bool:
-        if is_root(body) or reads_counted_buffer(text[function.start : function.body[0]], body):
-            roots.add(function.body[0])
-            return True
-        return is_helper(body)
-
-    made = model(content, text, language, is_selected, header=header, cpp=_is_cpp(path))
+    selection = FunctionSelection(text, names)
+    made = model(content, text, language, selection.includes, header=header, cpp=_is_cpp(path), defines=defines)
     functions = made["functions"]
-    _mark_roots(functions, text, sorted(roots))
+    selection.mark(functions)
     exports = _exports(made, header=header)
-    if not exports and not any(one["root"] for one in functions):
+    if not exports and not any(one["root"] or "marks" in one for one in functions):
         return None
     shared = {id(one): name for name, one in exports.items()}
     named = [shared.get(id(one), one) for one in functions]
@@ -132,37 +173,40 @@ def _is_shared(macro: Any) -> bool:
     return False
 
 
-def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int]) -> None:
-    """Set "root" of each function; `starts` are the offsets of the bodies of root functions, sorted."""
-    lines, line, at = [], 1, 0
-    for start in starts:
-        line, at = line + text.count(b"\n", at, start), start
-        lines.append(line)
-    for function in functions:
-        place = bisect_left(lines, function["line"])
-        function["root"] = place < len(lines) and lines[place] <= function["end"]
-
-
-def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[FlowHit], str | None]:
-    """Return the defects on paths through the functions of a file, sorted by line and pattern.
+def analyze(
+    model: dict[str, Any], lookup: Lookup, *, test: bool, rules: Sequence[TaintRule] = ()
+) -> tuple[list[FlowHit], str | None]:
+    """Return the defects on paths through the functions of a file, sorted by line and pattern, then those that a
+    project's own rules find.
 
     Lines that were proved harmless follow; their pattern is a name in HARMLESS instead of a rule name.
     """
     exports = model["exports"]
     functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]
-    roots = [one for one in functions if one["root"]]
-    if not roots:
-        return [], None
-    machine = AnalysisContext({**model, "functions": functions}, lookup)
-    for function in roots:
-        follow(machine, machine.own(function))
-    hits = []
+    whole = {**model, "functions": functions}
+    hits: list[FlowHit] = []
+    proofs: list[FlowHit] = []
+    for rule in (None, *(rule for rule in rules if rule.in_tests or not test)):
+        roots = root_functions(rule, functions) if rule is not None else [one for one in functions if one["root"]]
+        if roots:
+            machine = AnalysisContext(whole, lookup, rule)
+            for function in roots:
+                follow(machine, machine.own(function))
+            hits += _hits(machine, test=test)
+            proofs += _proofs(machine) if rule is None else ()
+    return hits + proofs, None
+
+
+def _hits(machine: AnalysisContext, *, test: bool) -> Iterator[FlowHit]:
     for (pattern, line), (confidence, steps) in merged(machine.findings):
         sure = min(TEST_MOST, confidence + TEST_FILE) if test else confidence
-        sure = round(max(LEAST, sure), 2)
-        hits.append(FlowHit(pattern, line, sure, "", tuple(steps)))
-    hits += [FlowHit(what, line, 1.0, "", ()) for (what, line), holds in sorted(machine.proved.items()) if holds]
-    return hits, None
+        yield FlowHit(pattern, line, round(max(LEAST, sure), 2), "", tuple(steps))
+
+
+def _proofs(machine: AnalysisContext) -> Iterator[FlowHit]:
+    for (what, line), holds in sorted(machine.proved.items()):
+        if holds:
+            yield FlowHit(what, line, 1.0, "", ())
 
 
 def flow_fingerprint() -> str:

@@ -5,9 +5,9 @@ from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, MemberExpr, NameExpr
-from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
 from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.tainting import reaches_effects
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import MAYBE_NULL
 
@@ -23,6 +23,8 @@ def callee(path: PathState, call: CallExpr) -> Callee | None:
             machine.callees[id(call)] = _named(path, target.name)
         return machine.callees[id(call)]
     match target:
+        case MemberExpr(member=member) | ArrowExpr(member=member) if f".{member}" in machine.effects:
+            return None
         case DerefExpr(pointer=NameExpr() as pointer):
             current = evaluate(path.copy(), pointer)
             return machine.function(current.code) if current.code else None
@@ -41,6 +43,8 @@ def _pointed_to(path: PathState, name: str) -> Callee | None:
 def _named(path: PathState, name: str) -> Callee | None:
     """Return the function with a name, which may be a macro that is an alias of another name."""
     machine = path.machine
+    if name in machine.effects:
+        return None
     if name not in LIBRARY and name not in machine.functions:
         macro = machine.macro(name)
         name = macro.name if isinstance(macro, NameExpr) else name
@@ -63,10 +67,13 @@ def _class_of(path: PathState, e: Expression) -> str | None:
     return kind.rstrip("*&") if kind else None
 
 
-def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
+def matters(path: PathState, call: CallExpr, target: Callee) -> bool:
     """Return whether to follow a call: only if it allocates or reads input, or a tracked value is passed to it."""
+    function, _ = target
     gives, names = facts_of(function).nature
     if gives or "::" in function.name:
+        return True
+    if path.machine.rule is not None and reaches_effects(path.machine, *target):
         return True
     for key, _ in path.cells:
         if key in names:

@@ -25,6 +25,7 @@ from jarvis_workers.dataflow.name_heuristics import (
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
+from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
 from jarvis_workers.dataflow.termination import ends_program
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
@@ -51,7 +52,7 @@ def _call(path: PathState, e: CallExpr) -> Value:
 
 def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine = path.machine
-    macro = machine.macro(name) if name not in LIBRARY else None
+    macro = machine.macro(name) if name not in LIBRARY and name not in machine.effects else None
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open += 1
@@ -82,7 +83,7 @@ PLACES[CallExpr] = _place_of_macro
 
 def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine, parts, traits = path.machine, e.args, _traits_of(name)
-    condition = assertion(name, parts) if traits.checks and parts else None
+    condition = assertion(name, parts) if traits.checks and parts and name not in machine.effects else None
     if condition is not None:
         _check(path, machine.once(parts, lambda: condition), fatal=is_fatal(name))
         return ANY
@@ -93,6 +94,15 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     values = evaluate_all(path, parts)
     machine.passing = passing
     machine.line = e.line
+    if name not in machine.effects:
+        return _modelled(path, traits, e, values)
+    given = [GivenArgument(part, value) for part, value in zip(parts, values, strict=True)]
+    return with_effects(path, e, name, given, lambda: _modelled(path, traits, e, values))
+
+
+def _modelled(path: PathState, traits: "_NameTraits", e: CallExpr, values: list[Value]) -> Value:
+    """Evaluate the call of a function by its model, or as that of an unknown function."""
+    machine, parts = path.machine, e.args
     body = callee(path, e) if traits.handler is None or traits.guessed else None
     if traits.ends or (body is not None and ends_program(machine, body)):
         path.ended = True
@@ -218,9 +228,18 @@ def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr
     """Evaluate a call of a method without a body; containers return the value that was inserted last."""
     current = evaluate(path, method.base)
     values = evaluate_all(path, e.args)
+    name = f".{method.member}"
+    if name not in path.machine.effects:
+        return _modelled_method(path, method, current, values)
+    parts = zip((method.base, *e.args), (current, *values), strict=True)
+    given = [GivenArgument(part, value) for part, value in parts]
+    return with_effects(path, e, name, given, lambda: _modelled_method(path, method, current, values))
+
+
+def _modelled_method(path: PathState, method: MemberExpr | ArrowExpr, current: Value, values: list[Value]) -> Value:
+    name = method.member
     place = place_of(path, method.base) if isinstance(method, MemberExpr) else None
     key, part = place or (current.target or "", "")
-    name = method.member
     if name in PUTS_IN and values:
         path.cells[key, part + "[]"] = values[-1]
         return ANY

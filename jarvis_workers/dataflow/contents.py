@@ -78,7 +78,9 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
     """Return the value of a cell that this path has not written."""
     target = path.objects.get(place[0])
     if target is None:
-        return Value(taint=_command_line(path)) if place[0].endswith("[]") else _of_unknown(path, e, place)
+        return (
+            Value(taint=path.outside(_command_line(path))) if place[0].endswith("[]") else _of_unknown(path, e, place)
+        )
     if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
         return ANY
     return typed(path, e, target.taint) if target.taint else ANY

@@ -3,7 +3,7 @@
 The context does not interpret code; functions that take a path do.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
@@ -14,7 +14,8 @@ from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, Rec
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.values import ANY, LinearExtent, OpenMove, Place, Range, Value
+from jarvis_workers.dataflow.taint_rules import Effect, TaintRule
+from jarvis_workers.dataflow.values import ANY, LinearExtent, OpenMove, PendingCheck, Place, Range, Value
 
 T = TypeVar("T")
 # Calls of functions with at most this many statements are followed.
@@ -62,6 +63,9 @@ class AnalysisContext(Definitions):
     by one representative iteration; `reaches` are the last values of counters, `open_moves` the variables that a loop
     moves without a bound, `measures` those that sizes are multiples of, and `counted` the buffers that the function
     receives with a length.
+
+    With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
+    are those of the calls of functions, and `checks` the arguments that conditions on results of calls decide about.
     """
 
     steps: int
@@ -85,8 +89,11 @@ class AnalysisContext(Definitions):
     reaches: dict[Place, LinearExtent]
     measures: set[Place]
 
-    def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
+    def __init__(self, model: dict[str, Any], lookup: Lookup, rule: TaintRule | None = None) -> None:
         super().__init__(model, lookup)
+        self.rule = rule
+        self.effects: Mapping[str, tuple[Effect, ...]] = rule.effects if rule is not None else {}
+        self.checks: dict[str, dict[tuple[str, int], PendingCheck]] = {}
         self.findings: dict[tuple[str, int], Finding] = {}
         self.proved: dict[tuple[str, int], bool] = {}
         self.begin()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import bodies, calls_in, holds_label
+from jarvis_workers.dataflow.ast_queries import bodies, calls_in, holds_label, size_of_function
 from jarvis_workers.dataflow.callees import callee, matters
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
@@ -20,10 +20,13 @@ from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object
 from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.pointers import RETURNS_NULL
+from jarvis_workers.dataflow.tainting import reaches_effects
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
 CALLS_DEEP = 4
+# With a project's own rule, functions with at most this many statements are followed to its sources and sinks.
+MEDIUM = 100
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.
 Follow = Callable[[PathState, Any], Ends | list[PathState]]
@@ -143,7 +146,7 @@ def _prepared(calls: list[ir.Expression], path: PathState, unused: ir.Expression
         target = callee(path, call)
         if not paths:
             break
-        if target is not None and _may_enter(target[0], paths[0]) and matters(paths[0], call, target[0]):
+        if target is not None and _may_enter(target, paths[0]) and matters(paths[0], call, target):
             entered = [_enter(call, target, one) for one in paths]
             for finished in entered if call is unused else ():
                 _hand_over(finished)
@@ -185,13 +188,18 @@ def _hand_over(finished: list[PathState]) -> None:
             one.objects[key or ""] = one.objects[key or ""]._replace(lost=True)
 
 
-def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
-    frame = path.frame
+def _may_enter(target: Callee, path: PathState) -> bool:
+    (function, _), frame = target, path.frame
     if path.machine.steps > SINGLE_FROM and not frame.depth:
         return False
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
-    return facts_of(function).is_small
+    return facts_of(function).is_small or (path.machine.rule is not None and _is_followed_for_rule(target, path))
+
+
+def _is_followed_for_rule(target: Callee, path: PathState) -> bool:
+    """Return whether to follow a longer function for the sake of a project's own rule."""
+    return reaches_effects(path.machine, *target) and size_of_function(target[0], MEDIUM) <= MEDIUM
 
 
 def _inside(target: Callee, call: ir.CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
@@ -244,7 +252,7 @@ def construct(
     if not paths:
         return paths
     constructor = paths[0].machine.function(name)
-    if constructor is None or not _may_enter(constructor[0], paths[0]):
+    if constructor is None or not _may_enter(constructor, paths[0]):
         return paths
     after: list[PathState] = []
     for path in paths:

@@ -20,7 +20,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Place, Value, number
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, Place, Value, number
 
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
@@ -180,6 +180,8 @@ def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
         return value
     value = value._replace(target=path.machine.name(f"o:{place[0]}{place[1]}"))
     path.cells[place] = value
+    if value.taint is not None and path.machine.rule is not None and value.target is not None:
+        path.objects[value.target] = Object("other", taint=value.taint)
     return value
 
 

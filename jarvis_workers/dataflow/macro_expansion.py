@@ -22,7 +22,7 @@ CHOICES = frozenset((ir.ConditionalExpr, ir.AndExpr, ir.OrExpr))
 def macro_of(machine: AnalysisContext, e: ir.CallExpr) -> FunctionMacro | None:
     """Return the macro that a call expands; one that ignores its arguments tells less than its name may."""
     called = e.callee
-    if not isinstance(called, ir.NameExpr) or called.name in LIBRARY:
+    if not isinstance(called, ir.NameExpr) or called.name in LIBRARY or called.name in machine.effects:
         return None
     macro = machine.macro(called.name)
     if not isinstance(macro, FunctionMacro):

@@ -10,6 +10,7 @@ from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
+from jarvis_workers.dataflow.tainting import note_check
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -33,6 +34,9 @@ class Comparison(NamedTuple):
 
 def narrow(path: PathState, one: Comparison, compare: str) -> None:
     """Narrow both operands, given that `compare` holds."""
+    if path.machine.checks:
+        note_check(path, one.first, compare, one.second)
+        note_check(path, one.second, MIRRORED[compare], one.first)
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)

@@ -60,12 +60,12 @@ def joined(path: PathState, e: ir.BinaryExpr, left: Value, right: Value) -> Path
     return copied_number(path, e)
 
 
-def copied_number(path: PathState, e: ir.Expression) -> PathEvent:
+def copied_number(path: PathState, e: ir.Expression) -> PathEvent | None:
     """Return the event that a number is read from the bytes of a buffer."""
     return _event(path, "{} is a number read from the bytes of a buffer", e, NUMBER_DOUBT)
 
 
-def converted_number(path: PathState, e: ir.Expression) -> PathEvent:
+def converted_number(path: PathState, e: ir.Expression) -> PathEvent | None:
     """Return the event that a number in memory is converted from an external byte order."""
     return _event(path, "{} is in the byte order of an external format", e, CONVERTED_DOUBT)
 
@@ -76,7 +76,7 @@ def overlaid(path: PathState, e: ir.Expression) -> Value:
     return typed(path, e, taint)
 
 
-def typed(path: PathState, e: ir.Expression, taint: PathEvent) -> Value:
+def typed(path: PathState, e: ir.Expression, taint: PathEvent | None) -> Value:
     """Return outside data in the range of its type, if that says anything."""
     return Value(range_of(path, type_of(path, e)), taint=taint)
 
@@ -99,6 +99,6 @@ def _is_shifted(e: ir.Expression) -> bool:
     return e.op in SHIFTS or (e.op in JOINING and (_is_shifted(e.left) or _is_shifted(e.right)))
 
 
-def _event(path: PathState, note: str, e: ir.Expression, doubt: float) -> PathEvent:
+def _event(path: PathState, note: str, e: ir.Expression, doubt: float) -> PathEvent | None:
     """Return an event that does not depend on the way to it, so that states with the same values merge."""
-    return PathEvent(None, path.frame.file, path.machine.line, note, e, doubt)
+    return path.outside(PathEvent(None, path.frame.file, path.machine.line, note, e, doubt))

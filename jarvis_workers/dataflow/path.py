@@ -143,6 +143,10 @@ class PathState:
         self.trail = PathEvent(self.trail, self.frame.file, line, text, about)
         return self.trail
 
+    def outside(self, event: PathEvent) -> PathEvent | None:
+        """Return the taint of data that comes from outside; for a project's own rule, only its sources are."""
+        return event if self.machine.rule is None else None
+
     def same_as(self, other: "PathState") -> bool:
         """Return whether two paths have the same future behaviour."""
         return (self.cells, self.objects, self.facts, self.returned, self.results) == (

@@ -28,6 +28,8 @@ def report(
     `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
     machine, frame = path.machine, path.frame
+    if machine.rule is not None and pattern != machine.rule.id:
+        return
     if machine.quiet or (pattern in WITHOUT_CALLERS and _is_reported_there(path, since)):
         return
     if at is None:

@@ -71,6 +71,13 @@ class OpenMove(NamedTuple):
     step: int
 
 
+class PendingCheck(NamedTuple):
+    """An argument of a call that is clean if a condition on the result of the call holds."""
+
+    code: Any
+    value: Value
+
+
 class LinearExtent(NamedTuple):
     """`unit` times a local variable plus `extra`, in bytes or elements; `variable` is the cell of the variable."""
 

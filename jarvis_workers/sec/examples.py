@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze, summarize
+from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.scanner import Hit, Scanner, source_text
 from jarvis_workers.source.lex import comments, mask
@@ -76,18 +77,16 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
     flow = {rule.pattern for rule in scanner.rules if rule.check is None}
     # Whether a header is C or C++ is detected from its code.
     path = "example.rs" if language == "rust" else "example.h"
-    model = (
-        summarize(source_text(content, language), language=language, header=False, test=test, path=path)
-        if flow
-        else None
-    )
+    own = [taint_rule(rule.taint) for rule in scanner.rules if rule.taint is not None]
+    text, names = source_text(content, language), names_in(own)
+    model = summarize(text, language=language, header=False, test=test, path=path, names=names) if flow else None
     if model is not None:
         exports = model["exports"]
 
         def lookup(name: str, /, *, near: str | None = None) -> list[tuple[str, Any]]:
             return [(path, exports[name])] if name in exports else []
 
-        hits, _ = analyze(model, lookup, test=test)
+        hits, _ = analyze(model, lookup, test=test, rules=own)
         yield from (hit for hit in hits if hit.pattern in flow)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.sec.rules import RULES, Rule
@@ -50,18 +51,20 @@ class Triage:
 class ScanInput(RunInput):
     """The input of a scan; `baseline` and triage verdicts are copied to the run, so that its report does not change.
 
-    With profiling, the result cache is not read, as cached results would have no times.
+    `build` are the macros and include directories of files. With profiling, the result cache is not read, as cached
+    results would have no times.
     """
 
     options: SecOptions = field(default_factory=SecOptions)
     rules: Chosen = field(default_factory=Chosen)
     baseline: Baseline | None = None
     triage: Triage = field(default_factory=Triage)
+    build: bytes | None = None
 
     @property
     def contents(self) -> Sequence[bytes]:
-        """Return the rules, unless they are the built-in ones."""
-        return () if self.rules.content is None else (self.rules.content,)
+        """Return the rules, unless they are the built-in ones, and the flags of files."""
+        return tuple(content for content in (self.rules.content, self.build) if content is not None)
 
     def complete(self, selection: "Selection", store: "Store | None") -> SecOptions:
         """Return the options with the facts of rules, baseline and triage."""
@@ -77,6 +80,7 @@ class ScanInput(RunInput):
             rules=rules,
             baseline=None if baseline is None else {**baseline.facts, **partial},
             triage=self.triage.named,
+            build=sha256(self.build).hexdigest() if self.build is not None else None,
         )
 
     def insert(self, session: "Session", run_id: str) -> None:

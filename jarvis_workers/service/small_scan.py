@@ -93,7 +93,7 @@ def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     scan_input = request.run_input
     if settings.process_count == 0 or scan_input.options.profile or installed():
         return False
-    if scan_input.baseline or scan_input.triage.more or scan_input.triage.learns:
+    if scan_input.build is not None or scan_input.baseline or scan_input.triage.more or scan_input.triage.learns:
         return False
     if request.kind != SCAN or scan_input.rules != Chosen() or request.selection.unchanged is not None:
         return False

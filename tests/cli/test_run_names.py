@@ -20,6 +20,8 @@ def test_command_started_again_goes_on_with_its_run(jarvis: Jarvis) -> None:
 
     again = jarvis(*command)
     other = jarvis(*command, "--rules", "unsafe_api")
+    (Path(tree) / "compile_commands.json").write_text(json.dumps([{"directory": ".", "file": "a.c", "command": "cc"}]))
+    compiled = jarvis(*command, "--compile-commands", f"{tree}/compile_commands.json")
 
     assert (first.code, again.code) == (0, 0)
     assert first.out == again.out
@@ -28,6 +30,7 @@ def test_command_started_again_goes_on_with_its_run(jarvis: Jarvis) -> None:
     assert other.code == 2
     why = "which has another source or other options; choose another name"
     assert other.line == f'jarvis: --name: "nightly" belongs to run {run}, {why}'
+    assert compiled.line == other.line
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.dataflow import summarize
 from jarvis_workers.dataflow.frontend.macro_text import with_expansions, without_operators
 from tests.sec.following import model_of
 
@@ -38,6 +39,27 @@ def test_operators_and_types_are_substituted_in_the_text() -> None:
     assert params == ["p"]
     assert declaration[:4] == ["d", 0, "x", "char*"]
     assert test[2] == ["u", "!", ["b", "==", ["v", "x"], ["n", 7]]]
+
+
+def test_macros_of_the_command_line_come_first() -> None:
+    code = b"#define SIZE 4\nvoid f(void) { free(malloc(SIZE)); }\n"
+    defines = ("SIZE=8", "DEBUG", "TWICE(n)=((n) * 2)", "EMPTY=", "WRONG=(", "NAME='x")
+
+    model = summarize(code, language="c/cpp", header=False, test=False, path="a.c", defines=defines)
+
+    assert model is not None
+    assert model["macros"] == {"SIZE": ["n", 8], "DEBUG": ["n", 1], "TWICE": [["n"], ["b", "*", ["v", "n"], ["n", 2]]]}
+
+
+@pytest.mark.parametrize("condition", [b"ifndef SMALL", b"if !defined(SMALL)", b"if (!defined SMALL)"])
+def test_a_branch_for_the_absence_of_a_macro_is_not_read(condition: bytes) -> None:
+    code = b"#%b\n#define SIZE 64\n#else\n#define SIZE 8\n#endif\nvoid f(void) { free(malloc(SIZE)); }\n" % condition
+
+    def size(*defines: str) -> Any:
+        model = summarize(code, language="c/cpp", header=False, test=False, path="a.c", defines=defines)
+        return model["macros"]["SIZE"] if model is not None else None
+
+    assert (size(), size("SMALL"), size("OTHER=1")) == (["n", 64], ["n", 8], ["n", 64])
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,16 @@ def test_several_paths_share_a_root(session: ScanSession, tree: Path) -> None:
     assert places(report) == ["a.c:2 unsafe_api", "sub/b.c:1 command_execution"]
 
 
+def test_a_tree_is_scanned_with_the_macros_of_its_build(tmp_path: Path) -> None:
+    code = "#include <string.h>\nvoid f(const char *text)\n{\n    char small[SMALL];\n    memcpy(small, text, 16);\n}\n"
+    (tmp_path / "a.c").write_text(code)
+    entry = {"directory": str(tmp_path), "file": "a.c", "arguments": ["cc", "-DSMALL=8", "a.c"]}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+
+    with ScanSession(ScanOptions(compile_commands=tmp_path / "compile_commands.json")) as other:
+        assert "a.c:5 flow_buffer_overflow" in places(other.scan(tmp_path))
+
+
 def test_suppressed_findings_have_their_reason(session: ScanSession, tree: Path) -> None:
     (quiet,) = session.scan(tree).suppressed
 

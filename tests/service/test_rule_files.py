@@ -1,6 +1,7 @@
 """Rule files are data from outside: what is wrong with them is one line that says where."""
 
 import os
+import re
 
 import pytest
 
@@ -94,7 +95,19 @@ def test_what_is_left_out_and_what_is_short_is_filled_in(tmp_path):
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
-    assert refused(tmp_path, row(**changes)).startswith(says)
+    message = refused(tmp_path, row(**changes))
+
+    assert re.sub(r"^:\d+", "", message).startswith(says)
+
+
+def test_the_line_of_a_problem_is_named(tmp_path):
+    rules = row(id="first") + row(
+        argument="\n    - index: 1\n      literal: true\n    - index: 99\n      literal: true"
+    )
+
+    assert refused(tmp_path, rules).startswith(':20: rule "own": "argument.1.index" is 99')
+    assert refused(tmp_path, "rules:\n" + rules).startswith(':21: rule "own": "argument.1.index" is 99')
+    assert refused(tmp_path, row() + row(cwe=None)).startswith(':9: rule "own": "cwe" is missing')
 
 
 @pytest.mark.slow
@@ -103,7 +116,7 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
     [
         ("3", ' is 3; expected a list of rules under the key "rules"'),
         ("rules: {}", " is {'rules': {}}; expected a list"),
-        ("- 3", ": rule 1: should be a valid dictionary"),
+        ("- 3", ":1: rule 1: should be a valid dictionary"),
         ("a: [b", ":1: expected ',' or ']'"),
         ("!!python/object/apply:os.system [ls]", ":1: could not determine a constructor"),
         (row() + "  cwe: 3\n", ':9: "cwe" occurs twice'),
@@ -124,7 +137,7 @@ def test_a_regular_expression_is_checked_where_it_can_be_used(tmp_path):
 
     message = refused(tmp_path, text)
 
-    assert message.startswith(': rule "own": "argument.0.regex" is ')
+    assert message.startswith(':9: rule "own": "argument.0.regex" is ')
     assert ("invalid perl operator" if is_linear_here() else "needs google-re2") in message
 
 

@@ -37,7 +37,7 @@ STAGES = ("scan", "summarize", "flow", "cluster", "verify", "symbols", "graph", 
 
 def given(**options: Any) -> ScanInput:
     """Return the options of a scan; if a model group is named, agents verify its findings."""
-    own = {name: options.pop(name) for name in ("rules", "baseline", "triage") if name in options}
+    own = {name: options.pop(name) for name in ("rules", "baseline", "triage", "build") if name in options}
     return ScanInput(JudgeOptions(**options) if "model_group" in options else SecOptions(**options), **own)
 
 

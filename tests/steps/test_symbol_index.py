@@ -101,6 +101,29 @@ def test_test_code_is_ignored_on_request(tmp_path: Path) -> None:
     assert names.lookup("g", tests=False) == []
 
 
+@pytest.mark.parametrize(
+    ("include", "path"),
+    [
+        ((), "src/size.h"),
+        (("lib/small",), "lib/small/size.h"),
+        (("none", "lib/large", "lib/small"), "lib/large/size.h"),
+        (("src", "lib/small"), "src/size.h"),
+        (("lib/sub",), "lib/sub/more/size.h"),
+        (("none",), "src/size.h"),
+    ],
+)
+def test_of_headers_with_a_macro_the_first_included_one_counts(
+    tmp_path: Path, include: tuple[str, ...], path: str
+) -> None:
+    blobs = blobs_in(tmp_path)
+    places = (b"lib/large/size.h", b"lib/small/size.h", b"lib/sub/more/size.h", b"src/size.h")
+    files = [(place, exporting("macro SIZE", "f", says=place.decode())) for place in places]
+    names = SymbolIndex(blobs, merge_names(blobs, [write_batch(blobs, files)], blobs.put))
+
+    assert names.lookup("macro SIZE", near=b"src/a.c", include=include) == [(path, path)]
+    assert names.lookup("f", near=b"src/a.c", include=include) == [("src/size.h", "src/size.h")]
+
+
 def exporting(*names: str, says: Any = 1) -> dict[str, Any]:
     return {"exports": dict.fromkeys(names, says), "calls": []}
 

@@ -36,17 +36,19 @@ def model(
     *,
     header: bool,
     cpp: bool | None = None,
+    defines: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the summary of a "c/cpp" file from its content and masked text.
+    """Return the summary of a "c/cpp" file from its content and masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected; "cpp" is whether it was parsed as C++.
     """
     if language != "c/cpp":
         return {"functions": [], "others": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
-    source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
+    defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
+    source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
     locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
-    outside = Outside(source, locations.outside, header=header)
+    outside = Outside(source, locations.outside, header=header, defines=defines)
     bodies, others = _lowered(source, locations.functions, outside, is_selected)
     return {
         "functions": bodies,

@@ -1,7 +1,8 @@
-"""Select the preprocessor branches to read; which macros are defined is unknown.
+"""Select the preprocessor branches to read; of most macros it is unknown whether they are defined.
 
-Of `#if ... #else ... #endif` the first branch is kept, unless it is for Windows, for C++ in a C file, or disabled
-(`#if 0`): then the next one is.  A function that lies entirely in an excluded branch is still read.
+Of `#if ... #else ... #endif` the first branch is kept, unless it is for Windows, for C++ in a C file, disabled
+(`#if 0`), or read only if a macro is not defined that is: then the next one is.  A function that lies entirely in an
+excluded branch is still read.
 """
 
 import re
@@ -15,6 +16,7 @@ OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))
 WINDOWS = rb"(?:_?_?WIN(?:32|64|16|RT|DOWS|CE)(?:__|_)?|_MSC_VER|__MINGW(?:32|64)__|__BORLANDC__|OPENSSL_SYS_WINDOWS)"
 FOREIGN = re.compile(rb"(?:defined\(?)?" + WINDOWS + rb"\)?(?:[<>=]=?\w+)?")
 CPP = re.compile(rb"(?:defined\(?)?__cplusplus\)?(?:[<>=]=?\w+)?")
+UNDEFINED = re.compile(rb"!defined\(?(\w+)\)?")
 NEVER = re.compile(rb"0[uUlL]*|false")
 CONDITION_MAX = 400
 
@@ -72,8 +74,8 @@ def _joined(spans: list[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
     return joined
 
 
-def branches(text: bytes, *, cpp: bool) -> Branches:
-    """Read the directives of masked text."""
+def branches(text: bytes, *, cpp: bool, defined: frozenset[bytes] = frozenset()) -> Branches:
+    """Read the directives of masked text; `defined` are macros from the command line of the compiler."""
     directives: list[Directive] = []
     dead: list[tuple[int, int]] = []
     # For each open `#if`: whether a branch of it was kept, and the start of the excluded branch, or -1.
@@ -86,10 +88,10 @@ def branches(text: bytes, *, cpp: bool) -> Branches:
         directive = Directive(start, match.end(), match[1], match[2])
         directives.append(directive)
         if directive.word[:2] == b"if":
-            keeps = _is_selected(directive, cpp=cpp)
+            keeps = _is_selected(directive, defined, cpp=cpp)
             opened.append((keeps, -1 if keeps else directive.end))
         elif directive.word in OTHERS and opened:
-            opened[-1] = _next_branch(directive, opened[-1], dead, cpp=cpp)
+            opened[-1] = _next_branch(directive, opened[-1], (dead, defined), cpp=cpp)
         elif directive.word == b"endif" and opened:
             _, since = opened.pop()
             if since >= 0:
@@ -98,22 +100,28 @@ def branches(text: bytes, *, cpp: bool) -> Branches:
 
 
 def _next_branch(
-    directive: Directive, before: tuple[bool, int], dead: list[tuple[int, int]], *, cpp: bool
+    directive: Directive,
+    before: tuple[bool, int],
+    context: tuple[list[tuple[int, int]], frozenset[bytes]],
+    *,
+    cpp: bool,
 ) -> tuple[bool, int]:
-    branch, since = before
+    (branch, since), (dead, defined) = before, context
     if since >= 0:
         dead.append((since, directive.start))
-    keeps = not branch and _is_selected(directive, cpp=cpp)
+    keeps = not branch and _is_selected(directive, defined, cpp=cpp)
     return branch or keeps, -1 if keeps else directive.end
 
 
-def _is_selected(directive: Directive, *, cpp: bool) -> bool:
+def _is_selected(directive: Directive, defined: frozenset[bytes], *, cpp: bool) -> bool:
     word = directive.word
     if word == b"else":
         return True
     condition = b"".join(directive.rest[:CONDITION_MAX].replace(b"\\", b"").split())
     if word.endswith(b"ndef"):
-        return not (cpp and condition == b"__cplusplus")
+        return condition not in defined and not (cpp and condition == b"__cplusplus")
+    if defined and (negated := UNDEFINED.fullmatch(_bare(condition))) and negated[1] in defined:
+        return False
     return not any(_is_foreign(part, cpp=cpp) for part in _bare(condition).split(b"&&"))
 
 

@@ -4,6 +4,7 @@ Long declarations and function prototypes are skipped; for a variable with a lon
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
@@ -23,13 +24,19 @@ TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 class Outside:
     """Declarations by name; the first declaration of a name wins."""
 
-    def __init__(self, source: ParsedSource, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
+    def __init__(
+        self,
+        source: ParsedSource,
+        declarations: list[list[tuple[int, int]]],
+        *,
+        header: bool,
+        defines: Sequence[str] = (),
+    ) -> None:
         self.globals: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
         self.typedefs: dict[str, str] = {}
-        self.macros = macros(
-            source, [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
-        )
+        spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
+        self.macros = macros(source, spans, defines)
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0

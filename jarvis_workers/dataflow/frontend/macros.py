@@ -29,12 +29,14 @@ class Macro(NamedTuple):
     body: bytes
 
 
-def macros(source: ParsedSource, spans: Iterable[tuple[int, int]]) -> dict[str, Any]:
+def macros(source: ParsedSource, spans: Iterable[tuple[int, int]], defines: Iterable[str] = ()) -> dict[str, Any]:
     """Return the macros of a file by name, the first definition of each: an expression or, with parameters, a list of
-    the parameters and an expression or block."""
+    the parameters and an expression or block.
+
+    `defines` are definitions on the command line of the compiler, such as `SIZE=8`, which come first.
+    """
     texts: dict[str, Macro] = {}
-    for start, end in spans:
-        found = _read(source, start, end)
+    for found in (*map(_given, defines), *(_read(source, start, end) for start, end in spans)):
         if found is not None:
             texts.setdefault(found.name, found)
     blocks = {one.name: (one.params, one.body) for one in texts.values() if one.params and STATEMENTS.search(one.body)}
@@ -53,6 +55,13 @@ def _read(source: ParsedSource, start: int, end: int) -> Macro | None:
     if head[2] is not None:
         params = tuple([word for word in (word.strip() for word in head[2][1:-1].split(b",")) if word])
     return Macro(head[1].decode("latin-1"), params, body)
+
+
+def _given(define: str) -> Macro | None:
+    """Return a macro that is given as `NAME`, `NAME=TEXT` or `NAME(PARAMETERS)=TEXT`."""
+    name, equals, text = define.partition("=")
+    code = f" {name} {text if equals else 1}".encode("utf-8", "surrogateescape")
+    return _read(ParsedSource(code, code, NO_BRANCHES, cpp=False), 0, len(code)) if b"\n" not in code else None
 
 
 def _plain(source: ParsedSource, start: int, end: int) -> bytes:

@@ -16,6 +16,11 @@ SIZES = (NumberExpr, SizeofExpr, BinaryExpr, NameExpr, MemberExpr, ArrowExpr)
 
 def _taint(path: PathState, value: Value, step: PathEvent) -> None:
     """Mark the memory that a pointer refers to as input."""
+    taint_memory(path, value, path.outside(step))
+
+
+def taint_memory(path: PathState, value: Value, step: PathEvent | None) -> None:
+    """Mark the memory that a pointer refers to as tainted, or as set to data that is not."""
     key = value.target
     if path.object_of(value) is not None:
         change(path, value, taint=step, length=UNKNOWN, unset_from=None, filled=0)
@@ -37,7 +42,7 @@ def _getenv(call: LibraryCall) -> Value:
         return path.cells[cell]
     step = call.bring_in()
     key = path.machine.name("e")
-    path.objects[key] = Object("other", taint=step, made=step)
+    path.objects[key] = Object("other", taint=path.outside(step), made=step)
     value = Value(target=key, null=MAYBE_NULL, why=step)
     if name is not None and name.kind == "text":
         path.cells[cell] = value

@@ -42,9 +42,8 @@ def _printf(call: LibraryCall) -> Value:
         taints = (taint_of(path, value) for value in arguments)
         set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))
     if place == SIZED and not is_measured and _holds_text(call, place):
-        return Value(
-            (0, None), taint=PathEvent(None, path.frame.file, call.line, LENGTH_NEEDED, call.node, LENGTH_DOUBT)
-        )
+        needed = PathEvent(None, path.frame.file, call.line, LENGTH_NEEDED, call.node, LENGTH_DOUBT)
+        return Value((0, None), taint=path.outside(needed))
     return ANY
 
 

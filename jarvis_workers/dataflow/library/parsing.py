@@ -28,7 +28,8 @@ NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 def _random(call: LibraryCall) -> Value:
     low = 0 if call.name in NEVER_NEGATIVE else None
-    return Value((low, None), taint=call.path.note(call.line, f"{call.name}() returns an arbitrary number"))
+    step = call.path.note(call.line, f"{call.name}() returns an arbitrary number")
+    return Value((low, None), taint=call.path.outside(step))
 
 
 def generated(name: str) -> Handler | None:

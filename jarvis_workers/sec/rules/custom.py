@@ -1,5 +1,7 @@
 """Custom rules of a project, built from data: names to find, and conditions on the arguments.
 
+A rule with `mode: taint` has no check: `dataflow` reports it.
+
 Rule files are validated before they reach this module.  If a call is too long to be parsed to its end, conditions
 that cannot be evaluated count as met: a false positive is better than a missed finding.
 """
@@ -27,13 +29,14 @@ def custom_rule(row: Mapping[str, Any]) -> Rule:
 
     Raises ImportError for a regular expression if google-re2 is missing, and ValueError for an invalid one.
     """
+    is_taint = row.get("mode") == "taint"
     return Rule(
         pattern=row["id"],
         language=row["language"],
         category=row["category"],
         cwe=row["cwe"],
         confidence=row["confidence"],
-        check=_check(tuple(_conditions(row))),
+        check=None if is_taint else _check(tuple(_conditions(row))),
         title=row.get("title") or title_of(row["message"]),
         description=row["message"],
         suggestion=row["suggestion"],
@@ -42,6 +45,7 @@ def custom_rule(row: Mapping[str, Any]) -> Rule:
         good=row.get("good", ""),
         calls=tuple(row.get("calls", ())),
         words=tuple(row.get("words", ())),
+        taint=row if is_taint else None,
     )
 
 

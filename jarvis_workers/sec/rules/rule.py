@@ -132,7 +132,7 @@ class Rule(NamedTuple):
     `verification` is the condition under which a finding is real; `bad` and `good` are examples of a few lines.
 
     A rule without a `check` is reported by `dataflow`, not by the scanner.  Its findings replace those of the rules
-    that it `supersedes` on the same line.
+    that it `supersedes` on the same line.  `taint` is the row of a project's own rule with sources and sinks.
     """
 
     pattern: str
@@ -154,6 +154,7 @@ class Rule(NamedTuple):
     places: Places | None = None
     dismisses: Dismissal | None = None
     supersedes: tuple[str, ...] = ()
+    taint: Mapping[str, Any] | None = None
 
 
 class Matching(TypedDict, total=False):

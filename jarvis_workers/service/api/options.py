@@ -29,7 +29,7 @@ class ScanOptions:
 
     Files: `include` and `exclude` (globs as in .gitignore, relative to the root), `exclude_dirs` (names, instead of
     build, vendor, third_party …), `use_ignore_files`, `languages`, `extensions` (instead of the usual suffixes),
-    `max_file_mb`.
+    `max_file_mb`, `compile_commands` (a compile_commands.json with macros and include directories).
 
     Findings: `min_confidence`, `baseline` (a Report, the path of a JSON or SARIF report, or a git revision: only new
     findings are reported), `since` (a git revision: only files changed since), `triage` (a file of verdicts), `lang` of
@@ -56,6 +56,7 @@ class ScanOptions:
     languages: Collection[Language] = ("c/cpp", "rust")
     extensions: Collection[str] | None = None
     max_file_mb: float = LARGEST_FILE_MB
+    compile_commands: StrPath | None = None
     min_confidence: float = 0.4
     baseline: "Report | StrPath | None" = None
     since: str | None = None

@@ -64,6 +64,7 @@ def request_of(
             rules=choose_rules(options),
             baseline=baseline,
             triage=Triage(stored=options.record, more=_judgements(options), named=_named(options)),
+            build=_flags(options, source),
         ),
     )
 
@@ -109,6 +110,15 @@ def choose_rules(options: ScanOptions) -> Chosen:
     choice = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
     places = {"enable_only": "rules", "disable": "exclude_rules", "categories": "only", "severity": "severity"}
     return choose(book, choice, place=places.__getitem__)
+
+
+def _flags(options: ScanOptions, source: SourceTree) -> bytes | None:
+    """Return the macros and include directories of files. Raises UsageError."""
+    if options.compile_commands is None:
+        return None
+    from jarvis_workers.service.scan_flags import flags_of_files  # noqa: PLC0415  (slow, and rarely needed)
+
+    return flags_of_files(source.path, Path(options.compile_commands))
 
 
 def _judgements(options: ScanOptions) -> "tuple[Judgement, ...]":

@@ -139,10 +139,7 @@ def pack_selection(plan: CompilePlan) -> Selection:
 def _database(local: LocalTree, options: CompileOptions) -> tuple[Path | None, tuple[str, ...]]:
     named = options.compile_commands
     if named is not None:
-        path = named / DATABASE if named.is_dir() else named
-        if not path.is_file():
-            raise UsageError(f"--compile-commands {plain(str(named))}: no such file")
-        return path, ()
+        return _named(named), ()
     root = Path(local.root)
     found = [path for path in (root / DATABASE, *sorted(root.glob(f"build*/{DATABASE}"))) if path.is_file()]
     if not found:
@@ -151,7 +148,19 @@ def _database(local: LocalTree, options: CompileOptions) -> tuple[Path | None, t
     return found[0], (f"not read: {others}; choose one with --compile-commands",) if others else ()
 
 
-def _read(database: Path, local: LocalTree) -> CompileCommands:
+def read_named_database(named: Path, local: LocalTree) -> CompileCommands:
+    """Return the units of a tree that a compile_commands.json lists; other files may be missing. Raises UsageError."""
+    return _read(_named(named), local, is_complete=False)
+
+
+def _named(named: Path) -> Path:
+    path = named / DATABASE if named.is_dir() else named
+    if not path.is_file():
+        raise UsageError(f"--compile-commands {plain(str(named))}: no such file")
+    return path
+
+
+def _read(database: Path, local: LocalTree, *, is_complete: bool = True) -> CompileCommands:
     name = plain(os.path.relpath(database, local.root) if database.is_relative_to(local.root) else str(database))
     try:
         with database.open("rb") as file:
@@ -160,7 +169,7 @@ def _read(database: Path, local: LocalTree) -> CompileCommands:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
     if len(content) > DATABASE_BYTES:
         raise UsageError(f"{name}: larger than {DATABASE_BYTES // 1_000_000} MB")
-    return read_database(content, name, os.path.realpath(database.parent), local)
+    return read_database(content, name, os.path.realpath(database.parent), local, is_complete=is_complete)
 
 
 def _uniform(local: LocalTree, files: ProjectFiles, options: CompileOptions) -> CompileCommands:

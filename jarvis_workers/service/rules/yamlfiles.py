@@ -5,6 +5,7 @@ The size of a file is bounded, and it is read by a safe loader without aliases.
 
 import os
 import stat
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -71,23 +72,45 @@ def one_line(text: str) -> str:
     return text
 
 
-def describe_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return a message for a validation error of a row, quoting the invalid value in short form.
+def describe_problem(
+    error: ValidationError, model: type[BaseModel], nested: Collection[str] = ()
+) -> tuple[str, tuple[str | int, ...]]:
+    """Return a message for a validation error of a row, quoting the invalid value in short form, and its position.
 
-    An unknown key is reported first: if a key is misspelt, the correct one is missing, too.
+    An unknown key is reported first: if a key is misspelt, the correct one is missing, too. `nested` are the keys that
+    parts of the row may have.
     """
     first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
-    where = ".".join(plain(str(part))[:40] for part in first["loc"])
+    position = first["loc"]
+    where = ".".join(plain(str(part))[:40] for part in position)
     should = plain(first["msg"].removeprefix("Input ").removeprefix("Value error, "))
     if first["type"] == "extra_forbidden":
-        close = get_close_matches(str(first["loc"][-1]), model.model_fields, n=1)
-        return f'unknown key "{where}"' + (f' (did you mean "{close[0]}"?)' if close else "")
+        keys = model.model_fields if len(position) == 1 else nested
+        close = get_close_matches(str(position[-1]), keys, n=1)
+        return f'unknown key "{where}"' + (f' (did you mean "{close[0]}"?)' if close else ""), position
     if first["type"] == "missing":
-        return f'"{where}" is missing'
+        return f'"{where}" is missing', position[:-1]
     if first["type"] == "string_pattern_mismatch":
         pattern = str(first["ctx"]["pattern"]).removeprefix(r"\A").removesuffix(r"\z")
         should = f"should match {pattern}"
-    return f'"{where}" is {plain(short.repr(first["input"]))}: {should}' if where else should
+    return (f'"{where}" is {plain(short.repr(first["input"]))}: {should}' if where else should), position
+
+
+def line_of(file: Path, most_bytes: int, position: Sequence[str | int]) -> int:
+    """Return the line of a value in a file that was read before, or of the innermost value around it."""
+    node: yaml.Node | None = yaml.compose(read_text(file, most_bytes), WithoutAliases)
+    line = 0
+    for part in position:
+        if isinstance(node, yaml.MappingNode):
+            entries = [(key, value) for key, value in node.value if key.value == part]
+        else:
+            items = node.value if isinstance(node, yaml.SequenceNode) and isinstance(part, int) else []
+            entries = [(item, item) for item in items[int(part) : int(part) + 1]] if items else []
+        if not entries:
+            break
+        key, node = entries[0]
+        line = key.start_mark.line
+    return line + 1
 
 
 def shown_path(path: Path) -> str:

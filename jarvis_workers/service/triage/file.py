@@ -143,7 +143,7 @@ def _checked(rows: Sequence[object], file: Path) -> TriageFile:
 def _wrong(row: object, error: ValidationError) -> str:
     if not isinstance(row, dict):
         return f"is {plain(short.repr(row))}; expected a mapping of field names to values"
-    return describe_problem(error, TriageEntry)
+    return describe_problem(error, TriageEntry)[0]
 
 
 def _places(file: Path) -> Callable[[int], str]:

@@ -45,9 +45,17 @@ def loaded_flow() -> str:
 
 
 @cache
-def space(stage: str, engine: str | None = None) -> str:
-    """Return the cache space of a stage's results; `engine` is the local engine by default."""
-    return sha256(f"{FORMAT}:{stage}:{loaded_flow()}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
+def space(stage: str, engine: str | None = None, own: str = "") -> str:
+    """Return the cache space of a stage's results.
+
+    `engine` is the local engine by default, `own` the key of a project's own rules.
+    """
+    return sha256(f"{FORMAT}:{stage}:{loaded_flow()}:{engine or loaded_engine()}{own}".encode()).hexdigest()[:16]
+
+
+def key_of_rules(rows: Sequence[Any]) -> str:
+    """Return a key that covers all that the results of a project's own rules depend on; empty without such rules."""
+    return sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:16] if rows else ""
 
 
 def _encode(value: Any) -> bytes:

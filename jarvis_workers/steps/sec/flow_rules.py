@@ -1,9 +1,13 @@
 """The flow rules of a run; this module does not import the data-flow engine."""
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.rules.custom import custom_rule
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.values import Meaning, Spot
 
 # The reason for files that only the scan has checked, and the remark on comments that only the scan finds unused.
 NOT_RUN = "data-flow rules did not run on it: "
@@ -13,4 +17,22 @@ USED = "suppresses a flow rule"
 def flow_patterns(blobs: Blobs, rules: str | None) -> frozenset[str]:
     """Return the enabled flow rules; `rules` is the blob of the run's rules."""
     off = json.loads(blobs.read(rules))["off"] if rules else ()
-    return frozenset(rule.pattern for rule in RULES if rule.check is None) - frozenset(off)
+    own = (row["id"] for row in taint_rows(blobs, rules))
+    return frozenset(rule.pattern for rule in RULES if rule.check is None) - frozenset(off) | frozenset(own)
+
+
+def taint_rows(blobs: Blobs, rules: str | None) -> list[dict[str, Any]]:
+    """Return the enabled rules of a project's files that have sources and sinks."""
+    if rules is None:
+        return []
+    fields = json.loads(blobs.read(rules))
+    return [row for row in fields["project"] if row.get("mode") == "taint" and row["id"] not in fields["off"]]
+
+
+def meanings_of(rows: Sequence[Mapping[str, Any]], spots: Iterable[Spot]) -> tuple[Meaning, ...]:
+    """Return the descriptions of the rules of `taint_rows` that fired."""
+    fired = {spot.pattern for spot in spots}
+    own = [custom_rule(row) for row in rows if row["id"] in fired]
+    return tuple(
+        Meaning(rule.pattern, rule.language, rule.category, rule.cwe, rule.description, rule.suggestion) for rule in own
+    )

@@ -32,7 +32,8 @@ class SecOptions(RunOptions):
     """Options of the report: contents, language and baseline.
 
     `profile` enables time measurement. `lang` is the language of the report and of the agents' texts. `baseline`
-    describes the baseline in reports, `triage` names the file of triage verdicts.
+    describes the baseline in reports, `triage` names the file of triage verdicts. `build` is the blob of the macros and
+    include directories with which files are compiled.
     """
 
     min_confidence: float = 0.0
@@ -41,3 +42,4 @@ class SecOptions(RunOptions):
     rules: RuleFacts = field(default=RuleFacts(), metadata={"read": RuleFacts.decode})
     baseline: Mapping[str, Any] | None = None
     triage: str | None = None
+    build: str | None = None

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.dataflow import summarize
+from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
@@ -25,8 +26,9 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.flow_cache import FlowCache, loaded_flow, space
-from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
+from jarvis_workers.steps.sec.build_flags import BuildFlags, open_flags
+from jarvis_workers.steps.sec.flow_cache import FlowCache, key_of_rules, loaded_flow, space
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, taint_rows
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import ModelBlobs, SummarizePayload
 from jarvis_workers.steps.sec.scan_cache import Keyed, keyed
@@ -54,17 +56,20 @@ read_work = SummarizeWork.decode
 
 def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per scanned batch if any flow rule is enabled."""
-    if not flow_patterns(blobs, SecOptions.of(run).rules.blob):
+    rules = SecOptions.of(run).rules.blob
+    if not flow_patterns(blobs, rules):
         return
+    own = _key_of_names(_names(blobs, rules)) + (SecOptions.of(run).build or "")
     for scan, offset, length in done_ranges(earlier.outcomes("scan")):
         skip = sorted(as_text(from_shown(path)) for path in unscanned(blobs, scan))
         payload = SummarizePayload(offset, length, tuple(skip))
-        yield _job(run.snapshot_id, payload, scan.label, scan.weight)
+        yield _job(run.snapshot_id, payload, scan.label, scan.weight, own)
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> SummarizeWork:
     """Return the batch of a job."""
-    return work_of(SummarizeWork, run, job)
+    options = SecOptions.of(run)
+    return work_of(SummarizeWork, run, job, rules=options.rules.blob, build=options.build)
 
 
 def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
@@ -73,7 +78,7 @@ def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
         return None
     blobs = resources.blobs
     with open_snapshot(blobs, work.snapshot) as reader:
-        files = _files(reader.entries(work.offset, work.length), work)
+        files = _files(reader.entries(work.offset, work.length), work, blobs)
     if not files:
         return Commit()
     key = _batch_key(files)
@@ -92,20 +97,21 @@ def decide(work: SummarizeWork, resources: Resources) -> Commit:
             return cached
     with open_snapshot(resources.blobs, work.snapshot) as reader:
         entries = reader.entries(work.offset, work.length)
-        files = _files(entries, work)
+        files = _files(entries, work, resources.blobs)
         recalled = _recall_models(work, resources, files)
         todo: dict[str, Entry] = {}
         for key, entry in files:
             if key not in recalled:
                 todo.setdefault(key, entry)
         reader.fetch(todo.values())
-        task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _to_json, _from_json)
+        names, flags = _names(resources.blobs, work.rules), open_flags(resources.blobs, work.build)
+        task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry, names, flags), _to_json, _from_json)
         fresh = each_file(todo, task, work.limits, careful=work.careful)
     outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
     commit = _save(work, resources, done, outcomes)
-    children = (_rest(work, entries, rest),) if rest else ()
+    children = (_rest(work, entries, rest, _key_of_names(names) + (work.build or "")),) if rest else ()
     return commit._replace(cached=sum(key in recalled for key, _ in done), children=children)
 
 
@@ -165,11 +171,13 @@ def _recall_models(work: SummarizeWork, resources: Resources, files: Sequence[Ke
     return recalled
 
 
-def _model(reader: Reader, entry: Entry) -> Made:
+def _model(reader: Reader, entry: Entry, names: frozenset[bytes], flags: BuildFlags) -> Made:
     header, test = is_header(entry.path), is_test(entry.path)
     language = language_for(entry)
     content = source_text(reader.read(entry), language)
-    model = summarize(content, language=language, header=header, test=test, path=shown(entry.path))
+    path = shown(entry.path)
+    defines = flags.of(path).defines
+    model = summarize(content, language=language, header=header, test=test, path=path, names=names, defines=defines)
     return pack_model(model) if model else None
 
 
@@ -187,11 +195,15 @@ def _from_json(row: list[Any] | None) -> Made:
     return Model(key, *parts, tuple((name, digest) for name, digest in names), tuple(calls))
 
 
-def _files(entries: Sequence[Entry], work: SummarizeWork) -> list[Keyed]:
+def _files(entries: Sequence[Entry], work: SummarizeWork, blobs: Blobs) -> list[Keyed]:
     """Return the files of the batch with their cache keys, which cover everything that a summary depends on."""
     skip = {from_text(path) for path in work.skip}
     files = keyed([entry for entry in entries if entry.path not in skip])
-    return [(f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}", entry) for key, entry in files]
+    flags = open_flags(blobs, work.build)
+    return [
+        (f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}{flags.key_of(shown(entry.path))}", entry)
+        for key, entry in files
+    ]
 
 
 @cache
@@ -206,19 +218,34 @@ def _batch_key(files: Sequence[Keyed]) -> str:
 
 
 def _models(work: SummarizeWork, resources: Resources) -> FlowCache:
-    return FlowCache(resources.cache if work.cache else None, space("model"))
+    return FlowCache(resources.cache if work.cache else None, _space(work, resources, "model"))
 
 
 def _batches(work: SummarizeWork, resources: Resources) -> FlowCache:
-    return FlowCache(resources.cache if work.cache else None, space("batch"))
+    return FlowCache(resources.cache if work.cache else None, _space(work, resources, "batch"))
 
 
-def _rest(work: SummarizeWork, entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:
+def _names(blobs: Blobs, rules: str | None) -> frozenset[bytes]:
+    """Return the functions that a project's own rules name."""
+    return names_in(map(taint_rule, taint_rows(blobs, rules)))
+
+
+def _key_of_names(names: frozenset[bytes]) -> str:
+    return key_of_rules(sorted(name.decode() for name in names))
+
+
+def _space(work: SummarizeWork, resources: Resources, kind: str) -> str:
+    flags = open_flags(resources.blobs, work.build)
+    return space(kind, own=_key_of_names(_names(resources.blobs, work.rules)) + flags.key)
+
+
+def _rest(work: SummarizeWork, entries: Sequence[Entry], rest: Sequence[Entry], own: str) -> NewJob:
     """Return a job for the files left when the time was up."""
     passed = sum(len(entry_line(entry)) for entry in entries[: entries.index(rest[0])])
     payload = SummarizePayload(work.offset + passed, work.length - passed, work.skip)
-    return _job(work.snapshot, payload, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
+    return _job(work.snapshot, payload, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest), own)
 
 
-def _job(snapshot: str, payload: SummarizePayload, label: str, size: int) -> NewJob:
-    return batch_job(STAGE, snapshot, payload, label=label, weight=size, made_by=(loaded_flow(),))
+def _job(snapshot: str, payload: SummarizePayload, label: str, size: int, own: str) -> NewJob:
+    """Return the job of a batch; `own` is the key of the names in a project's own rules, and of the flags of files."""
+    return batch_job(STAGE, snapshot, payload, label=label, weight=size, made_by=(loaded_flow(), own))

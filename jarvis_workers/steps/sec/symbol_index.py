@@ -19,6 +19,7 @@ from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, di
 
 # A name exported by more files is treated as unknown, since it has no definite meaning.
 EXPORTERS_MAX = 5_000
+OF_HEADERS = ("macro ", "type ", "typedef ")
 PART_BYTES = 1 << 18
 CACHE_BYTES = 64_000_000
 # Memory of a Python object per byte of its JSON form.
@@ -73,15 +74,20 @@ class SymbolIndex:
             lines = self._lines(part)
             self._exporters_by_name.update((name, _exporters(lines, key)) for name, key in lookups)
 
-    def lookup(self, name: str, *, near: bytes = b"", tests: bool = True) -> list[tuple[str, Any]]:
+    def lookup(
+        self, name: str, *, near: bytes = b"", tests: bool = True, include: Sequence[str] = ()
+    ) -> list[tuple[str, Any]]:
         """Return path and payload of the files that export the name, in path order.
 
-        If there are several files, only those that share the most directories with `near` are returned.
+        If there are several files, only those that share the most directories with `near` are returned; of headers with
+        a macro or type those in the first of the directories `include`, if there are any.
         Without `tests`, test code is ignored: it may replace functions of the program by its own.
         """
         exporters = self._exporters(name)
         if not tests:
             exporters = tuple(one for one in exporters if not is_test(from_shown(one.path)))
+        if len(exporters) > 1 and include and name.startswith(OF_HEADERS):
+            exporters = _included(exporters, include)
         if len(exporters) > 1 and near:
             place = shown(near).split("/")[:-1]
             shared = [_shared(place, exporter.path.split("/")) for exporter in exporters]
@@ -179,6 +185,19 @@ def _exporters(lines: bytes, name: bytes) -> tuple[Exporter, ...]:
             return tuple(map(_exporter, json.loads(lines[tab + 1 : end])))
         low, high = (end + 1, high) if lines[start:tab] < name else (low, start)
     return ()
+
+
+def _included(exporters: tuple[Exporter, ...], include: Sequence[str]) -> tuple[Exporter, ...]:
+    """Return the files in the first of some directories that has any, or below it; all if none has any."""
+    for directory in include:
+        inside = tuple(one for one in exporters if one.path.rpartition("/")[0] == directory)
+        if inside:
+            return inside
+    for directory in include:
+        below = tuple(one for one in exporters if directory and one.path.startswith(f"{directory}/"))
+        if below:
+            return below
+    return exporters
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:

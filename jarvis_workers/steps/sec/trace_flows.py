@@ -12,8 +12,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze
+from jarvis_workers.dataflow.taint_rules import TaintRule, taint_rule
 from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.paths import from_shown
+from jarvis_workers.paths import from_shown, shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import StageHistory, range_of, read_result
@@ -22,9 +23,10 @@ from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.flow_cache import FlowCache, loaded_flow, space
+from jarvis_workers.steps.sec.build_flags import include_of, open_flags
+from jarvis_workers.steps.sec.flow_cache import FlowCache, key_of_rules, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
-from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, meanings_of, taint_rows
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.results import CandidateResult
@@ -69,16 +71,18 @@ def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]
     made = [(job, models) for job, models in result if models]
     if not made:
         return
-    rules = SecOptions.of(run).rules.blob
+    options = SecOptions.of(run)
     names = merge_names(blobs, [(one.models, one.index) for _, one in made], earlier.put)
     for job, one in made:
         payload = FlowPayload(*range_of(job), one.models, one.index, names)
-        yield _job(run.snapshot_id, rules, payload, job.label, job.weight)
+        made_by = options.rules.blob, options.build
+        yield _job(run.snapshot_id, made_by, payload, job.label, job.weight)
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> FlowWork:
     """Return the batch of a job."""
-    return work_of(FlowWork, run, job, rules=SecOptions.of(run).rules.blob)
+    options = SecOptions.of(run)
+    return work_of(FlowWork, run, job, rules=options.rules.blob, build=options.build)
 
 
 def recall(work: FlowWork, resources: Resources) -> Commit | None:
@@ -106,7 +110,8 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
     for row in rows:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
-    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _from_json)
+    own = [taint_rule(row) for row in taint_rows(blobs, work.rules)]
+    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names, own), list, _from_json)
     fresh = each_file(todo, task, work.limits, careful=work.careful)
     _remember(work, resources, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
@@ -117,15 +122,18 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
     return commit._replace(cached=sum(_key(row) in recalled for row in done), children=children)
 
 
-def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
+def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex, own: Sequence[TaintRule]) -> Traced:
     lookups: set[str] = set()
+    place = shown(row.path)
+    include = include_of(place, open_flags(blobs, work.build).of(place))
 
     def lookup(name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]:
         lookups.add(name)
-        return names.lookup(name, near=row.path if near is None else from_shown(near), tests=test)
+        beside = row.path if near is None else from_shown(near)
+        return names.lookup(name, near=beside, tests=test, include=include)
 
     test = is_test(row.path)
-    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test)
+    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=test, rules=own)
     return Traced(tuple(hits), problem, tuple(sorted(lookups.difference(row.calls))))
 
 
@@ -148,10 +156,11 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
             except SnapshotDamaged as problem:
                 lost.append((row.path, NOT_RUN + str(problem)))
     checked = [row for row in rows if isinstance(outcomes[_key(row)], Traced)]
+    spots = tuple(chain.from_iterable(one.spots for one in judged))
     return Commit(
         files=len(checked),
         size=sum(row.size for row in checked),
-        results=(CandidateResult(tuple(chain.from_iterable(one.spots for one in judged))),),
+        results=(CandidateResult(spots, meanings_of(taint_rows(blobs, work.rules), spots)),),
         not_checked=tuple(lost),
         remarks=tuple(chain.from_iterable(one.remarks for one in judged)),
     )
@@ -184,7 +193,8 @@ def _answers(calls: Sequence[str], flows: Traced, names: SymbolIndex) -> str:
 
 
 def _results(work: FlowWork, resources: Resources) -> FlowCache:
-    return FlowCache(resources.cache if work.cache else None, space(STAGE))
+    own = key_of_rules(taint_rows(resources.blobs, work.rules))
+    return FlowCache(resources.cache if work.cache else None, space(STAGE, own=own + (work.build or "")))
 
 
 def _from_json(row: Sequence[Any]) -> Traced:
@@ -206,8 +216,8 @@ def _rest(work: FlowWork, done: int, rest: Sequence[Row]) -> NewJob:
     """Return a job for the files left when the time was up."""
     payload = FlowPayload(work.offset, work.length, work.models, work.index, work.names, work.first + done)
     label, size = rest_label(rest[0].path, len(rest)), sum(row.size for row in rest)
-    return _job(work.snapshot, work.rules, payload, label, size)
+    return _job(work.snapshot, (work.rules, work.build), payload, label, size)
 
 
-def _job(snapshot: str, rules: str | None, payload: FlowPayload, label: str, size: int) -> NewJob:
-    return batch_job(STAGE, snapshot, payload, label=label, weight=size, made_by=(loaded_flow(), rules))
+def _job(snapshot: str, made_by: tuple[str | None, str | None], payload: FlowPayload, label: str, size: int) -> NewJob:
+    return batch_job(STAGE, snapshot, payload, label=label, weight=size, made_by=(loaded_flow(), *made_by))

@@ -1,0 +1,56 @@
+"""The macros and include directories of the files of a scan, from a compile_commands.json."""
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain, shown
+from jarvis_workers.service.c2rust.compile_sources import read_named_database
+from jarvis_workers.service.c2rust.local_tree import local_tree
+from jarvis_workers.source.clang.unit import ROOT, CompileCommand
+from jarvis_workers.steps.sec.build_flags import FileFlags, encode_flags
+
+# The longest definitions, and the most of a file; more are ignored.
+DEFINE_LENGTH, DEFINES_MAX, INCLUDES_MAX = 300, 500, 200
+DIRECTORIES = ("-I", "-isystem", "-iquote", "-idirafter")
+
+
+def flags_of_files(root: Path, database: Path) -> bytes:
+    """Return the flags of the files below `root`, as a blob for workers; of several compilations, the first.
+
+    Raises UsageError, one line, if the database cannot be read or has no file below `root`.
+    """
+    if not root.is_dir():
+        raise UsageError(f"--compile-commands: {plain(str(root))} is not a directory here")
+    commands = read_named_database(database, local_tree(root)).commands
+    files: dict[str, FileFlags] = {}
+    for command in commands:
+        files.setdefault(shown(command.file), _flags(command))
+    if not files:
+        raise UsageError(f"--compile-commands {plain(str(database))}: lists no C or C++ file below {plain(str(root))}")
+    return encode_flags(files)
+
+
+def _flags(command: CompileCommand) -> FileFlags:
+    words = list(_pairs(command.arguments))
+    defines: dict[str, str] = {}
+    for option, value in words:
+        name = value.partition("=")[0].partition("(")[0]
+        defines.pop(name, None)
+        if option == "-D" and len(value) <= DEFINE_LENGTH and name.isidentifier() and value.isprintable():
+            defines[name] = value
+    directories = (value for option, value in words if option in DIRECTORIES)
+    inside = (one.removeprefix(ROOT).strip("/") for one in directories if one.startswith(ROOT))
+    include = dict.fromkeys(posixpath.normpath(one) if one else "" for one in inside)
+    return FileFlags(tuple(list(defines.values())[:DEFINES_MAX]), tuple(include)[:INCLUDES_MAX])
+
+
+def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options of macros and directories with their values, which follow them directly or as the next word."""
+    words = iter(arguments)
+    for word in words:
+        if word in ("-D", "-U", *DIRECTORIES):
+            yield word, next(words, "")
+        elif word[:2] in ("-D", "-U", "-I"):
+            yield word[:2], word[2:]

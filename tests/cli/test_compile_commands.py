@@ -1,0 +1,25 @@
+"""`--compile-commands`: scans read files with the macros of their build."""
+
+import json
+
+from tests.cli.commands import Jarvis
+
+CODE = "#include <string.h>\nvoid f(const char *text)\n{\n    char small[SMALL];\n    memcpy(small, text, 16);\n}\n"
+
+
+def test_macros_of_the_build_count(jarvis: Jarvis) -> None:
+    entry = {"directory": ".", "file": "src/a.c", "command": "cc -DSMALL=8 -c src/a.c"}
+    jarvis.tree("tree", {"src/a.c": CODE, "build/compile_commands.json": json.dumps([entry | {"directory": ".."}])})
+
+    ended = jarvis("sec", "fast", "-p", "tree", "--json", "--compile-commands", "tree/build")
+
+    (issue,) = (one for one in json.loads(ended.out)["issues"] if one["pattern"].startswith("flow"))
+    assert (issue["pattern"], issue["line"]) == ("flow_buffer_overflow", 5)
+
+
+def test_a_database_that_is_not_there_is_a_line(jarvis: Jarvis) -> None:
+    jarvis.tree("tree", {"a.c": CODE})
+
+    ended = jarvis("sec", "fast", "-p", "tree", "--compile-commands", "gone.json")
+
+    assert (ended.code, ended.line) == (2, "jarvis: --compile-commands gone.json: no such file")
