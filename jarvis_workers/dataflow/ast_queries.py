@@ -213,6 +213,14 @@ def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
     return ()
 
 
+def items_in(init: ir.InitListExpr) -> int | None:
+    """Return the number of elements that an initializer gives an array; None where it names them, or a macro may."""
+    items = init.items
+    if any(isinstance(item, (ir.DesignatedExpr, ir.UnknownExpr, ir.CallExpr)) for item in items):
+        return None
+    return None if len(items) == 1 and isinstance(items[0], ir.NameExpr) else len(items)
+
+
 def holds_label(statement: ir.Statement, labels: dict[str, Any]) -> bool:
     """Return whether a statement contains one of the labels."""
     return any(

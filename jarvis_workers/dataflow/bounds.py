@@ -37,9 +37,9 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
         _check_extent(path, access, target, width)
     if path.machine.open_moves and size is not None and _leaves_openly(path, access, target):
         return
-    if size is None or not comparable(width, size):
-        return
     index, (low, high) = access.subscript, start
+    if size is None or not comparable(width, size) or (high and not comparable(high, size)):
+        return
     reach = width if access.place is not None else 1
     what = "written" if access.writing else "read"
     name = text_of(access.pointer)

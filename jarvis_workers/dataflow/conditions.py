@@ -16,7 +16,7 @@ from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
 from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.ranges import decided, either, equal
+from jarvis_workers.dataflow.ranges import are_mixed, decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
@@ -162,7 +162,7 @@ def _decided(compare: str, first: Value, second: Value) -> bool | None:
     if compare in ("==", "!="):
         same = False if is_code and second.range == (0, 0) else _same(first, second)
         return None if same is None else same == (compare == "==")
-    if first.target or second.target:
+    if first.target or second.target or are_mixed(first.range, second.range):
         return None
     if is_code and second.range == (0, 0):
         return compare in ("<", "<=")
@@ -180,7 +180,7 @@ def _same(first: Value, second: Value) -> bool | None:
         return None
     if first.kind and second.kind and first.kind[0] == second.kind[0] == "#":
         return first.kind == second.kind
-    return equal(first.range, second.range)
+    return equal(first.range, second.range) if not are_mixed(first.range, second.range) else None
 
 
 def _same_target(first: Value, second: Value) -> bool | None:

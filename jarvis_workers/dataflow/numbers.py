@@ -16,9 +16,9 @@ from jarvis_workers.dataflow.outside import joined
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
-from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
+from jarvis_workers.dataflow.ranges import arithmetic, in_units, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, comparable, limits_of
+from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
 from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
@@ -56,13 +56,11 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
 def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     operator = e.op
     reach = arithmetic(operator, left.range, right.range)
-    if operator in ("/", "%") and is_exact(left.range) and not comparable(left.range[0] or 0, right.range[0] or 0):
-        # The size of an unknown type has no meaning in units of another size.
-        reach = UNKNOWN
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
     checked = operator == "%" or (
-        (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
+        (left.checked or right.checked or in_units(left.range) or in_units(right.range))
+        and all(one.checked or one.taint is None for one in (left, right))
     )
     return Value(reach, taint=joined(path, e, left, right), checked=checked)
 

@@ -5,7 +5,7 @@ from jarvis_workers.dataflow.induction import Counter
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.ranges import is_exact, wider
+from jarvis_workers.dataflow.ranges import in_units, is_exact, wider
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Range, Value
 
@@ -20,10 +20,10 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
         return None
     inclusive = counter.compare in ("<=", ">=")
     if counter.step < 0:
-        if end.range[0] is None or start.range[1] is None:
+        if end.range[0] is None or start.range[1] is None or in_units(start.range):
             return None
         return end.range[0] + (0 if inclusive else 1), start.range[1], UNKNOWN
-    first, bound = start.range[0], end.range[1]
+    first, bound = start.range[0], None if in_units(end.range) else end.range[1]
     if first is None and bound is None:
         return None
     last = None if bound is None else bound - (0 if inclusive else 1)
