@@ -10,7 +10,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import is_row, type_of
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
 
@@ -81,7 +81,20 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
         return Value(taint=_command_line(path)) if place[0].endswith("[]") else _of_unknown(path, e, place)
     if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
         return ANY
-    return typed(path, e, target.taint) if target.taint else ANY
+    return typed(path, e, target.taint) if target.taint else _character(place, target)
+
+
+def _character(place: Place, target: Object) -> Value:
+    """Return a character of a literal, or the end of a string of known length."""
+    offset = place[1][1:-1] if place[1].startswith("[") and place[1].endswith("]") else ""
+    length = target.length[0]
+    if not offset.isdigit() or length is None or not is_exact(target.length):
+        return ANY
+    at, inside = divmod(int(offset), target.element)
+    if at == length and not inside:
+        return number(0)
+    text = place[0].partition(":")[2].partition(":")[2] if target.kind == "text" and target.element == 1 else ""
+    return number(ord(text[at])) if at < len(text) and text[at].isascii() else ANY
 
 
 def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
