@@ -17,6 +17,7 @@ from jarvis_workers.dataflow.narrowing import Comparison, narrow
 from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import are_mixed, decided, either, equal
+from jarvis_workers.dataflow.side_effects import keep_effects
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
@@ -193,6 +194,7 @@ def _same_target(first: Value, second: Value) -> bool | None:
 @evaluates(ir.AndExpr, ir.OrExpr)
 def _both(path: PathState, e: ir.AndExpr | ir.OrExpr) -> Value:
     yes, no = branch(path.copy(), e, None)
+    keep_effects(path, e, (*yes, *no))
     if yes and not no:
         return number(1)
     return number(0) if no and not yes else number(0, 1)
@@ -203,6 +205,7 @@ def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     yes, no = branch(path.copy(), e.condition, None)
     first = evaluate(yes[0], e.then) if yes else None
     second = evaluate(no[0], e.otherwise) if no else None
+    keep_effects(path, e, (*yes[:1], *no[:1]))
     if first is None or second is None:
         return first or second or ANY
     if first == second:

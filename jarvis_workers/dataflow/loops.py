@@ -18,7 +18,16 @@ from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import BYTES
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, Range, Value
-from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned, assume_set, counts, loosen, widen
+from jarvis_workers.dataflow.widening import (
+    assume_all_set,
+    assume_assigned,
+    assume_initialized,
+    assume_set,
+    counts,
+    loosen,
+    widen,
+    written_objects,
+)
 
 TURNS = 2
 # Text may be terminated, and bytes come in pairs.
@@ -116,6 +125,8 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
         for one in again:
             _step(one, statement)
         entering, out = _turn(few(again), condition, line)
+        for one in out if entering else ():
+            assume_initialized(one, loop.changed)
         ends.out += out
         if turn == 0:
             for one in entering:
@@ -163,10 +174,12 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
     end = evaluate(path, counter.end)
     open_ended = counter.step > 0 and end.taint is not None and not end.checked
     inner.cells[place] = Value((first, last), taint=end.taint if open_ended else None, checked=not open_ended)
-    machine = path.machine
+    machine, filling = path.machine, path.machine.filling
     machine.counting.append(place)
+    machine.filling = filling | written_objects(path, loop.beside)
     done = run(body, [inner])
     machine.counting.pop()
+    machine.filling = filling
     for one in done.left.get(BREAK, []):
         low = one.cells.get(place, ANY).range[0]
         if first is not None and low is not None and low > first:
@@ -175,6 +188,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
     ends.take(done, BREAK, CONTINUE)
     finished = done.out + done.left.get(CONTINUE, [])
     for one in few(finished):
+        assume_initialized(one, loop.beside, since=path)
         one.cells[place] = _anywhere(after)
         ends.out.append(one)
     if not bounded or not finished:

@@ -20,7 +20,7 @@ from jarvis_workers.dataflow.ranges import arithmetic, in_units, is_exact, plus,
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
-from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, UNKNOWN, Range, Value, number
 
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 ZERO, MAYBE_ZERO = 0.85, 0.75
@@ -43,6 +43,8 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
     if right.target and operator == "+":
         width = element_size(path, e.right, path.object_of(right))
         return right.moved(plus(right.at, times(left.range, width)), right.taint)
+    if operator == "-" and left.target and left.target == right.target:
+        return _distance(path, e, left, right)
     if operator in COMPARISONS:
         return number(0, 1)
     if operator != "-":
@@ -51,6 +53,14 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
     if operator in ("/", "%"):
         _check_divisor(path, e.left, e.right, right)
     return _result(path, e, left, right)
+
+
+def _distance(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
+    """Return the number of elements between two pointers into the same object."""
+    reach = arithmetic("-", left.at, right.at)
+    width = element_size(path, e.left, path.object_of(left))
+    low, _ = reach
+    return number(low // width) if low is not None and is_exact(reach) and low % width == 0 else ANY
 
 
 def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:

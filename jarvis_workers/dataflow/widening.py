@@ -2,7 +2,18 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import (
+    ArrowExpr,
+    BinaryExpr,
+    CallExpr,
+    CastExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+    UpdateExpr,
+)
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import in_units, is_exact, wider
@@ -42,18 +53,52 @@ def assume_set(path: PathState, places: list[Expression], carried: frozenset[str
     for e in places:
         if isinstance(e, NameExpr):
             _loosen_variable(path, e.name, moved=e.name in carried)
-        base = e
-        while isinstance(base, (IndexExpr, MemberExpr, ArrowExpr, DerefExpr)):
-            base = base.pointer if isinstance(base, DerefExpr) else base.base
-        if not isinstance(base, NameExpr):
+    assume_initialized(path, places)
+
+
+def assume_initialized(path: PathState, places: list[Expression], since: PathState | None = None) -> None:
+    """Treat the places that a loop assigns to as set, on a path whose iterations are not all of the loop.
+
+    An array of which more is set than on the path `since` is only set that far.
+    """
+    for e in places:
+        base = _base_of(e)
+        if base is None:
             continue
         key = key_of(path, base.name)
         current = path.cells.get((key, ""))
         if current is not None and current.unset:
             path.cells[key, ""] = ANY
         target = key if key in path.objects else current.target if current is not None else None
-        if target is not None:
+        if target is not None and (since is None or _unset_from(path, target) == _unset_from(since, target)):
             _assume_object_set(path, target)
+
+
+def _unset_from(path: PathState, key: str) -> int | None:
+    made = path.objects.get(key)
+    return made.unset_from if made is not None else None
+
+
+def written_objects(path: PathState, places: list[Expression]) -> frozenset[str]:
+    """Return the objects whose elements a loop assigns to."""
+    bases = [base for e in places if not isinstance(e, NameExpr) and (base := _base_of(e)) is not None]
+    keys = [key_of(path, base.name) for base in bases]
+    return frozenset(key if key in path.objects else path.cells.get((key, ""), ANY).target or "" for key in keys)
+
+
+def _base_of(e: Expression) -> NameExpr | None:
+    """Return the variable that an lvalue is a part of, or the target of."""
+    while not isinstance(e, NameExpr):
+        match e:
+            case IndexExpr(base=inner) | MemberExpr(base=inner) | ArrowExpr(base=inner):
+                e = inner
+            case DerefExpr(pointer=inner) | UpdateExpr(operand=inner) | CastExpr(operand=inner):
+                e = inner
+            case BinaryExpr(left=inner):
+                e = inner
+            case _:
+                return None
+    return e
 
 
 def assume_all_set(path: PathState) -> None:
