@@ -6,6 +6,7 @@ from typing import NamedTuple
 from jarvis_workers.dataflow.callees import callee
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
+from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
@@ -25,12 +26,14 @@ from jarvis_workers.dataflow.name_heuristics import (
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
-from jarvis_workers.dataflow.termination import ends_program
+from jarvis_workers.dataflow.termination import ends_by_signal, ends_program
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
 USED_BY_SOMEBODY = 0.82
+# An allocator without a known body may end the program, or leave it, when memory is exhausted.
+UNKNOWN_ALLOCATOR = 0.25
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
@@ -94,7 +97,7 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine.passing = passing
     machine.line = e.line
     body = callee(path, e) if traits.handler is None or traits.guessed else None
-    if traits.ends or (body is not None and ends_program(machine, body)):
+    if traits.ends or ends_by_signal(name, parts) or _never_returns(path, name, body):
         path.ended = True
         return ANY
     handler = traits.handler
@@ -102,9 +105,16 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
     value = handler(LibraryCall(path, traits.name, e, values))
-    if value.null == MAYBE_NULL and body is not None and never_null(machine, body):
+    if value.null == MAYBE_NULL and body is not None and never_null(machine, body, values):
         return value._replace(null=NOT_NULL)
+    if value.null == MAYBE_NULL and traits.guessed and body is None and value.why is not None:
+        return value._replace(why=value.why._replace(doubt=UNKNOWN_ALLOCATOR))
     return value
+
+
+def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:
+    machine = path.machine
+    return ends_program(machine, body) if body is not None else name not in LIBRARY and machine.never_returns(name)
 
 
 class _NameTraits(NamedTuple):

@@ -17,7 +17,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import BYTES
 from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.values import ANY, Range, Value
+from jarvis_workers.dataflow.values import ANY, Place, Range, Value
 from jarvis_workers.dataflow.widening import (
     assume_all_set,
     assume_assigned,
@@ -169,17 +169,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         return True
     if turns is not None and turns <= FEW_TURNS:
         return False
-    inner = path.copy()
-    loosen(inner, loop.beside)
-    end = evaluate(path, counter.end)
-    open_ended = counter.step > 0 and end.taint is not None and not end.checked
-    inner.cells[place] = Value((first, last), taint=end.taint if open_ended else None, checked=not open_ended)
-    machine, filling = path.machine, path.machine.filling
-    machine.counting.append(place)
-    machine.filling = filling | written_objects(path, loop.beside)
-    done = run(body, [inner])
-    machine.counting.pop()
-    machine.filling = filling
+    done = _representative(path, loop, counter, place, (first, last), body)
     for one in done.left.get(BREAK, []):
         low = one.cells.get(place, ANY).range[0]
         if first is not None and low is not None and low > first:
@@ -196,6 +186,24 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         assume_set(path, loop.beside, loop.moves.carried)
         ends.out.append(path)
     return True
+
+
+def _representative(
+    path: PathState, loop: LoopFacts, counter: Counter, place: Place, reach: Range, body: tuple[Statement, ...]
+) -> Ends:
+    """Execute the body of a loop once on a copy of the path, with the counter in a range."""
+    inner = path.copy()
+    loosen(inner, loop.beside, loop.moves.carried)
+    end = evaluate(path, counter.end)
+    open_ended = counter.step > 0 and end.taint is not None and not end.checked
+    inner.cells[place] = Value(reach, taint=end.taint if open_ended else None, checked=not open_ended)
+    machine, filling = path.machine, path.machine.filling
+    machine.counting.append(place)
+    machine.filling = filling | written_objects(path, loop.beside)
+    done = run(body, [inner])
+    machine.counting.pop()
+    machine.filling = filling
+    return done
 
 
 def _anywhere(reach: Range) -> Value:

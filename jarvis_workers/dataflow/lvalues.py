@@ -146,6 +146,8 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
     value, reach = access.value, access.subscript.range
     if access.key in path.machine.counted:
         check_counted(path, access)
+    if access.writing and path.cells.get((access.key, value.code or ""), ANY).unset:
+        path.cells[access.key, value.code or ""] = ANY
     if reach == value.at == (0, 0):
         return access.key, value.code or ""
     if value.kind == "argv" and not path.machine.quiet:

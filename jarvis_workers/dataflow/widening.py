@@ -70,6 +70,8 @@ def assume_initialized(path: PathState, places: list[Expression], since: PathSta
         if current is not None and current.unset:
             path.cells[key, ""] = ANY
         target = key if key in path.objects else current.target if current is not None else None
+        if current is not None and path.cells.get((target or "", current.code or ""), ANY).unset:
+            path.cells[target or "", current.code or ""] = ANY
         if target is not None and (since is None or _unset_from(path, target) == _unset_from(since, target)):
             _assume_object_set(path, target)
 
@@ -146,8 +148,11 @@ def _loosen_variable(path: PathState, name: str, *, moved: bool) -> None:
         path.cells[place] = current._replace(range=UNKNOWN)
 
 
-def loosen(path: PathState, places: list[Expression]) -> None:
-    """Widen the places that a loop assigns to, for the one iteration that represents all."""
+def loosen(path: PathState, places: list[Expression], carried: frozenset[str]) -> None:
+    """Widen the places that a loop assigns to, for the one iteration that represents all.
+
+    A variable that is not `carried` has moved nowhere: its new value does not depend on the old one.
+    """
     for e in places:
         place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
@@ -155,8 +160,8 @@ def loosen(path: PathState, places: list[Expression]) -> None:
         now = path.cells[place]
         if not now.target:
             path.cells[place] = LOOSE
-        else:
-            path.cells[place] = ANY if now.unset else now._replace(at=(now.at[0], None))
+        elif not isinstance(e, NameExpr) or e.name in carried:
+            path.cells[place] = now._replace(at=(now.at[0], None))
 
 
 def widen(path: PathState, places: list[Expression], state: PathState) -> None:

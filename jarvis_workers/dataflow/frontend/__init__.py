@@ -39,10 +39,12 @@ def model(
 ) -> dict[str, Any]:
     """Return the summary of a "c/cpp" file from its content and masked text.
 
-    "others" are the names of its functions that are not selected; "cpp" is whether it was parsed as C++.
+    "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
+    never returns; "cpp" is whether it was parsed as C++.
     """
     if language != "c/cpp":
-        return {"functions": [], "others": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
+        nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
+        return {"functions": [], "others": [], "ending": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
     locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
@@ -55,6 +57,7 @@ def model(
         "macros": outside.macros,
         "types": outside.types,
         "typedefs": outside.typedefs,
+        "ending": sorted(outside.ending),
         "cpp": is_in_cpp,
     }
 

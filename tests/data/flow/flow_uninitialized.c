@@ -492,3 +492,19 @@ int parts_of(const char *text)
     }
     return n;
 }
+
+static void fill_bytes(int n, unsigned char *bytes)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        bytes[i] = (unsigned char)(7 * i);
+}
+
+unsigned filled_by_bytes(void)
+{
+    unsigned number;
+    char *label = strdup("number");
+    free(label);
+    fill_bytes(sizeof(number), (unsigned char *)&number);
+    return number; /* ok: flow_uninitialized */
+}
