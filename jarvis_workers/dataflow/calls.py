@@ -34,6 +34,18 @@ from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 USED_BY_SOMEBODY = 0.82
 # An allocator without a known body may end the program, or leave it, when memory is exhausted.
 UNKNOWN_ALLOCATOR = 0.25
+# The operands of these are not evaluated.
+UNEVALUATED = frozenset(
+    (
+        "offsetof",
+        "__builtin_offsetof",
+        "typeof",
+        "__typeof__",
+        "_Alignof",
+        "__alignof__",
+        "__builtin_types_compatible_p",
+    )
+)
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
@@ -54,6 +66,8 @@ def _call(path: PathState, e: CallExpr) -> Value:
 
 def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine = path.machine
+    if name in UNEVALUATED:
+        return Value((0, None), checked=True)
     macro = machine.macro(name) if name not in LIBRARY else None
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
@@ -212,7 +226,8 @@ def _give(path: PathState, traits: _NameTraits, part: Expression, value: Value, 
     key, reads = value.target or "", traits.reads
     target = path.objects.get(key)
     if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
-        used_after_free(path, part, value, line, sure=USED_BY_SOMEBODY)
+        if not traits.name.isupper():
+            used_after_free(path, part, value, line, sure=USED_BY_SOMEBODY)
         return
     if keeps or not reads:
         escape(path, value)

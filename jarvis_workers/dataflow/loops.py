@@ -87,7 +87,7 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
-            assume_assigned(one, statement.step)
+            assume_assigned(one, statement.step, is_head=True)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
     machine.open_moves, machine.reaches = outer, reaches
@@ -137,7 +137,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
 
 def _step(path: PathState, statement: LoopStmt) -> None:
     if type(statement.condition) is UnknownExpr:
-        assume_assigned(path, statement.step)
+        assume_assigned(path, statement.step, is_head=True)
     else:
         evaluate(path, statement.step)
 

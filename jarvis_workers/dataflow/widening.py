@@ -111,13 +111,18 @@ def assume_all_set(path: PathState) -> None:
         _assume_object_set(path, key)
 
 
-def assume_assigned(path: PathState, macro: Expression | None) -> None:
-    """Treat NULL variables as unknown after a macro that may assign to its arguments."""
+def assume_assigned(path: PathState, macro: Expression | None, *, is_head: bool = False) -> None:
+    """Treat NULL variables as unknown after a macro that may assign to its arguments.
+
+    One that `is_head` of a loop gives its variable the next element, when the last one may have been released.
+    """
     for part in macro.args if isinstance(macro, CallExpr) else ():
         if type(part) is NameExpr:
             cell = (key_of(path, part.name), "")
             current = path.cells.get(cell)
-            if current is not None and current.null == IS_NULL:
+            target = path.object_of(current) if current is not None and is_head else None
+            is_released = target is not None and target.freed is not None
+            if current is not None and (current.null == IS_NULL or is_released):
                 path.cells[cell] = ANY
 
 
