@@ -69,7 +69,7 @@ def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
     if gives or "::" in function.name:
         return True
     for key, _ in path.cells:
-        if key in names:
+        if key.startswith("g:") and key.rpartition(":")[2] in names:
             return True
     by_call = path.machine.call_variables
     variables = by_call.get(id(call))

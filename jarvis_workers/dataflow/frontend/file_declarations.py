@@ -36,9 +36,10 @@ class Outside:
         self.types: dict[str, Any] = {}
         self.typedefs: dict[str, str] = {}
         self.ending: set[str] = set()
-        self.macros = macros(
-            source, [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
-        )
+        spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
+        self.macros = macros(source, spans)
+        defined = [source.content[start:end] for start, end in spans]
+        self._attributes = frozenset(text.split(None, 1)[0] for text in defined if NO_RETURN.search(text))
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0
@@ -69,7 +70,7 @@ class Outside:
         brace, equals, call = bare.find(b"{"), bare.find(b"="), bare.find(b"(")
         is_type = brace >= 0 and (equals < 0 or brace < equals)
         if not is_type and first[0] != b"typedef" and _is_prototype(bare, call, equals):
-            if NO_RETURN.search(bare):
+            if NO_RETURN.search(bare) or not self._attributes.isdisjoint(WORD.findall(bare)):
                 self.ending.update(_declared_name(bare))
             return
         code = b"".join([clean(self._source, start, end) for start, end in parts])
