@@ -122,7 +122,7 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     value = evaluate(path, init) if type(init) is not ir.InitListExpr and not dims else ANY
     declare(path, name, kind, array=bool(dims))
     key = frame.key(name)
-    if "s" in flags:
+    if "s" in flags or "e" in flags:
         path.machine.statics.add(key)
     if len(dims) > 1:
         path.machine.grids.add(key)

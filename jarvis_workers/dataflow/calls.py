@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import NamedTuple
 
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.callees import callee
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
@@ -22,18 +23,21 @@ from jarvis_workers.dataflow.name_heuristics import (
     prints,
     receives,
     releases,
+    words_of,
 )
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.termination import ends_by_signal, ends_program
-from jarvis_workers.dataflow.types import key_of
+from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
 USED_BY_SOMEBODY = 0.82
 # An allocator without a known body may end the program, or leave it, when memory is exhausted.
 UNKNOWN_ALLOCATOR = 0.25
+# What a pool is called.
+POOLS = frozenset(("pool", "arena", "zone", "region", "obstack", "mempool"))
 # The operands of these are not evaluated.
 UNEVALUATED = frozenset(
     (
@@ -119,11 +123,20 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
     value = handler(LibraryCall(path, traits.name, e, values))
+    if traits.guessed and parts and _is_pool(path, parts[0]):
+        escape(path, value)
     if value.null == MAYBE_NULL and body is not None and never_null(machine, body, values):
         return value._replace(null=NOT_NULL)
     if value.null == MAYBE_NULL and traits.guessed and body is None and value.why is not None:
         return value._replace(why=value.why._replace(doubt=UNKNOWN_ALLOCATOR))
     return value
+
+
+def _is_pool(path: PathState, first: Expression) -> bool:
+    """Return whether an allocator gets a pool, which releases all that it has allocated."""
+    kind = type_of(path, first) or ""
+    names = [first.member] if isinstance(first, (MemberExpr, ArrowExpr)) else sorted(variables_in((first,)))
+    return kind.endswith("*") and not POOLS.isdisjoint(word for name in (kind, *names) for word in words_of(name))
 
 
 def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:

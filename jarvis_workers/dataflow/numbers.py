@@ -6,7 +6,9 @@ from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
     AssignExpr,
     BinaryExpr,
+    DerefExpr,
     Expression,
+    IndexExpr,
     MemberExpr,
     NameExpr,
     NumberExpr,
@@ -100,6 +102,9 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     bounds = limits_of(path.machine.plain(kind)) if kind else None
     if bounds is None or (bounds[1] < INT_MAX and (first is None or not bounds[0])):
         # A narrow type is promoted to int: the results of an unsigned one fit, and another operand is of unknown type.
+        return False
+    if bounds[1] < INT_MAX and isinstance(without_casts(e.left), (DerefExpr, IndexExpr)):
+        # A character of a text becomes a digit.
         return False
     reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
     over = reach[1] is not None and reach[1] > bounds[1]
