@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.context import AnalysisContext
-from jarvis_workers.dataflow.definitions import STATIC, Lookup
+from jarvis_workers.dataflow.definitions import ENDING, STATIC, Lookup
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
@@ -106,11 +106,11 @@ def summarize(
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
     `exports` maps names to the definitions that other files may look up: a function by its name, a static function that
-    an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME" and a
-    macro by "macro NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty: callees
-    are looked up during the analysis. Functions that call one of `names`, those of a project's own taint rules, are
-    worth analysing for these, and list them as `marks`. `defines` are macros such as `SIZE=8` from the command line of
-    the compiler. Raises GivenUp for a file that exceeds the limits.
+    an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME", a macro
+    by "macro NAME", and a function that never returns by "ending NAME". A function in `exports` is listed in
+    `functions` by its key only. `calls` is empty: callees are looked up during the analysis. Functions that call one of
+    `names`, those of a project's own taint rules, are worth analysing for these, and list them as `marks`. `defines`
+    are macros such as `SIZE=8` from the compiler's command line. Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -137,6 +137,7 @@ def _exports(made: dict[str, Any], *, header: bool) -> dict[str, Any]:
     exports.update((f"type {name}", definition) for name, definition in made["types"].items())
     if not header:
         return exports
+    exports.update((f"{ENDING}{name}", True) for name in made["ending"])
     exports.update((f"typedef {name}", kind) for name, kind in made["typedefs"].items() if not kind.startswith("fn"))
     plain = {f"macro {name}": definition for name, definition in made["macros"].items() if _is_shared(definition)}
     return exports | plain if len(plain) <= MACROS_MAX else exports

@@ -3,6 +3,7 @@
 import re
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import items_in
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.extents import forget_extents
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
@@ -121,7 +122,7 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     value = evaluate(path, init) if type(init) is not ir.InitListExpr and not dims else ANY
     declare(path, name, kind, array=bool(dims))
     key = frame.key(name)
-    if "s" in flags:
+    if "s" in flags or "e" in flags:
         path.machine.statics.add(key)
     if len(dims) > 1:
         path.machine.grids.add(key)
@@ -208,7 +209,8 @@ def _initialised(path: PathState, made: Object, init: ir.Expression, *, sized: b
     if not isinstance(init, ir.InitListExpr):
         return made
     if not sized:
-        made = made._replace(size=(len(init.items) * made.element,) * 2)
+        count = items_in(init)
+        made = made._replace(size=(count * made.element,) * 2 if count is not None else UNKNOWN)
     if init.items[:1] in ((), (ir.ZERO,)):
         made = made._replace(length=(0, 0))
     return made

@@ -139,7 +139,7 @@ def fact_of(condition: ir.Expression) -> tuple[str, bool]:
 
 
 def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
-    """Return whether a call is informative for any argument, and the globals that the function names.
+    """Return whether a call is informative for any argument, and the variables that the function names.
 
     It is if the function allocates, reads input or bytes, may return NULL, or exits.
     """
@@ -149,7 +149,7 @@ def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
     )
     ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
     gives = any(_gives(node) or _reads_bytes(node) or _returns_null(node) for node in walk(body))
-    return constant or ends or gives, frozenset([f"g:{name}" for name in variables_in(body)])
+    return constant or ends or gives, variables_in(body)
 
 
 def _never_returns(e: ir.Expression) -> bool:
@@ -211,6 +211,14 @@ def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
         case ir.TryStmt(body=body, handlers=handlers):
             return (body, *handlers)
     return ()
+
+
+def items_in(init: ir.InitListExpr) -> int | None:
+    """Return the number of elements that an initializer gives an array; None where it names them, or a macro may."""
+    items = init.items
+    if any(isinstance(item, (ir.DesignatedExpr, ir.UnknownExpr, ir.CallExpr)) for item in items):
+        return None
+    return None if len(items) == 1 and isinstance(items[0], ir.NameExpr) else len(items)
 
 
 def holds_label(statement: ir.Statement, labels: dict[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """Bounds checks of memory accesses."""
 
 from jarvis_workers.dataflow.ast_queries import variables_in
-from jarvis_workers.dataflow.contents import Access
+from jarvis_workers.dataflow.contents import Access, is_counted
 from jarvis_workers.dataflow.extents import excess, extent_of
 from jarvis_workers.dataflow.ir.expr import Expression, NameExpr, UpdateExpr
 from jarvis_workers.dataflow.path import PathState
@@ -37,15 +37,17 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
         _check_extent(path, access, target, width)
     if path.machine.open_moves and size is not None and _leaves_openly(path, access, target):
         return
-    if size is None or not comparable(width, size):
-        return
     index, (low, high) = access.subscript, start
+    if size is None or not comparable(width, size) or (high and not comparable(high, size)):
+        return
     reach = width if access.place is not None else 1
     what = "written" if access.writing else "read"
     name = text_of(access.pointer)
     informative = index.range[1] not in TYPE_ENDS or (index.taint is not None and not index.checked)
     if high is not None and high + reach > size and target.size[0] == size and informative:
-        sure = SURE if low == high or index.taint or _is_counted(path, access) else PERHAPS
+        sure = _sure_of(path, access, exact=low == high)
+        if sure is None:
+            return
         text = f"{name} is {what} {high + reach - size} bytes past its end ({size} bytes)"
         _past_end(path, access, text, sure, target)
     elif index.taint and high is None and not index.checked:
@@ -118,12 +120,11 @@ def check_untested(path: PathState, key: str, pointer: Expression, start: Range,
     del machine.counted[key]
 
 
-def _is_counted(path: PathState, access: Access) -> bool:
-    """Return whether the index takes every value of its range: it is one loop counter, and the pointer is fixed.
-
-    Two varying parts may be correlated, so that their extremes never occur together.
-    """
-    return bool(path.machine.counting) and is_exact(access.value.at) and len(variables_in((access.place,))) <= 1
+def _sure_of(path: PathState, access: Access, *, exact: bool) -> float | None:
+    """Return the confidence that the index takes the extreme of its range; None if its parts may exclude that."""
+    if exact or access.subscript.taint or is_counted(path, access):
+        return SURE
+    return PERHAPS if access.place is None or len(variables_in((access.place,))) <= 1 else None
 
 
 def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:
@@ -137,8 +138,9 @@ def _check_start(path: PathState, access: Access, target: Object, start: Range) 
     what = "written" if access.writing else "read"
     if low is not None and low < 0:
         text = f"{text_of(access.pointer)} is {what} {-low} bytes before its start"
-        sure = SURE if is_exact(start) or index.taint or _is_counted(path, access) else PERHAPS
-        report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)
+        sure = _sure_of(path, access, exact=is_exact(start))
+        if sure is not None:
+            report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)
     elif index.taint and low is None and high is not None and index.checked:
         text = f"{text_of(access.pointer)} is {what} at an untrusted index that may be negative"
         report(path, pattern, path.machine.line, text, since=index.taint, sure=MAYBE_NEGATIVE)

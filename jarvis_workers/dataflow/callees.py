@@ -76,7 +76,7 @@ def matters(path: PathState, call: CallExpr, target: Callee) -> bool:
     if path.machine.rule is not None and reaches_effects(path.machine, *target):
         return True
     for key, _ in path.cells:
-        if key in names:
+        if key.startswith("g:") and key.rpartition(":")[2] in names:
             return True
     by_call = path.machine.call_variables
     variables = by_call.get(id(call))

@@ -3,9 +3,11 @@
 from functools import lru_cache
 from typing import NamedTuple
 
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.callees import callee
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
+from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
@@ -21,17 +23,34 @@ from jarvis_workers.dataflow.name_heuristics import (
     prints,
     receives,
     releases,
+    words_of,
 )
 from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
-from jarvis_workers.dataflow.termination import ends_program
-from jarvis_workers.dataflow.types import key_of
+from jarvis_workers.dataflow.termination import ends_by_signal, ends_program
+from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
 USED_BY_SOMEBODY = 0.82
+# An allocator without a known body may end the program, or leave it, when memory is exhausted.
+UNKNOWN_ALLOCATOR = 0.25
+# What a pool is called.
+POOLS = frozenset(("pool", "arena", "zone", "region", "obstack", "mempool"))
+# The operands of these are not evaluated.
+UNEVALUATED = frozenset(
+    (
+        "offsetof",
+        "__builtin_offsetof",
+        "typeof",
+        "__typeof__",
+        "_Alignof",
+        "__alignof__",
+        "__builtin_types_compatible_p",
+    )
+)
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
@@ -52,6 +71,8 @@ def _call(path: PathState, e: CallExpr) -> Value:
 
 def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine = path.machine
+    if name in UNEVALUATED:
+        return Value((0, None), checked=True)
     macro = machine.macro(name) if name not in LIBRARY and name not in machine.effects else None
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
@@ -95,16 +116,16 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
     machine.passing = passing
     machine.line = e.line
     if name not in machine.effects:
-        return _modelled(path, traits, e, values)
+        return _modelled(path, name, traits, e, values)
     given = [GivenArgument(part, value) for part, value in zip(parts, values, strict=True)]
-    return with_effects(path, e, name, given, lambda: _modelled(path, traits, e, values))
+    return with_effects(path, e, name, given, lambda: _modelled(path, name, traits, e, values))
 
 
-def _modelled(path: PathState, traits: "_NameTraits", e: CallExpr, values: list[Value]) -> Value:
+def _modelled(path: PathState, name: str, traits: "_NameTraits", e: CallExpr, values: list[Value]) -> Value:
     """Evaluate the call of a function by its model, or as that of an unknown function."""
     machine, parts = path.machine, e.args
     body = callee(path, e) if traits.handler is None or traits.guessed else None
-    if traits.ends or (body is not None and ends_program(machine, body)):
+    if traits.ends or ends_by_signal(name, parts) or _never_returns(path, name, body):
         path.ended = True
         return ANY
     handler = traits.handler
@@ -112,9 +133,25 @@ def _modelled(path: PathState, traits: "_NameTraits", e: CallExpr, values: list[
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
     value = handler(LibraryCall(path, traits.name, e, values))
-    if value.null == MAYBE_NULL and body is not None and never_null(machine, body):
+    if traits.guessed and parts and _is_pool(path, parts[0]):
+        escape(path, value)
+    if value.null == MAYBE_NULL and body is not None and never_null(machine, body, values):
         return value._replace(null=NOT_NULL)
+    if value.null == MAYBE_NULL and traits.guessed and body is None and value.why is not None:
+        return value._replace(why=value.why._replace(doubt=UNKNOWN_ALLOCATOR))
     return value
+
+
+def _is_pool(path: PathState, first: Expression) -> bool:
+    """Return whether an allocator gets a pool, which releases all that it has allocated."""
+    kind = type_of(path, first) or ""
+    names = [first.member] if isinstance(first, (MemberExpr, ArrowExpr)) else sorted(variables_in((first,)))
+    return kind.endswith("*") and not POOLS.isdisjoint(word for name in (kind, *names) for word in words_of(name))
+
+
+def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:
+    machine = path.machine
+    return ends_program(machine, body) if body is not None else name not in LIBRARY and machine.never_returns(name)
 
 
 class _NameTraits(NamedTuple):
@@ -212,7 +249,8 @@ def _give(path: PathState, traits: _NameTraits, part: Expression, value: Value, 
     key, reads = value.target or "", traits.reads
     target = path.objects.get(key)
     if target is not None and target.freed is not None and target.kind in ("heap", "other") and not traits.releases:
-        used_after_free(path, part, value, line, sure=USED_BY_SOMEBODY)
+        if not traits.name.isupper():
+            used_after_free(path, part, value, line, sure=USED_BY_SOMEBODY)
         return
     if keeps or not reads:
         escape(path, value)

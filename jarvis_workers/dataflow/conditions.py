@@ -16,7 +16,8 @@ from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
 from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.ranges import decided, either, equal
+from jarvis_workers.dataflow.ranges import are_mixed, decided, either, equal
+from jarvis_workers.dataflow.side_effects import keep_effects
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 Split = tuple[list[PathState], list[PathState]]
@@ -162,7 +163,7 @@ def _decided(compare: str, first: Value, second: Value) -> bool | None:
     if compare in ("==", "!="):
         same = False if is_code and second.range == (0, 0) else _same(first, second)
         return None if same is None else same == (compare == "==")
-    if first.target or second.target:
+    if first.target or second.target or are_mixed(first.range, second.range):
         return None
     if is_code and second.range == (0, 0):
         return compare in ("<", "<=")
@@ -180,7 +181,7 @@ def _same(first: Value, second: Value) -> bool | None:
         return None
     if first.kind and second.kind and first.kind[0] == second.kind[0] == "#":
         return first.kind == second.kind
-    return equal(first.range, second.range)
+    return equal(first.range, second.range) if not are_mixed(first.range, second.range) else None
 
 
 def _same_target(first: Value, second: Value) -> bool | None:
@@ -193,6 +194,7 @@ def _same_target(first: Value, second: Value) -> bool | None:
 @evaluates(ir.AndExpr, ir.OrExpr)
 def _both(path: PathState, e: ir.AndExpr | ir.OrExpr) -> Value:
     yes, no = branch(path.copy(), e, None)
+    keep_effects(path, e, (*yes, *no))
     if yes and not no:
         return number(1)
     return number(0) if no and not yes else number(0, 1)
@@ -203,6 +205,7 @@ def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     yes, no = branch(path.copy(), e.condition, None)
     first = evaluate(yes[0], e.then) if yes else None
     second = evaluate(no[0], e.otherwise) if no else None
+    keep_effects(path, e, (*yes[:1], *no[:1]))
     if first is None or second is None:
         return first or second or ANY
     if first == second:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from jarvis_workers.dataflow.ast_queries import variables_in
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr
 from jarvis_workers.dataflow.outside import byte_at, overlaid, typed
 from jarvis_workers.dataflow.path import PathState
@@ -10,7 +11,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import is_row, type_of
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
 
@@ -26,11 +27,21 @@ class Access(NamedTuple):
     place: Expression | None
 
 
+def is_counted(path: PathState, access: Access) -> bool:
+    """Return whether the index takes every value of its range: it is one loop counter, and the pointer is fixed.
+
+    Two varying parts may be correlated, so that their extremes never occur together.
+    """
+    return bool(path.machine.counting) and is_exact(access.value.at) and len(variables_in((access.place,))) <= 1
+
+
 def written(path: PathState, key: str, target: Object, start: Range, width: int) -> None:
     """Record a write of one element; at an unknown index any element of the object may have changed."""
     changed = _text_behind(path, target, start, width)
     if target.unset_from is not None:
-        changed = changed._replace(unset_from=_unset_behind(path, target, start, width))
+        is_behind = is_exact(start) and start[0] is not None and start[0] > target.unset_from
+        behind = _unset_behind(path, target, start, width)
+        changed = changed._replace(unset_from=behind, patchy=target.patchy or is_behind)
     if not is_exact(start):
         for cell in path.cells_of(key):
             escape(path, path.cells.pop(cell))
@@ -40,7 +51,7 @@ def written(path: PathState, key: str, target: Object, start: Range, width: int)
 
 def _unset_behind(path: PathState, target: Object, start: Range, width: int) -> int | None:
     unset, (low, high) = target.unset_from, start
-    if unset is None or low is None or high is None:
+    if unset is None or low is None or high is None or (target.patchy and low != high):
         return None
     if low == high:
         return max(unset, low + width) if low <= unset else unset
@@ -67,7 +78,10 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
     machine, high, unset = path.machine, start[1], target.unset_from
     if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
         return
-    if access.key in machine.grids:
+    if access.key in machine.grids or access.key in machine.filling or target.patchy:
+        return
+    if unset and not is_counted(path, access):
+        # The elements that are read may be those that are set.
         return
     text = f"{text_of(access.pointer)} is read up to byte {high + width} but initialized only up to byte {unset}"
     report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=UNSET_SURE)
@@ -83,7 +97,20 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
         )
     if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
         return ANY
-    return typed(path, e, target.taint) if target.taint else ANY
+    return typed(path, e, target.taint) if target.taint else _character(place, target)
+
+
+def _character(place: Place, target: Object) -> Value:
+    """Return a character of a literal, or the end of a string of known length."""
+    offset = place[1][1:-1] if place[1].startswith("[") and place[1].endswith("]") else ""
+    length = target.length[0]
+    if not offset.isdigit() or length is None or not is_exact(target.length):
+        return ANY
+    at, inside = divmod(int(offset), target.element)
+    if at == length and not inside:
+        return number(0)
+    text = place[0].partition(":")[2].partition(":")[2] if target.kind == "text" and target.element == 1 else ""
+    return number(ord(text[at])) if at < len(text) and text[at].isascii() else ANY
 
 
 def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:

@@ -25,7 +25,7 @@ STEPS = 700
 # The attributes of the context that depend on the current path.
 OF_A_PATH = (
     *("steps", "steps_max", "line", "quiet", "writing", "storing", "addressing", "passing", "pruned", "copied"),
-    *("counting", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
+    *("counting", "filling", "counted", "overlaid", "open_moves", "reaches", "measures", "macros_open", "unfolding"),
 )
 # Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
@@ -60,9 +60,9 @@ class AnalysisContext(Definitions):
     `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
     resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
     call, `unfolding` in the statements of macros.  `counting` are the counters of the enclosing loops that are analyzed
-    by one representative iteration; `reaches` are the last values of counters, `open_moves` the variables that a loop
-    moves without a bound, `measures` those that sizes are multiples of, and `counted` the buffers that the function
-    receives with a length.
+    by one representative iteration, and `filling` the objects that these write to; `reaches` are the last values of
+    counters, `open_moves` the variables that a loop moves without a bound, `measures` those that sizes are multiples
+    of, and `counted` the buffers that the function receives with a length.
 
     With `rule`, a project's own, only the data of its sources is tainted, and only its sinks are reported; `effects`
     are those of the calls of functions, and `checks` the arguments that conditions on results of calls decide about.
@@ -83,6 +83,7 @@ class AnalysisContext(Definitions):
     passing: bool
     copied: Expression | None
     counting: list[Place]
+    filling: frozenset[str]
     counted: dict[str, CountedBuffer]
     overlaid: frozenset[str]
     open_moves: dict[Place, OpenMove]
@@ -124,6 +125,7 @@ class AnalysisContext(Definitions):
         self.steps_max = STEPS
         self.quiet = self.pruned = self.writing = self.addressing = self.passing = False
         self.storing, self.copied = ANY, None
+        self.filling = frozenset()
         self.counting, self.counted, self.overlaid = [], {}, frozenset()
         self.open_moves, self.reaches, self.measures = {}, {}, set()
 

@@ -16,6 +16,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 # The names of exports: a static function that other files may enter only through its own file.
 STATIC = "static "
+# The names of exports: a function that never returns, by its prototype.
+ENDING = "ending "
 # A function and its file, None for the analyzed file.
 Callee = tuple[LoweredFunction, str | None]
 
@@ -62,6 +64,7 @@ class Definitions:
         self.is_cpp: bool = model.get("cpp", True)
         self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
+        self._ending = {name: True for name in model.get("ending", ())}
         self._lookup = lookup
         self._typedefs_elsewhere: dict[str, str] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}
@@ -118,6 +121,12 @@ class Definitions:
     def is_root_elsewhere(self, function: LoweredFunction) -> bool:
         """Return whether a function of another file is analyzed with that file."""
         return id(function) in self._roots_elsewhere
+
+    def never_returns(self, name: str) -> bool:
+        """Return whether the prototype of a function says that it never returns."""
+        if name not in self._ending:
+            self._ending[name] = bool(self._lookup(ENDING + name))
+        return self._ending[name]
 
     def macro(self, name: str) -> Expression | FunctionMacro | None:
         """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""

@@ -20,6 +20,7 @@ from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object
 from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.pointers import RETURNS_NULL
+from jarvis_workers.dataflow.side_effects import forget_outputs
 from jarvis_workers.dataflow.tainting import reaches_effects
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
@@ -28,6 +29,7 @@ CALLS_DEEP = 4
 # With a project's own rule, functions with at most this many statements are followed to its sources and sinks.
 MEDIUM = 100
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
+UNCHECKED = (ir.ExprStmt, ir.ReturnStmt)
 # Returns the paths that continue after the statement, or all its exits if some paths leave it early.
 Follow = Callable[[PathState, Any], Ends | list[PathState]]
 STATEMENTS: dict[type, Follow] = {}
@@ -108,13 +110,14 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     if calls is None:
         is_unfolded = type(statement) is ir.ExprStmt and unfolded(machine, statement) is not None
         calls = machine.calls[id(statement)] = [] if is_unfolded else calls_in(statement)
-    unused = statement.value if type(statement) is ir.ExprStmt else None
+    unchecked = statement.value if type(statement) in UNCHECKED else None
+    is_unused = type(statement) is ir.ExprStmt
     for before in ends.out:
         machine.steps += not machine.unfolding
         if machine.steps > machine.steps_max:
             raise StepLimitReached
         machine.line = line
-        for path in _prepared(calls, before, unused) if calls else (before,):
+        for path in _prepared(calls, before, unchecked, is_unused=is_unused) if calls else (before,):
             machine.line = line
             done = act(path, statement)
             if isinstance(done, list):
@@ -126,10 +129,12 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
 
 
-def _prepared(calls: list[ir.Expression], path: PathState, unused: ir.Expression | None) -> list[PathState]:
+def _prepared(
+    calls: list[ir.Expression], path: PathState, unchecked: ir.Expression | None, *, is_unused: bool
+) -> list[PathState]:
     """Follow the calls in a statement before executing it; `results` of each path holds the returned values.
 
-    `unused` is the call whose result is not used, if there is one.
+    `unchecked` is the call whose result the statement does not look at: it returns the result, or `is_unused` is set.
     """
     machine = path.machine
     paths = [path]
@@ -147,8 +152,8 @@ def _prepared(calls: list[ir.Expression], path: PathState, unused: ir.Expression
         if not paths:
             break
         if target is not None and _may_enter(target, paths[0]) and matters(paths[0], call, target):
-            entered = [_enter(call, target, one) for one in paths]
-            for finished in entered if call is unused else ():
+            entered = [_enter(call, target, one, is_checked=call is not unchecked) for one in paths]
+            for finished in entered if call is unchecked and is_unused else ():
                 _hand_over(finished)
             paths = few([after for finished in entered for after in finished])
     return paths
@@ -161,12 +166,14 @@ def _made(e: ir.NewExpr | ir.PlacementNewExpr, path: PathState) -> list[PathStat
     return construct(f"{e.type}::{e.type}", e.args, value, e.line, [path])
 
 
-def _enter(call: ir.CallExpr, target: Callee, path: PathState) -> list[PathState]:
+def _enter(call: ir.CallExpr, target: Callee, path: PathState, *, is_checked: bool) -> list[PathState]:
     values = arguments(path, call, target[0])
     finished = _inside(target, call, values, object_of(path, call), path)
     for one in finished:
         if one.returned is NULL:
             one.returned = NULL._replace(why=PathEvent(None, path.frame.file, call.line, RETURNS_NULL, call))
+        if is_checked:
+            forget_outputs(one, values)
         one.results[id(call)] = one.returned
         one.returned = ANY
     return finished

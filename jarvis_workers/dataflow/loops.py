@@ -17,8 +17,17 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import BYTES
 from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.values import ANY, Range, Value
-from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned, assume_set, counts, loosen, widen
+from jarvis_workers.dataflow.values import ANY, Place, Range, Value
+from jarvis_workers.dataflow.widening import (
+    assume_all_set,
+    assume_assigned,
+    assume_initialized,
+    assume_set,
+    counts,
+    loosen,
+    widen,
+    written_objects,
+)
 
 TURNS = 2
 # Text may be terminated, and bytes come in pairs.
@@ -78,7 +87,7 @@ def _from(began: list[PathState], statement: LoopStmt) -> Ends:
         if isinstance(statement.condition, UnknownExpr):
             # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
-            assume_assigned(one, statement.step)
+            assume_assigned(one, statement.step, is_head=True)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
     machine.open_moves, machine.reaches = outer, reaches
@@ -116,6 +125,8 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
         for one in again:
             _step(one, statement)
         entering, out = _turn(few(again), condition, line)
+        for one in out if entering else ():
+            assume_initialized(one, loop.changed)
         ends.out += out
         if turn == 0:
             for one in entering:
@@ -126,7 +137,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
 
 def _step(path: PathState, statement: LoopStmt) -> None:
     if type(statement.condition) is UnknownExpr:
-        assume_assigned(path, statement.step)
+        assume_assigned(path, statement.step, is_head=True)
     else:
         evaluate(path, statement.step)
 
@@ -158,15 +169,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         return True
     if turns is not None and turns <= FEW_TURNS:
         return False
-    inner = path.copy()
-    loosen(inner, loop.beside)
-    end = evaluate(path, counter.end)
-    open_ended = counter.step > 0 and end.taint is not None and not end.checked
-    inner.cells[place] = Value((first, last), taint=end.taint if open_ended else None, checked=not open_ended)
-    machine = path.machine
-    machine.counting.append(place)
-    done = run(body, [inner])
-    machine.counting.pop()
+    done = _representative(path, loop, counter, place, (first, last), body)
     for one in done.left.get(BREAK, []):
         low = one.cells.get(place, ANY).range[0]
         if first is not None and low is not None and low > first:
@@ -175,6 +178,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
     ends.take(done, BREAK, CONTINUE)
     finished = done.out + done.left.get(CONTINUE, [])
     for one in few(finished):
+        assume_initialized(one, loop.beside, since=path)
         one.cells[place] = _anywhere(after)
         ends.out.append(one)
     if not bounded or not finished:
@@ -182,6 +186,24 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
         assume_set(path, loop.beside, loop.moves.carried)
         ends.out.append(path)
     return True
+
+
+def _representative(
+    path: PathState, loop: LoopFacts, counter: Counter, place: Place, reach: Range, body: tuple[Statement, ...]
+) -> Ends:
+    """Execute the body of a loop once on a copy of the path, with the counter in a range."""
+    inner = path.copy()
+    loosen(inner, loop.beside, loop.moves.carried)
+    end = evaluate(path, counter.end)
+    open_ended = counter.step > 0 and end.taint is not None and not end.checked
+    inner.cells[place] = Value(reach, taint=end.taint if open_ended else None, checked=not open_ended)
+    machine, filling = path.machine, path.machine.filling
+    machine.counting.append(place)
+    machine.filling = filling | written_objects(path, loop.beside)
+    done = run(body, [inner])
+    machine.counting.pop()
+    machine.filling = filling
+    return done
 
 
 def _anywhere(reach: Range) -> Value:

@@ -104,8 +104,10 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     machine = path.machine
     writing, machine.writing = machine.writing, False
     name_bytes(path, pointer)
+    addressing, machine.addressing = machine.addressing, False
     value = evaluate(path, pointer)
     at = evaluate(path, index) if index is not None else number(0)
+    machine.addressing = addressing
     if value.unset:
         return None
     if value.null > NOT_NULL and not machine.quiet and not dereferenced(path, pointer, value, machine.line):
@@ -126,7 +128,7 @@ def _access(path: PathState, access: Access) -> Place | None:
     if target is None:
         return _unknown_cell(path, access)
     quiet = path.machine.quiet
-    if target.freed is not None and not quiet:
+    if target.freed is not None and not quiet and not path.machine.addressing:
         used_after_free(path, access.pointer, value, path.machine.line)
     width = element_size(path, access.pointer, target)
     start = plus(value.at, times(reach, width))
@@ -146,6 +148,8 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
     value, reach = access.value, access.subscript.range
     if access.key in path.machine.counted:
         check_counted(path, access)
+    if access.writing and path.cells.get((access.key, value.code or ""), ANY).unset:
+        path.cells[access.key, value.code or ""] = ANY
     if reach == value.at == (0, 0):
         return access.key, value.code or ""
     if value.kind == "argv" and not path.machine.quiet:

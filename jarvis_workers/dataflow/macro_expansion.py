@@ -16,7 +16,7 @@ MACROS_DEEP = 6
 VARIADIC = "__VA_ARGS__"
 # Fields of nodes that a macro may give as a parameter although they are texts: names, members, labels and types.
 TEXTS = frozenset(("name", "member", "label", "type"))
-CHOICES = frozenset((ir.ConditionalExpr, ir.AndExpr, ir.OrExpr))
+CHOICES = frozenset((ir.ConditionalExpr, ir.AndExpr, ir.OrExpr, ir.CommaExpr))
 
 
 def macro_of(machine: AnalysisContext, e: ir.CallExpr) -> FunctionMacro | None:
@@ -69,7 +69,7 @@ def _named(node: Any, options: Mapping[str, Any], line: int) -> Any:
 
 
 def unfolded(machine: AnalysisContext, statement: ir.ExprStmt) -> tuple[ir.Statement, ...] | None:
-    """Return the statements that have the effect of a choice or of a macro; None for any other statement."""
+    """Return the statements that have the effect of a choice, a sequence or a macro; None for any other statement."""
     e = statement.value
     if type(e) in CHOICES:
         return machine.once(statement, lambda: _statements(e, statement.line))
@@ -98,6 +98,9 @@ def _statements(code: Any, line: int) -> tuple[ir.Statement, ...]:
     match code:
         case ir.CastExpr(type="void", operand=inner):
             return _statements(inner, line)
+        case ir.CommaExpr(parts=parts):
+            # The calls in a statement are followed before its other effects.
+            return tuple([one for part in parts for one in _statements(part, line)])
         case ir.ConditionalExpr(condition=condition, then=then, otherwise=otherwise):
             return (ir.IfStmt("if", line, condition, _statements(then, line), _statements(otherwise, line)),)
         case ir.AndExpr(left=condition, right=then):

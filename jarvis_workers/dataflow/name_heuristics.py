@@ -100,5 +100,10 @@ def is_error(kind: str) -> bool:
     return kind[0] == "#" and ("ERR" in kind or ERRNO.search(kind) is not None) and not NO_ERROR.search(kind)
 
 
+def tells_success(kind: str) -> bool:
+    """Return whether the name of an unknown constant says that a function fails or succeeds."""
+    return kind[0] == "#" and (is_error(kind) or NO_ERROR.search(kind) is not None)
+
+
 def releases(name: str) -> bool:
     return name.lower().startswith(RELEASERS)

@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
-from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
+from jarvis_workers.dataflow.ranges import bounds_of, in_units, is_exact, meet, without
 from jarvis_workers.dataflow.tainting import note_check
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
@@ -100,6 +100,8 @@ def _null(compare: str, value: Value, other: Value) -> int:
 
 
 def _reach(compare: str, reach: Range, other: Range) -> Range:
+    if in_units(other) and compare != "==":
+        return reach
     reach = meet(reach, bounds_of(compare, other))
     if compare == "!=" and other[0] is not None and is_exact(other):
         return without(reach, other[0])

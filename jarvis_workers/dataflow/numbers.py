@@ -6,7 +6,9 @@ from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
     AssignExpr,
     BinaryExpr,
+    DerefExpr,
     Expression,
+    IndexExpr,
     MemberExpr,
     NameExpr,
     NumberExpr,
@@ -16,11 +18,11 @@ from jarvis_workers.dataflow.outside import joined
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import text_of
-from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
+from jarvis_workers.dataflow.ranges import arithmetic, in_units, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, comparable, limits_of
+from jarvis_workers.dataflow.sizes import INT_MAX, NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
-from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, UNKNOWN, Range, Value, number
 
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 ZERO, MAYBE_ZERO = 0.85, 0.75
@@ -43,6 +45,8 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
     if right.target and operator == "+":
         width = element_size(path, e.right, path.object_of(right))
         return right.moved(plus(right.at, times(left.range, width)), right.taint)
+    if operator == "-" and left.target and left.target == right.target:
+        return _distance(path, e, left, right)
     if operator in COMPARISONS:
         return number(0, 1)
     if operator != "-":
@@ -53,16 +57,22 @@ def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value
     return _result(path, e, left, right)
 
 
+def _distance(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
+    """Return the number of elements between two pointers into the same object."""
+    reach = arithmetic("-", left.at, right.at)
+    width = element_size(path, e.left, path.object_of(left))
+    low, _ = reach
+    return number(low // width) if low is not None and is_exact(reach) and low % width == 0 else ANY
+
+
 def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     operator = e.op
     reach = arithmetic(operator, left.range, right.range)
-    if operator in ("/", "%") and is_exact(left.range) and not comparable(left.range[0] or 0, right.range[0] or 0):
-        # The size of an unknown type has no meaning in units of another size.
-        reach = UNKNOWN
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
     checked = operator == "%" or (
-        (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
+        (left.checked or right.checked or in_units(left.range) or in_units(right.range))
+        and all(one.checked or one.taint is None for one in (left, right))
     )
     return Value(reach, taint=joined(path, e, left, right), checked=checked)
 
@@ -92,6 +102,9 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     bounds = limits_of(path.machine.plain(kind)) if kind else None
     if bounds is None or (bounds[1] < INT_MAX and (first is None or not bounds[0])):
         # A narrow type is promoted to int: the results of an unsigned one fit, and another operand is of unknown type.
+        return False
+    if bounds[1] < INT_MAX and isinstance(without_casts(e.left), (DerefExpr, IndexExpr)):
+        # A character of a text becomes a digit.
         return False
     reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
     over = reach[1] is not None and reach[1] > bounds[1]

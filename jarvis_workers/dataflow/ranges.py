@@ -1,6 +1,6 @@
 """Interval arithmetic on integers: (lowest, highest), where None is no bound."""
 
-from jarvis_workers.dataflow.sizes import INT_MAX
+from jarvis_workers.dataflow.sizes import INT_MAX, is_in_units
 from jarvis_workers.dataflow.values import UNKNOWN, Range
 
 WIDEST_SHIFT = 64
@@ -8,6 +8,27 @@ WIDEST_SHIFT = 64
 
 def is_exact(reach: Range) -> bool:
     return reach[0] is not None and reach[0] == reach[1]
+
+
+def in_units(reach: Range) -> bool:
+    """Return whether a bound of a range counts the bytes of an unknown type."""
+    return is_in_units(reach[0]) or is_in_units(reach[1])
+
+
+def are_mixed(first: Range, second: Range) -> bool:
+    """Return whether one range counts the bytes of an unknown type and the other one does not; 0 is both."""
+    if in_units(first) == in_units(second):
+        return False
+    other = second if in_units(first) else first
+    return any(bound for bound in other)
+
+
+def _has_meaning(operator: str, first: Range, second: Range) -> bool:
+    """Return whether the result of an operation on sizes of unknown types is a number or such a size again."""
+    if operator in ("+", "-"):
+        return not are_mixed(first, second)
+    both = in_units(first) and in_units(second)
+    return both if operator == "/" else operator == "*" and not both
 
 
 def plus(first: Range, second: Range) -> Range:
@@ -24,7 +45,9 @@ def times(first: Range, by: int) -> Range:
 
 
 def arithmetic(operator: str, first: Range, second: Range) -> Range:
-    """Return the range of `first operator second` for unbounded integers."""
+    """Return the range of `first operator second` for unbounded integers; unknown for sizes of unknown meaning."""
+    if (in_units(first) or in_units(second)) and not _has_meaning(operator, first, second):
+        return UNKNOWN
     if operator == "+":
         return plus(first, second)
     if operator == "-":

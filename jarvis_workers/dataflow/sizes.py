@@ -97,6 +97,11 @@ def _size_of_struct(record: RecordType, types: Mapping[str, RecordType], deep: i
     return (max(sizes) if record.union else -(-sum(sizes) // 4) * 4) or OTHER
 
 
+def is_in_units(amount: int | None) -> bool:
+    """Return whether a number counts the bytes of an unknown type: it has no meaning beside other numbers."""
+    return amount is not None and amount != 0 and amount % OTHER == 0
+
+
 def comparable(amount: int, size: int) -> bool:
     """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
     return (amount % OTHER == 0) == (size % OTHER == 0)

@@ -12,7 +12,13 @@ from jarvis_workers.dataflow.name_heuristics import never_returns
 DEEP = 6
 Ends = Callable[[ir.CallExpr], bool]
 LEAVING = (ir.ReturnStmt, ir.GotoStmt, ir.LabelStmt, ir.ThrowStmt, ir.TryStmt, ir.UnknownStmt)
+ENDING_SIGNALS = frozenset(("SIGABRT", "SIGSEGV", "SIGKILL", "SIGILL", "SIGFPE", "SIGBUS", "SIGTRAP"))
 ALWAYS = (None, ir.NumberExpr("n", 1))
+
+
+def ends_by_signal(name: str, args: tuple[ir.Expression, ...]) -> bool:
+    """Return whether a call raises a signal that ends the program."""
+    return name == "raise" and len(args) == 1 and isinstance(args[0], ir.NameExpr) and args[0].name in ENDING_SIGNALS
 
 
 def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> bool:
@@ -28,7 +34,10 @@ def _never_returns(machine: AnalysisContext, callee: Callee, deep: int) -> bool:
         if not isinstance(call.callee, ir.NameExpr):
             return False
         inner = machine.function(call.callee.name, file)
-        return ends_program(machine, inner, deep - 1) if inner else never_returns(call.callee.name)
+        name = call.callee.name
+        if inner:
+            return ends_program(machine, inner, deep - 1)
+        return never_returns(name) or ends_by_signal(name, call.args) or machine.never_returns(name)
 
     return not _leaves(function.body) and not _completes(function.body, ends)
 

@@ -92,7 +92,8 @@ class Object(NamedTuple):
     `kind` is "stack", "heap", "static", "text", "field" (an array in a struct), "stream", "descriptor" or "other"
     (owned elsewhere); `family` is its allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is
     that of its string, in elements; `filled` is the number of leading elements that are set and not zero;
-    `unset_from` is the offset of the first uninitialized byte, None if unknown.  `lost` means that ownership has
+    `unset_from` is the offset of the first uninitialized byte, None if unknown; `patchy` means that some bytes behind
+    it are set.  `lost` means that ownership has
     escaped, `lent` that an unknown function got it that only seems to read it.  `extent` is a size that is a multiple
     of a variable.
     """
@@ -104,6 +105,7 @@ class Object(NamedTuple):
     length: Range = UNKNOWN
     filled: int = 0
     unset_from: int | None = None
+    patchy: bool = False
     taint: PathEvent | None = None
     made: PathEvent | None = None
     freed: PathEvent | None = None

@@ -1,17 +1,28 @@
 """Evaluate names (variables, fields of `this`, macros and functions) and addresses."""
 
+from jarvis_workers.dataflow.ast_queries import items_in
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.field_arrays import array_of, field_array
-from jarvis_workers.dataflow.ir.expr import STRINGS, AddressExpr, BinaryExpr, IndexExpr, NameExpr, SizeofExpr
-from jarvis_workers.dataflow.ir.stmt import FunctionMacro
+from jarvis_workers.dataflow.ir.expr import (
+    STRINGS,
+    AddressExpr,
+    BinaryExpr,
+    IndexExpr,
+    InitListExpr,
+    NameExpr,
+    SizeofExpr,
+)
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro, GlobalVariable
 from jarvis_workers.dataflow.lvalues import place_of, place_of_variable, set_or_reported
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.sizes import CONSTANTS
-from jarvis_workers.dataflow.types import key_of, type_of
+from jarvis_workers.dataflow.ranges import is_exact
+from jarvis_workers.dataflow.sizes import CONSTANTS, is_in_units
+from jarvis_workers.dataflow.types import is_row, key_of, type_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Object, Value, number, point_to
 
 MACROS_DEEP = 8
 VARIABLE_UNSET = 0.85
+SOME_SIZE = Value((1, None))
 
 
 @evaluates(NameExpr)
@@ -69,10 +80,19 @@ def _outer_array(path: PathState, name: str) -> Value:
     if key not in path.objects:
         made = path.machine.globals[name]
         element = path.machine.size_of(made.type)
-        count, *_ = [evaluate(path, dim).range[0] if dim is not None else None for dim in made.dims[:1]]
+        count = _length_of(path, made)
         size = count * element if count is not None and len(made.dims) == 1 else None
         path.objects[key] = Object("static", size=(size, size), element=element, name=name)
     return point_to(key)
+
+
+def _length_of(path: PathState, made: GlobalVariable) -> int | None:
+    """Return the number of elements of an array; that of its initializer if it is declared without."""
+    dim = made.dims[0]
+    if dim is not None:
+        length = evaluate(path, dim).range
+        return length[0] if is_exact(length) else None
+    return items_in(made.init) if isinstance(made.init, InitListExpr) else None
 
 
 @evaluates(AddressExpr)
@@ -106,18 +126,39 @@ def _is_function(path: PathState, name: str) -> bool:
 def _sizeof(path: PathState, e: SizeofExpr) -> Value:
     machine, inner = path.machine, e.operand
     if e.type:
-        return number(machine.size_of(e.type))
+        return _size_of_name(path, e.type)
     if isinstance(inner, NameExpr):
-        memory = path.objects.get(key_of(path, inner.name))
-        if memory is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
+        name = inner.name
+        local = path.frame.types.get(name)
+        if local is None and name in machine.globals and machine.globals[name].dims:
+            _outer_array(path, name)
+        memory = path.objects.get(key_of(path, name))
+        if memory is not None and (local is None or local.is_array):
             return Value(memory.size)
-        if inner.name not in path.frame.types and inner.name not in machine.globals:
-            # A macro has given a type for a parameter.
-            return number(machine.size_of(inner.name))
+        if local is None and name not in machine.globals:
+            # A macro has given a type for a parameter, or it is a macro itself.
+            return _size_of_name(path, name)
     if isinstance(inner, STRINGS):
         return number((inner.length + 1) * (4 if inner.wide else 1))
     array = array_of(path, inner) if inner is not None else None
     if array is not None:
         return Value(array[1])
-    kind = type_of(path, inner)
-    return number(machine.size_of(kind)) if kind else Value((1, None))
+    kind = type_of(path, inner) if inner is None or not is_row(path, inner) else None
+    return number(machine.size_of(kind)) if kind else SOME_SIZE
+
+
+def _size_of_name(path: PathState, name: str) -> Value:
+    """Return the size of a type; a name that is no type may be a macro, such as that of a string."""
+    machine = path.machine
+    size = machine.size_of(name)
+    if not is_in_units(size) or not name.isidentifier() or machine.macros_open >= MACROS_DEEP:
+        return number(size)
+    macro = machine.macro(name)
+    if macro is None:
+        return number(size)
+    if isinstance(macro, FunctionMacro):
+        return SOME_SIZE
+    machine.macros_open += 1
+    value = _sizeof(path, machine.once(macro, lambda: SizeofExpr("z", None, macro)))
+    machine.macros_open -= 1
+    return value

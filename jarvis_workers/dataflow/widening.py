@@ -2,10 +2,21 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import (
+    ArrowExpr,
+    BinaryExpr,
+    CallExpr,
+    CastExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+    UpdateExpr,
+)
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.ranges import is_exact, wider
+from jarvis_workers.dataflow.ranges import in_units, is_exact, wider
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Range, Value
 
@@ -20,10 +31,10 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
         return None
     inclusive = counter.compare in ("<=", ">=")
     if counter.step < 0:
-        if end.range[0] is None or start.range[1] is None:
+        if end.range[0] is None or start.range[1] is None or in_units(start.range):
             return None
         return end.range[0] + (0 if inclusive else 1), start.range[1], UNKNOWN
-    first, bound = start.range[0], end.range[1]
+    first, bound = start.range[0], None if in_units(end.range) else end.range[1]
     if first is None and bound is None:
         return None
     last = None if bound is None else bound - (0 if inclusive else 1)
@@ -42,18 +53,54 @@ def assume_set(path: PathState, places: list[Expression], carried: frozenset[str
     for e in places:
         if isinstance(e, NameExpr):
             _loosen_variable(path, e.name, moved=e.name in carried)
-        base = e
-        while isinstance(base, (IndexExpr, MemberExpr, ArrowExpr, DerefExpr)):
-            base = base.pointer if isinstance(base, DerefExpr) else base.base
-        if not isinstance(base, NameExpr):
+    assume_initialized(path, places)
+
+
+def assume_initialized(path: PathState, places: list[Expression], since: PathState | None = None) -> None:
+    """Treat the places that a loop assigns to as set, on a path whose iterations are not all of the loop.
+
+    An array of which more is set than on the path `since` is only set that far.
+    """
+    for e in places:
+        base = _base_of(e)
+        if base is None:
             continue
         key = key_of(path, base.name)
         current = path.cells.get((key, ""))
         if current is not None and current.unset:
             path.cells[key, ""] = ANY
         target = key if key in path.objects else current.target if current is not None else None
-        if target is not None:
+        if current is not None and path.cells.get((target or "", current.code or ""), ANY).unset:
+            path.cells[target or "", current.code or ""] = ANY
+        if target is not None and (since is None or _unset_from(path, target) == _unset_from(since, target)):
             _assume_object_set(path, target)
+
+
+def _unset_from(path: PathState, key: str) -> int | None:
+    made = path.objects.get(key)
+    return made.unset_from if made is not None else None
+
+
+def written_objects(path: PathState, places: list[Expression]) -> frozenset[str]:
+    """Return the objects whose elements a loop assigns to."""
+    bases = [base for e in places if not isinstance(e, NameExpr) and (base := _base_of(e)) is not None]
+    keys = [key_of(path, base.name) for base in bases]
+    return frozenset(key if key in path.objects else path.cells.get((key, ""), ANY).target or "" for key in keys)
+
+
+def _base_of(e: Expression) -> NameExpr | None:
+    """Return the variable that an lvalue is a part of, or the target of."""
+    while not isinstance(e, NameExpr):
+        match e:
+            case IndexExpr(base=inner) | MemberExpr(base=inner) | ArrowExpr(base=inner):
+                e = inner
+            case DerefExpr(pointer=inner) | UpdateExpr(operand=inner) | CastExpr(operand=inner):
+                e = inner
+            case BinaryExpr(left=inner):
+                e = inner
+            case _:
+                return None
+    return e
 
 
 def assume_all_set(path: PathState) -> None:
@@ -64,13 +111,18 @@ def assume_all_set(path: PathState) -> None:
         _assume_object_set(path, key)
 
 
-def assume_assigned(path: PathState, macro: Expression | None) -> None:
-    """Treat NULL variables as unknown after a macro that may assign to its arguments."""
+def assume_assigned(path: PathState, macro: Expression | None, *, is_head: bool = False) -> None:
+    """Treat NULL variables as unknown after a macro that may assign to its arguments.
+
+    One that `is_head` of a loop gives its variable the next element, when the last one may have been released.
+    """
     for part in macro.args if isinstance(macro, CallExpr) else ():
         if type(part) is NameExpr:
             cell = (key_of(path, part.name), "")
             current = path.cells.get(cell)
-            if current is not None and current.null == IS_NULL:
+            target = path.object_of(current) if current is not None and is_head else None
+            is_released = target is not None and target.freed is not None
+            if current is not None and (current.null == IS_NULL or is_released):
                 path.cells[cell] = ANY
 
 
@@ -101,8 +153,11 @@ def _loosen_variable(path: PathState, name: str, *, moved: bool) -> None:
         path.cells[place] = current._replace(range=UNKNOWN)
 
 
-def loosen(path: PathState, places: list[Expression]) -> None:
-    """Widen the places that a loop assigns to, for the one iteration that represents all."""
+def loosen(path: PathState, places: list[Expression], carried: frozenset[str]) -> None:
+    """Widen the places that a loop assigns to, for the one iteration that represents all.
+
+    A variable that is not `carried` has moved nowhere: its new value does not depend on the old one.
+    """
     for e in places:
         place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
@@ -110,8 +165,8 @@ def loosen(path: PathState, places: list[Expression]) -> None:
         now = path.cells[place]
         if not now.target:
             path.cells[place] = LOOSE
-        else:
-            path.cells[place] = ANY if now.unset else now._replace(at=(now.at[0], None))
+        elif not isinstance(e, NameExpr) or e.name in carried:
+            path.cells[place] = now._replace(at=(now.at[0], None))
 
 
 def widen(path: PathState, places: list[Expression], state: PathState) -> None:

@@ -40,10 +40,12 @@ def model(
 ) -> dict[str, Any]:
     """Return the summary of a "c/cpp" file from its content and masked text, compiled with macros such as `SIZE=8`.
 
-    "others" are the names of its functions that are not selected; "cpp" is whether it was parsed as C++.
+    "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
+    never returns; "cpp" is whether it was parsed as C++.
     """
     if language != "c/cpp":
-        return {"functions": [], "others": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "cpp": False}
+        nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
+        return {"functions": [], "others": [], "ending": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
@@ -57,6 +59,7 @@ def model(
         "macros": outside.macros,
         "types": outside.types,
         "typedefs": outside.typedefs,
+        "ending": sorted(outside.ending),
         "cpp": is_in_cpp,
     }
 

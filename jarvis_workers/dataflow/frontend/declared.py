@@ -125,6 +125,26 @@ def descriptor(reading: Reading, node: Node) -> str:
     return specifiers.type + stars
 
 
+def array_type(reading: Reading, node: Node) -> tuple[str, list[Expr | None]]:
+    """Return the type of the elements of an array type, and its dimensions; of any other type, itself and none."""
+    specifiers = specified(reading, reading.children(node))
+    inner = specifiers.rest[0] if specifiers.rest else None
+    stars = ""
+    dims: list[Expr | None] = []
+    for _ in range(NESTED_MAX):
+        if inner is None:
+            return specifiers.type + stars, dims
+        if inner.type == "abstract_pointer_declarator" and not dims:
+            stars += "*"
+        elif inner.type == "abstract_array_declarator":
+            size = inner.child_by_field_name("size")
+            dims.append(reading.expr(size) if size is not None else None)
+        else:
+            break
+        inner = inner.child_by_field_name("declarator")
+    return descriptor(reading, node), []
+
+
 def declared(reading: Reading, node: Node, of: Specified) -> Declarator:
     """Read one declarator, from the outside in."""
     stars = ""

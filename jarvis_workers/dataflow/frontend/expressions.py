@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.frontend.cpp_expressions import (
     new,
     qualified,
 )
-from jarvis_workers.dataflow.frontend.declared import descriptor, plain_type
+from jarvis_workers.dataflow.frontend.declared import array_type, descriptor, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, ExprOf, Node, Reading
 from jarvis_workers.dataflow.frontend.literals import character, negate, number, string
 
@@ -208,7 +208,11 @@ def _sizeof(reading: Reading, node: Node) -> Expr:
     if inner is None:
         return ["x"]
     if inner.type == "type_descriptor":
-        return ["z", descriptor(reading, inner), None]
+        kind, dims = array_type(reading, inner)
+        size: Expr = ["z", kind, None]
+        for dim in dims:
+            size = ["b", "*", size, dim if dim is not None else ["x"]]
+        return size
     operand = reading.expr(inner)
     match operand:
         case ["v", name] if inner.type == "parenthesized_expression" and not reading.knows(name):

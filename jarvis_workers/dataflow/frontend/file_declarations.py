@@ -4,7 +4,7 @@ Long declarations and function prototypes are skipped; for a variable with a lon
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
@@ -18,11 +18,18 @@ WORD = re.compile(rb"\w+")
 SKIPPED = frozenset(b"friend static_assert _Static_assert using return goto if for while".split())
 ALIAS = re.compile(rb"\s*using\s+(\w+)\s*=\s*([^;]{1,200});")
 DIRECTIVE = re.compile(rb"^[ \t]*+#(?>[^\\\n]++|\\.)*+", re.DOTALL | re.MULTILINE)
+# An attribute, or a macro for one, that says that a function never returns; and the names that it may be about.
+NO_RETURN = re.compile(rb"\b(?:_Noreturn|\w*no_?return\w*)\b", re.IGNORECASE)
+DECLARED = re.compile(rb"\b([A-Za-z_]\w*)\s*(,?)\s*\(")
+ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"__declspec"))
 TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 
 
 class Outside:
-    """Declarations by name; the first declaration of a name wins."""
+    """Declarations by name; the first declaration of a name wins.
+
+    `ending` are the functions whose prototypes say that they never return.
+    """
 
     def __init__(
         self,
@@ -35,8 +42,11 @@ class Outside:
         self.globals: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
         self.typedefs: dict[str, str] = {}
+        self.ending: set[str] = set()
         spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
         self.macros = macros(source, spans, defines)
+        defined = [source.content[start:end] for start, end in spans]
+        self._attributes = frozenset(text.split(None, 1)[0] for text in defined if NO_RETURN.search(text))
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0
@@ -67,6 +77,8 @@ class Outside:
         brace, equals, call = bare.find(b"{"), bare.find(b"="), bare.find(b"(")
         is_type = brace >= 0 and (equals < 0 or brace < equals)
         if not is_type and first[0] != b"typedef" and _is_prototype(bare, call, equals):
+            if NO_RETURN.search(bare) or not self._attributes.isdisjoint(WORD.findall(bare)):
+                self.ending.update(_declared_name(bare))
             return
         code = b"".join([clean(self._source, start, end) for start, end in parts])
         code = code[len(masked) - len(bare) :]
@@ -128,6 +140,15 @@ class Outside:
 
 def _spaces(match: re.Match[bytes]) -> bytes:
     return b" " * len(match[0])
+
+
+def _declared_name(prototype: bytes) -> Iterator[str]:
+    """Yield the name of a function; a macro that forms its prototype has the name as an argument before parameters."""
+    names = [
+        one for one in DECLARED.finditer(prototype) if one[1] not in ATTRIBUTES and not NO_RETURN.fullmatch(one[1])
+    ]
+    inside = [one for one in names if one[2]]
+    yield from (one[1].decode("latin-1") for one in (inside or names)[:1])
 
 
 def _is_prototype(text: bytes, call: int, equals: int) -> bool:

@@ -19,6 +19,9 @@ SWAPS = """
     ntohs ntohl ntohll htons htonl be16toh be32toh be64toh le16toh le32toh le64toh htobe16 htobe32 htobe64 htole16
     htole32 htole64 bswap_16 bswap_32 bswap_64 __builtin_bswap16 __builtin_bswap32 __builtin_bswap64
 """
+CLASSES = """
+    isspace isalpha isdigit isalnum isupper islower isxdigit isprint isgraph ispunct isblank iswspace iswalpha iswdigit
+"""
 # Memory in the byte order of an external format was filled from outside.
 MEMORY_READS = (ArrowExpr, DerefExpr, IndexExpr, MemberExpr)
 # Generators named by the size of their numbers, such as get_random_u32 of Linux.
@@ -75,6 +78,11 @@ def _read_number(call: LibraryCall) -> Value:
     return Value((0, high), taint=converted_number(call.path, call.node))
 
 
+def _classify(call: LibraryCall) -> Value:
+    """Model isspace and the like: the end of a string is of no class but the control characters."""
+    return number(0) if call.value(0).range == (0, 0) else ANY
+
+
 def _nothing(call: LibraryCall) -> Value:
     return ANY
 
@@ -82,6 +90,7 @@ def _nothing(call: LibraryCall) -> Value:
 HANDLERS: Handlers = (
     (["rand", "random", "lrand48", "rand_r", "arc4random"], _random),
     (listed(SWAPS), _swapped),
+    (listed(CLASSES), _classify),
     (["sqrt", "sqrtl", "sqrtf"], _sqrt),
     (["abs", "labs", "llabs"], _abs),
     (["va_start", "va_end", "va_copy", "memory_order", "sizeof", "srand", "time"], _nothing),

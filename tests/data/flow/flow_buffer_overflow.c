@@ -196,3 +196,71 @@ void masked_index(unsigned n)
     ring[n & 63] = 1; /* ok: flow_buffer_overflow */
     printf("%d", ring[n % 64]);
 }
+
+/* The sizes of types from headers that are not there are unknown, and so are numbers that are computed with them. */
+#define IS_CONDITION_OR_ZERO(condition) (sizeof(char[1 - 2 * !(condition)]) - 1)
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]) + IS_CONDITION_OR_ZERO(is_array(array)))
+#define GREETING "good morning"
+#define LENGTH_OF(text) (sizeof(text) - 1)
+static const char *const colours[] = {"red", "green", "blue", NULL};
+
+void counted_by_macro(void)
+{
+    struct from_elsewhere all[10];
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        all[i].used = 1; /* ok: flow_buffer_overflow */
+    use(all);
+}
+
+void counted_by_macro_and_one(void)
+{
+    struct from_elsewhere all[10];
+    for (size_t i = 0; i <= sizeof(all) / sizeof(*all); i++)
+        all[i].used = 1; /* ruleid: flow_buffer_overflow */
+    use(all);
+}
+
+void length_of_macro(void)
+{
+    char out[13];
+    memcpy(out, GREETING, LENGTH_OF(GREETING)); /* ok: flow_buffer_overflow */
+    out[12] = '\0'; /* ok: flow_buffer_overflow */
+    puts(out);
+}
+
+void length_of_longer_macro(void)
+{
+    char out[8];
+    memcpy(out, GREETING, LENGTH_OF(GREETING)); /* ruleid: flow_buffer_overflow */
+    out[7] = '\0';
+    puts(out);
+}
+
+void header_and_text(const char *text)
+{
+    char out[64];
+    size_t room = sizeof(struct from_elsewhere) - 1;
+    memcpy(out, text, room); /* ok: flow_buffer_overflow */
+    if (room < sizeof(struct from_elsewhere) + 8)
+        memset(out, 0, room); /* ok: flow_buffer_overflow */
+    puts(out);
+}
+
+void below_unknown_size(size_t at)
+{
+    char out[64] = "";
+    if (at < sizeof(struct from_elsewhere))
+        out[at] = 'x'; /* ok: flow_buffer_overflow */
+    puts(out);
+}
+
+void as_many_as_in_table(void)
+{
+    char **list = calloc(sizeof(colours) / sizeof(*colours), sizeof(char *));
+    if (!list)
+        return;
+    list[0] = "none";
+    list[3] = NULL; /* ok: flow_buffer_overflow */
+    list[4] = NULL; /* ruleid: flow_buffer_overflow */
+    free(list);
+}

@@ -130,3 +130,45 @@ int by_enum(void)
     int weights[COLORS] = {1, 2, 3};
     return weights[BLUE]; /* ok: flow_buffer_overread */
 }
+
+static char *copy_of(const unsigned char *text)
+{
+    const unsigned char *p = text;
+    while (*p != 0)
+        p++; /* ok: flow_buffer_overread */
+    return strndup((const char *)text, (size_t)(p - text));
+}
+
+char *copy_of_empty(void)
+{
+    char *other = strdup("other");
+    free(other);
+    return copy_of((const unsigned char *)""); /* ok: flow_buffer_overread */
+}
+
+int first_word_of_empty(void)
+{
+    const char *text = "";
+    char *other = strdup("other");
+    int i = 0;
+    free(other);
+    while (isspace(text[i])) {
+        if (text[i] == '\n')
+            puts("line");
+        i++;
+        if (text[i] == '#') /* ok: flow_buffer_overread */
+            return 0;
+    }
+    return i;
+}
+
+int behind_word(int far)
+{
+    const char *text = "ab";
+    char first[4] = {0};
+    if (text[1] == 'b')
+        first[0] = text[4]; /* ruleid: flow_buffer_overread */
+    else
+        first[0] = text[5]; /* ok: flow_buffer_overread */
+    return first[far & 3];
+}

@@ -124,3 +124,37 @@ int clamped(void)
         which = 7;
     return prices[which]; /* ok: flow_buffer_underread */
 }
+
+struct text { char *s; size_t length; };
+
+static void realloc_text(struct text *to, const char *from, size_t n)
+{
+    to->s = realloc(to->s, to->length + n + 1);
+    if (!to->s)
+        abort();
+    memcpy(to->s + to->length, from, n);
+    to->length += n;
+    to->s[to->length] = '\0';
+}
+
+#define COPY_TEXT(to, from) ((to)->length = 0, realloc_text((to), (from), 4))
+
+int ends_with_slash(const char *from)
+{
+    struct text name = {NULL, 0};
+    int is_directory;
+    COPY_TEXT(&name, from);
+    is_directory = name.s[name.length - 1] == '/'; /* ok: flow_buffer_underread */
+    free(name.s);
+    return is_directory;
+}
+
+int empty_ends_with_slash(const char *from)
+{
+    struct text name = {NULL, 0};
+    int is_directory;
+    realloc_text(&name, from, 4), name.length = 0;
+    is_directory = name.s[name.length - 1] == '/'; /* ruleid: flow_buffer_underread */
+    free(name.s);
+    return is_directory;
+}

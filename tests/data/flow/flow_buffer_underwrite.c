@@ -133,3 +133,43 @@ void trim_newline(char *text)
         line[n - 1] = 0; /* ok: flow_buffer_underwrite */
     puts(line);
 }
+
+struct slot { int use; int next; };
+static struct slot *slots;
+static int slot_count, first_free = -1;
+
+static void give_back(int at)
+{
+    slots[at].use = 0;
+    slots[at].next = first_free;
+    first_free = at;
+}
+
+int take_slot(void)
+{
+    int at;
+    if (first_free == -1) {
+        slot_count++;
+        slots = realloc(slots, slot_count * sizeof(*slots));
+        if (!slots)
+            abort();
+        give_back(slot_count - 1);
+    }
+    at = first_free;
+    slots[at].use = 1; /* ok: flow_buffer_underwrite */
+    return at;
+}
+
+int take_no_slot(void)
+{
+    int at;
+    if (first_free == -1) {
+        slot_count++;
+        slots = realloc(slots, slot_count * sizeof(*slots));
+        if (!slots)
+            abort();
+    }
+    at = first_free;
+    slots[at].use = 1; /* ruleid: flow_buffer_underwrite */
+    return at;
+}

@@ -112,3 +112,12 @@ int plain_counting(int n)
         left--; /* ok: flow_integer_underflow */
     return left;
 }
+
+int digit_of_setting(void)
+{
+    const char *text = getenv("DEPTH");
+    int depth = 0;
+    while (text && *text >= '0' && *text <= '9')
+        depth = *text++ - '0'; /* ok: flow_integer_underflow */
+    return depth;
+}

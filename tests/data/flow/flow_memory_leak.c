@@ -250,3 +250,35 @@ struct span kept_in_a_struct(void)
     *one = 0;
     return span_of(one);
 }
+
+typedef struct pool pool_t;
+void *pool_calloc(pool_t *pool, size_t size);
+void *plain_calloc(int kind, size_t size);
+
+int from_pool(pool_t *pool, int n)
+{
+    char *name = pool_calloc(pool, 20);
+    if (!name)
+        return -1;
+    name[0] = 'a';
+    return n; /* ok: flow_memory_leak */
+}
+
+int from_elsewhere(int kind, int n)
+{
+    char *name = plain_calloc(kind, 20); /* ruleid: flow_memory_leak */
+    if (!name)
+        return -1;
+    name[0] = 'a';
+    return n;
+}
+
+int replaced_environment(int n)
+{
+    extern char **environ;
+    char **made = calloc(n, sizeof(char *));
+    if (!made)
+        return -1;
+    environ = made;
+    return n; /* ok: flow_memory_leak */
+}

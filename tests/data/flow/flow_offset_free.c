@@ -170,3 +170,56 @@ int words_passed(char *line)
     free(copy); /* ruleid: flow_offset_free */
     return count;
 }
+
+int rotated_rows(const char *a, int n)
+{
+    int *first = malloc(n * sizeof(*first)), *second = malloc(n * sizeof(*second));
+    int i, last;
+    if (!first || !second)
+        abort();
+    for (i = 0; i < n; i++) {
+        int *spare = first;
+        first = second;
+        second = spare;
+        second[0] = a[i];
+    }
+    last = second[0];
+    free(first); /* ok: flow_offset_free */
+    free(second); /* ok: flow_offset_free */
+    return last;
+}
+
+int renewed_name(char *const *names, int n)
+{
+    size_t room = 30;
+    char *name = malloc(room);
+    int i;
+    if (!name)
+        return 1;
+    for (i = 0; i < n; i++) {
+        if (strlen(names[i]) >= room) {
+            free(name);
+            room = strlen(names[i]) + 20;
+            name = malloc(room);
+            if (!name)
+                return 1;
+        }
+        strcpy(name, names[i]);
+        puts(name);
+    }
+    free(name); /* ok: flow_offset_free */
+    return 0;
+}
+
+int skipped_names(int n)
+{
+    char *names = strdup("a b c d");
+    int i;
+    if (!names)
+        return 1;
+    for (i = 0; i < n; i++)
+        names += 2;
+    puts(names);
+    free(names); /* ruleid: flow_offset_free */
+    return 0;
+}

@@ -327,3 +327,184 @@ int filled_through_a_struct(void)
     answer(&r);
     return room[3]; /* ok: flow_uninitialized */
 }
+
+struct reader { const unsigned char *at, *end; int error; };
+int refill(struct reader *r);
+
+#define GET_NUMBER(p, v) (unsigned char)((*(p) < 0x80) ? ((v) = (unsigned)*(p)), 1 : get_long((p), (unsigned *)&(v)))
+
+static int get_long(const unsigned char *p, unsigned *v)
+{
+    *v = p[0] << 7 | p[1];
+    return 2;
+}
+
+unsigned set_by_macro(const unsigned char *p)
+{
+    unsigned size;
+    GET_NUMBER(p, size);
+    return size; /* ok: flow_uninitialized */
+}
+
+unsigned set_by_one_of_two(const unsigned char *p, int is_long)
+{
+    char *label = strdup("number");
+    unsigned size;
+    free(label);
+    int used = is_long ? get_long(p, &size) : GET_NUMBER(p, size);
+    return size + used; /* ok: flow_uninitialized */
+}
+
+unsigned set_by_condition(const unsigned char *p)
+{
+    char *label = strdup("number");
+    unsigned size;
+    free(label);
+    int is_large = p && get_long(p, &size) > 1 && size > 10; /* ok: flow_uninitialized */
+    return is_large;
+}
+
+static int read_word(struct reader *r, unsigned *word)
+{
+    if (r->at == r->end)
+        return refill(r);
+    *word = *r->at++;
+    return 0;
+}
+
+unsigned first_word(struct reader *r)
+{
+    char *label = strdup("number");
+    unsigned word;
+    free(label);
+    if (read_word(r, &word))
+        return 0;
+    return word; /* ok: flow_uninitialized */
+}
+
+static int read_word_quietly(struct reader *r, unsigned *word)
+{
+    if (r->at == r->end)
+        return 0;
+    *word = *r->at++;
+    return 0;
+}
+
+unsigned first_word_or_any(struct reader *r)
+{
+    char *label = strdup("number");
+    unsigned word;
+    free(label);
+    if (read_word_quietly(r, &word))
+        return 0;
+    return word; /* ruleid: flow_uninitialized */
+}
+
+int ends_first(const int *x)
+{
+    int t[8], i, sum = 0;
+    t[0] = 1;
+    t[7] = 7;
+    for (i = 1; i < 7; i++)
+        t[i] = x[i];
+    for (i = 0; i < 8; i++)
+        sum += t[i]; /* ok: flow_uninitialized */
+    return sum;
+}
+
+int one_missing(const int *x)
+{
+    int t[8], i, sum = 0;
+    for (i = 0; i < 7; i++)
+        t[i] = x[i];
+    for (i = 0; i < 8; i++)
+        sum += t[i]; /* ruleid: flow_uninitialized */
+    return sum;
+}
+
+int each_from_the_last(const int *count)
+{
+    int offset[16], i;
+    offset[1] = 0;
+    for (i = 1; i < 15; i++)
+        offset[i + 1] = offset[i] + count[i]; /* ok: flow_uninitialized */
+    return offset[15];
+}
+
+int product_of_halves(const int *x)
+{
+    int t[16], i, j, sum = 0;
+    for (i = 0; i < 8; i++)
+        t[i] = x[i];
+    for (i = 0; i < 8; i++)
+        for (j = i + 1; j < 8; j++)
+            sum += t[j - i]; /* ok: flow_uninitialized */
+    return sum;
+}
+
+static void lower(char *to, const char *from, int n)
+{
+    while (n) {
+        *to = *from | 32;
+        to++;
+        from++;
+        n--;
+    }
+}
+
+int second_letter(const char *name, int n)
+{
+    char small[64];
+    const char *p = small;
+    lower(small, name, n);
+    if (*p == 'a')
+        p++;
+    return *p; /* ok: flow_uninitialized */
+}
+
+int only_leaf(const int *weights, int n)
+{
+    int leaf[4], leaves = 0, i;
+    for (i = 0; i < n; i++)
+        if (weights[i])
+            leaf[leaves++ & 3] = i;
+    if (leaves == 0)
+        return -1;
+    return leaf[0]; /* ok: flow_uninitialized */
+}
+
+int parts_of(const char *text)
+{
+    int part[4];
+    int *p = part;
+    int n;
+    while (*text) {
+        if (p >= part + 3)
+            return 0;
+        *p++ = *text++;
+    }
+    n = p - part + 1;
+    switch (n) {
+    case 1:
+        break;
+    case 3:
+        return part[0]; /* ok: flow_uninitialized */
+    }
+    return n;
+}
+
+static void fill_bytes(int n, unsigned char *bytes)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        bytes[i] = (unsigned char)(7 * i);
+}
+
+unsigned filled_by_bytes(void)
+{
+    unsigned number;
+    char *label = strdup("number");
+    free(label);
+    fill_bytes(sizeof(number), (unsigned char *)&number);
+    return number; /* ok: flow_uninitialized */
+}

@@ -197,3 +197,64 @@ int wagon_forgotten(struct wagon *w)
     scrap_and_forget(&w);
     return w ? w->number : 0; /* ok: flow_use_after_free */
 }
+
+struct node { struct node *next; char *name; struct { int on; } lamp; };
+
+#define EACH_SAFE(x, kind, head, y) \
+    for ((x) = FIRST(kind, head); ((x) != NULL) && ((y) = kind##_NEXT(x), 1); (x) = (y))
+#define OFFSET(p, member) ((size_t)&(p)->member - (size_t)(p))
+#define OFFSET_OF(p, member) offsetof(__typeof__(*p), member)
+#define EACH(p, list) for (p = first_at(list, 0); p; p = next_at(list, OFFSET(p, lamp)))
+
+void clear_both(struct list *list)
+{
+    struct node *node, *after;
+    EACH_SAFE(node, pair, &list->first, after) {
+        list_remove(&list->first, node); /* ok: flow_use_after_free */
+        free(node->name);
+        free(node);
+    }
+    EACH_SAFE(node, pair, &list->second, after) {
+        list_remove(&list->second, node); /* ok: flow_use_after_free */
+        free(node->name);
+        free(node);
+    }
+}
+
+void clear_by_offset(struct list *list)
+{
+    struct node *node = NULL;
+    EACH(node, list) { /* ok: flow_use_after_free */
+        free(node->name);
+        free(node);
+    }
+}
+
+void clear_by_offset_of(struct list *list)
+{
+    struct node *node;
+    for (node = first_at(list, 0); node; node = next_at(list, OFFSET_OF(node, lamp))) { /* ok: flow_use_after_free */
+        free(node->name);
+        free(node);
+    }
+}
+
+size_t offset_in_released(struct node *node)
+{
+    free(node->name);
+    free(node);
+    return OFFSET_FROM_ELSEWHERE(node, lamp); /* ok: flow_use_after_free */
+}
+
+int lamp_of_released(struct node *node)
+{
+    int *on = &node->lamp.on;
+    free(node);
+    return *on + node->lamp.on; /* ruleid: flow_use_after_free */
+}
+
+void removed_too_late(struct node *node)
+{
+    free(node);
+    remove_lamp(&node->lamp.on); /* ruleid: flow_use_after_free */
+}
