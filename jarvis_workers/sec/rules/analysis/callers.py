@@ -18,14 +18,18 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
     function = scope.site.function
     if function is None or scope.depth or not _may_search(scope):
         return
-    parameters = scope.text[slice(*function.parameters)].split(b",")
-    named = [match[1] if (match := PARAMETER.search(one)) else b"" for one in parameters]
+    named = parameters(scope.text[slice(*function.parameters)])
     index = named.index(name) if name in named else len(named)
     for at in once_per_function(scope, "calls", b"", lambda: _calls(scope, function.name)):
         caller = scope.site.source.functions.at(at)
         if caller is not None and caller != function:
             site = Site(scope.site.source, function.name, at, at + len(function.name))
             yield site, site.masked(index)
+
+
+def parameters(text: bytes) -> list[bytes]:
+    """Return the names of parameters, given the text between their parentheses; empty for what has no name."""
+    return [match[1] if (match := PARAMETER.search(one)) else b"" for one in text.split(b",")]
 
 
 def has_all_callers_here(scope: Scope) -> bool:
