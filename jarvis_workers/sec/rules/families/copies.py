@@ -4,6 +4,7 @@ The confidence of a copy is highest if both sizes are known and the source does 
 reported.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
@@ -26,7 +27,8 @@ COPIES = (2, 2)
 PROVEN, NUMBERS = 0.15, -0.4
 MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.4, -0.4, -0.4, -0.35
 WIDE = 4
-LEFT = 96
+OUTSIDE, TESTED = 0.1, -0.1
+LEFT, RANGE_MAX = 96, 240
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 CONSTANT = lazy(rb"\bconst\b[\w\s]*+\Z")
 INITIALIZED = lazy(rb"\[[^][;]{0,64}\]\s*+=")
@@ -59,10 +61,20 @@ def check_conversion(site: Site) -> float | None:
     if arguments.end is not None and len(arguments.spans) != 1:
         return None
     text = site.masked(0)
-    if is_constant(text):
+    if is_constant(text) or _is_in_range(site):
         return None
-    moved = 0.1 if FROM_OUTSIDE.search(text) else 0.0
-    return moved + BOUNDED if _is_tested_next(site) else moved
+    moved = OUTSIDE if FROM_OUTSIDE.search(text) else 0.0
+    return moved + TESTED if _is_tested_next(site) else moved
+
+
+def _is_in_range(site: Site) -> bool:
+    """Return whether the number is compared with a lower and an upper bound next, which reject invalid text as well."""
+    target = site.result.target
+    if site.result.kind != "assigned" or not NAME.match(target):
+        return False
+    after = site.after(RANGE_MAX)
+    found = re.findall(rb"([<>])=?\s*+%b\b(?!\s*[.([])|\b%b\s*+([<>])(?![<>])" % (target, target), after)
+    return {(b"<" if left == b">" else b">") if left else right for left, right in found} == {b"<", b">"}
 
 
 def _is_tested_next(site: Site) -> bool:

@@ -28,6 +28,8 @@ LENGTHS = frozenset(b"strlen strnlen wcslen _tcslen lstrlen".split())
 PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
 STRING_OBJECT = lazy(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
 ELEMENT = lazy(rb"\s*+\[")
+# POSIX and common practice make these the commands that the user wants to run.
+PROGRAMS = lazy(rb'\s*"\w*(?:SHELL|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS)"')
 STAR = lazy(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
 MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
 FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
@@ -83,6 +85,8 @@ def _is_default(site: Site, use: Use) -> bool:
 def _harm(site: Site, use: Use, facts: _UseFacts) -> float | None:
     callee, trusted = use.callee, site.name == b"secure_getenv"
     is_first = FIRST.search(site.source.text[max(0, use.at - 48) : use.at]) is not None
+    if is_first and callee in COMMANDS and PROGRAMS.match(site.original(0)):
+        return None
     if is_first and (callee in FORMATS or (callee in COMMANDS and not trusted)):
         return HARMFUL
     if callee in UNBOUNDED and not facts.measured and not trusted:

@@ -28,6 +28,7 @@ FIRST = -0.05
 CHECKS, CLOSES = (b"ferror(", b"ferror (", b"close_stdout"), (b"fclose", b"fflush")
 LAST_NAME = lazy(rb"([A-Za-z_]\w*+)\s*+\Z")
 OPENS = rb"(?<!\w)%b\s*+=(?!=)[^;{}]{0,120}?(?:open|tmpfile)\w*\s*+\("
+DEVICE = lazy(rb'\s*+"/dev/')
 OPENING = (b"open", b"tmpfile")
 ERRORS = lazy(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
 TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
@@ -87,7 +88,8 @@ def _is_opened_here(site: Site) -> bool:
     if stream is None:
         return False
     pattern = re.compile(OPENS % stream[1])
-    return site.source.once(f"opens {stream[1]!r}", lambda: pattern.search(site.source.text) is not None)
+    opened = site.source.once(f"opens {stream[1]!r}", lambda: pattern.search(site.source.text))
+    return opened is not None and not DEVICE.match(site.source.content, opened.end())
 
 
 def _notices(text: bytes) -> bool:
