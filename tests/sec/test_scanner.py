@@ -39,9 +39,9 @@ def test_hits_come_by_line_and_pattern_and_one_of_a_kind_a_line() -> None:
     found = scan('system(x); strcpy(a, "b"); strcpy(a, b);\natoi(s);')
 
     assert [hit[:3] for hit in found.hits] == [
-        ("command_execution", 1, 0.75),
+        ("command_execution", 1, 0.6),
         ("unsafe_api", 1, 0.45),
-        ("atoi_family", 2, 0.5),
+        ("atoi_family", 2, 0.4),
     ]
 
 

@@ -10,6 +10,8 @@ from jarvis_workers.source.lazy_regex import lazy
 T = TypeVar("T")
 SEARCHED_MAX = 1_000
 LEFT = 128
+# The parameters of a parameter that is a function pointer.
+NESTED = lazy(rb"\([^()]*\)")
 PARAMETER = lazy(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
 
 
@@ -29,7 +31,8 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
 
 def parameters(text: bytes) -> list[bytes]:
     """Return the names of parameters, given the text between their parentheses; empty for what has no name."""
-    return [match[1] if (match := PARAMETER.search(one)) else b"" for one in text.split(b",")]
+    plain = NESTED.sub(b"", text)
+    return [match[1] if (match := PARAMETER.search(one)) else b"" for one in plain.split(b",")]
 
 
 def has_all_callers_here(scope: Scope) -> bool:

@@ -13,7 +13,6 @@ WIDE = 4
 NARROW = (1, 2)
 APPENDING = (b"strncat", b"wcsncat")
 PADDING = (b"strncpy", b"wcsncpy", *APPENDING)
-CONFIDENCE = 0.6
 PROVEN, ALMOST, LIKELY, OPEN, FAINT = 0.35, 0.25, 0.2, 0.05, -0.1
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 OF_ONE = lazy(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")

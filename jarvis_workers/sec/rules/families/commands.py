@@ -8,7 +8,7 @@ from jarvis_workers.sec.rules.analysis.macros import is_in_macro
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-OUTSIDE, BUILT_OF_OTHERS, ELSEWHERE = 0.1, 0.04, -0.3
+OUTSIDE, BUILT_OF_OTHERS, ELSEWHERE = 0.25, 0.04, -0.2
 TEXTS_MAX = 8
 FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
 BUILT = lazy(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")

@@ -31,6 +31,7 @@ WIDTH_ARGUMENT = {
 CONVERSION = lazy(
     rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
 )
+TRANSLATED_NAME = lazy(rb"(?:_|Q_|tr|(?:g_)?gettext)\s*\(\s*([A-Za-z_]\w*)\s*\)\Z")
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # A plain argument before the literal; it cannot hide a quote or a comment.
@@ -45,7 +46,7 @@ def check_format(site: Site) -> float | None:
     expression = site.masked(index).strip()
     if index >= len(spans) or is_constant(expression) or (index and site.masked(0).lstrip()[:1] == b'"'):
         return None
-    origin = provenance(site, expression)
+    origin = provenance(site, _untranslated(expression))
     if origin == "constant":
         return None
     if _is_forwarded(site, index, expression):
@@ -58,6 +59,12 @@ def check_format(site: Site) -> float | None:
     if origin == "mixed":
         moved -= 0.15
     return moved - 0.1 if site.name[:3] in (b"err", b"war") else moved
+
+
+def _untranslated(expression: bytes) -> bytes:
+    """Return the variable in `_(name)`, whose translation is as constant as the text itself."""
+    match = TRANSLATED_NAME.match(expression)
+    return match[1] if match else expression
 
 
 def _is_forwarded(site: Site, index: int, expression: bytes) -> bool:

@@ -11,7 +11,6 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.6
 GIVEN_BACK_ELSEWHERE, ON_ERROR, LENT, IN_MAIN = 0.15, 0.05, -0.1, -0.2
 ACQUIRES = (
     b"malloc calloc strdup strndup wcsdup aligned_alloc memalign xmalloc xcalloc xstrdup xstrndup zmalloc "

@@ -39,6 +39,8 @@ NOTHROW = lazy(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
 NEW_BEFORE = lazy(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
 CANNOT_FAIL = lazy(rb"__GFP_NOFAIL|GFP_NOFAIL")
 FAILS = lazy(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
+# The condition of the loop tests what its step assigns, before the body runs again.
+LOOP_STEP, LOOP_HEAD_MAX = lazy(rb"\bfor\s*\([^{};]*;(?>[^{};]*);[^{};]*=\s*(?:\([\w\s*]+\)\s*)?\Z"), 256
 COPYING = lazy(rb"\b(?:if|while)\s*+\([^;{}]*\Z")
 
 ALLOCATING = tuple(
@@ -117,7 +119,7 @@ def check_lookup(site: Site) -> float | None:
     delta = _first_use(site, site.arguments.end, passes=site.name in FILES)
     if delta is None or (site.name in SEARCHES and _is_repeated_search(site)) or site.masked(0).strip() == b"RTLD_NEXT":
         return None
-    if site.name in CALENDAR and _is_of_now(site):
+    if (site.name in CALENDAR and _is_of_now(site)) or LOOP_STEP.search(site.before(LOOP_HEAD_MAX)):
         return None
     return delta + LOOKUPS[site.name] - (KNOWN_NULL if site.name in SEARCHES and _was_looked_for(site) else 0.0)
 
@@ -142,10 +144,16 @@ def _is_repeated_search(site: Site) -> bool:
 
 
 def _was_looked_for(site: Site) -> bool:
-    """Return whether the searched text occurs earlier: in `if (strchr(s, ':'))`, or where it was printed."""
+    """Return whether the searched text occurs earlier: in `if (strchr(s, ':'))`, in a prefix, or in printed text."""
     key = site.original(1).strip()
     start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
-    return key[:1] in (b"'", b'"') and site.source.content.find(key, start, site.start) >= 0
+    if key[:1] not in (b"'", b'"'):
+        return False
+    content = site.source.content
+    if content.find(key, start, site.start) >= 0:
+        return True
+    prefix = re.compile(rb'\bstrn?(?:case)?cmp\s*\([^;"]{0,80}"[^"\n]*' + re.escape(key[1:-1]))
+    return prefix.search(content, start, site.start) is not None
 
 
 def _cannot_fail(site: Site) -> bool:

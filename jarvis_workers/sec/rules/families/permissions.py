@@ -5,8 +5,7 @@ from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.55
-SET, EXACT, OPEN_MASK, EXECUTABLE, STICKY, BORROWED, ROOT_ONLY = 0.3, 0.2, 0.15, 0.1, -0.25, -0.1, 0.1
+SET, EXACT, OPEN_MASK, EXECUTABLE, STICKY, BORROWED, ROOT_ONLY = 0.1, 0.05, 0.05, 0.1, -0.1, -0.1, 0.0
 OTHERS_WRITE, ALL_EXECUTE, STICKY_BIT = 0o002, 0o111, 0o1000
 # Position of the mode among the arguments.
 MODES: dict[bytes, int] = {

@@ -12,7 +12,6 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-IO, THREADS = 0.6, 0.5
 NEVER_READ, AS_INDEX = -0.1, 0.1
 MENTIONS_MAX = 16
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
@@ -47,9 +46,9 @@ WHERE = (
     b"fseek fseeko lseek lseek64 fsetpos dup2 dup3 fsync fdatasync link symlink mkdir mkfifo setrlimit mlock".split()
 )
 MOVED: dict[bytes, float] = {
-    **dict.fromkeys(PRIVILEGES, 0.25),
+    **dict.fromkeys(PRIVILEGES, 0.2),
     **dict.fromkeys(INTO_MEMORY, 0.1),
-    **dict.fromkeys(CONVERTED, 0.05),
+    **dict.fromkeys(CONVERTED, 0.15),
     **dict.fromkeys(LASTING, 0.05),
     **dict.fromkeys(ALLOWED, 0.0),
     **dict.fromkeys(OUT_OF_MEMORY, -0.05),
@@ -69,6 +68,8 @@ COUNTS: dict[bytes, tuple[int, ...]] = {
 }
 # Functions that return the number of bytes read, so that using the whole buffer is wrong.
 COUNTED = frozenset(b"read pread pread64 fread recv recvfrom readlink".split())
+# Those that return -1; fread returns 0 at least.
+NEGATIVE = COUNTED - {b"fread"}
 STREAMS = {b"fwrite": 3, b"write": 0, b"fclose": 0}
 
 CREATED = 0.25
@@ -127,7 +128,7 @@ def _look(site: Site, function: Function) -> float | None:
         return 0.0
     if result.kind != "assigned" or result.tested or not NAME.match(result.target):
         return None
-    if site.name in COUNTED and _is_index(site, result.target):
+    if site.name in NEGATIVE and _is_index(site, result.target):
         return AS_INDEX
     return NEVER_READ if _is_never_read(site, function) and declaration(site, result.target) else None
 

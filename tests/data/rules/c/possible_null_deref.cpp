@@ -130,6 +130,13 @@ void of_now(struct record *record)
     show(today->tm_year, then->tm_year);
 }
 
+void list(DIR *directory)
+{
+    for (struct dirent *one = readdir(directory); one; one = readdir(directory)) { // ok: possible_null_deref
+        puts(one->d_name);
+    }
+}
+
 void trace()
 {
     char *breakpoint = getenv("BREAKPOINT");       // ok: possible_null_deref
