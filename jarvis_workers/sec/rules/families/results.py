@@ -12,7 +12,8 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-NEVER_READ, AS_INDEX = -0.1, 0.1
+NEVER_READ, AS_INDEX, HAS_A_VALUE = -0.1, 0.1, -0.25
+FAILURE_VALUE = lazy(rb"\w++\s*+=\s*+-\s*+\d++\s*+;")
 MENTIONS_MAX = 16
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 MESSAGES = lazy(rb"\A(?:std(?:out|err)|STD(?:OUT|ERR)_FILENO|[12])\Z|err(?:or)?(?:_?fd|_?file)?\Z|log|dbg|debug|trace")
@@ -104,9 +105,12 @@ def check_io(site: Site) -> float | None:
     if site.function is None or arguments.end is None or (counts and len(arguments.spans) not in counts):
         return None
     looked = _look(site, site.function)
-    if looked is None or _is_small_matter(site) or _has_a_value(site) or _is_drained(site):
+    if looked is None or _is_small_matter(site) or _is_drained(site):
         return None
-    return MOVED[site.name] + looked
+    given = _earlier_values(site)
+    if given and FAILURE_VALUE.match(site.source.text, given[-1]):
+        return None
+    return MOVED[site.name] + looked + (HAS_A_VALUE if given else 0.0)
 
 
 def check_thread(site: Site) -> float | None:
@@ -154,12 +158,12 @@ def _is_index(site: Site, target: bytes) -> bool:
     return before.endswith(b"[") and b"".join(after)[:2] == b"]=" and b"".join(after)[:3] != b"]=="
 
 
-def _has_a_value(site: Site) -> bool:
-    """Return whether the last target of a scanf was assigned before, so that it keeps its value if nothing is read."""
+def _earlier_values(site: Site) -> list[int]:
+    """Return where the last target of a scanf was assigned before: it keeps that value if nothing is read."""
     target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
     if site.name not in CONVERTED or not NAME.match(target):
-        return False
-    return any(use.kind == "assignment" for use in site.uses_before(target))
+        return []
+    return [use.at for use in site.uses_before(target) if use.kind == "assignment"]
 
 
 def _is_drained(site: Site) -> bool:
