@@ -62,7 +62,7 @@ class ScanOptions:
         _option(
             SCOPE,
             "--default-excludes/--no-default-excludes",
-            help="Also scan .git, build, out, target, third_party and vendor.",
+            help="Also scan .git, .pc, build, out, target, third_party and vendor.",
         ),
     ] = True
     languages: Annotated[

@@ -39,11 +39,13 @@ EXTENSIONS: Mapping[bytes, str] = {
 HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
 TESTS = lazy(
     rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|benchmarks?|examples?|samples?|demos?|docs?|documentation"
-    rb"|fuzz(?:ing|ers?)?|mocks?)/"
+    rb"|t|regress(?:ion)?s?|fuzz(?:ing|ers?)?(?:[-_][^/]*)?|mocks?)/"
     rb"|(?:^|/)(?:(?:test|fuzz)[_-][^/]*|[^/]*[_-](?:test|tests|unittest|fuzz|fuzzer)|tests?)\.[^./]+\Z"
 )
 WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") | frozenset(range(128, 256))
 CALL_FOLLOWS = rb"(?: ?[(/\\]|[\t\r\n]|  )"
+# `#define strcpy(a, b)` defines a macro of the name and calls nothing.
+DEFINES, DEFINE_MAX = lazy(rb"#[ \t]*+define[ \t]++\Z"), 32
 WORD_ENDS = rb"[^0-9A-Za-z_]"
 
 
@@ -321,4 +323,6 @@ def _confidence(rule: Rule, moved: float, source: SourceText) -> float:
 
 
 def _is_no_call(source: SourceText, start: int, at: int) -> bool:
+    if DEFINES.search(source.text, max(0, start - DEFINE_MAX), start):
+        return True
     return is_foreign(source.text, start) or is_declaration(source.text, start, at, header=source.header)

@@ -79,7 +79,7 @@ class ScanSettings(FrozenSettings):
 
     extensions: Suffixes = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
     languages: Languages = ("c/cpp", "rust")
-    exclude_dirs: Names = (".git", "build", "out", "target", "third_party", "vendor", ".jarvis")
+    exclude_dirs: Names = (".git", ".pc", "build", "out", "target", "third_party", "vendor", ".jarvis")
     use_ignore_files: bool = True
     jarvisignore_of_addresses: bool = False
     git_max_files: Files = 2_000_000

@@ -15,7 +15,10 @@ GIT_IGNORE = ".gitignore"
 # In order of increasing precedence.
 IGNORE_FILES = (GIT_IGNORE, ".jarvisignore")
 SLASH = ord("/")
-EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY})
+# `.pc` has quilt's copies of the files that patches change.
+EXCLUDED_DIRECTORIES = frozenset(
+    {b".git", b".pc", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY}
+)
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def test_a_higher_severity_counts_for_fail_on(jarvis, tree):
 
     code, issues, _ = scan(jarvis, "--fail-on", "high")
 
-    assert (issues["atoi_family"]["severity"], issues["atoi_family"]["score"]) == ("high", 1.5)
+    assert (issues["atoi_family"]["severity"], issues["atoi_family"]["score"]) == ("high", 1.2)
     assert code == 1
 
 

@@ -204,7 +204,7 @@ def test_a_printed_text_that_fits_is_no_finding(call: str, fits: bool) -> None:
 
 
 def test_formats_in_wide_letters_and_of_va_list_are_left_alone() -> None:
-    assert confidence("unsafe_api", 'char b[4]; vsprintf(b, "%d", args);') == 0.5
+    assert confidence("unsafe_api", 'char b[4]; vsprintf(b, "%d", args);') == 0.4
     assert confidence("scanf_no_width", 'wchar_t b[4]; swscanf(w, L"%8ls", b);') is None
 
 
@@ -340,7 +340,7 @@ def test_a_copy_that_somebody_measured_is_not_high(body: str) -> None:
     head = "struct x { char *room; char name[LONGEST]; };\nint f(char *s, unsigned long n, struct x *x)"
     found = confidence("unsafe_api", f"char b[8]; char *t = text(s); {body}", head)
 
-    assert found is not None and 0.6 <= found < 0.8
+    assert found is not None and found < 0.6
 
 
 @pytest.mark.parametrize(
@@ -372,14 +372,42 @@ def test_a_copy_from_a_caller_or_from_outside_that_nobody_measured_is_high(body:
         "strcpy(x->room, s);",
         "char *m = malloc(100); if (!m) return 1; fill(m); strcpy(b, m);",
         "char *m = pool_alloc(x, n + 1); strcpy(m, s);",
-        'char *m = n ? "one" : "two"; strcpy(x->room, m);',
         'sprintf(b, "<%s>", t);',
     ],
 )
 def test_a_copy_of_which_nothing_is_known_is_not_high(body: str) -> None:
     found = confidence("unsafe_api", f"char b[8]; char *t = text(s); {body}")
 
-    assert found is not None and found < 0.8
+    assert found is not None and found < 0.6
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'char *m = n ? "one" : "two"; strcpy(x->room, m);',
+        'strcpy(x->room, "text");',
+        'sprintf(x->room, "%d.%02X", a, c);',
+        "if (strlen(t) > LONGEST) return 1; strcpy(x->room, t);",
+        "n = strlen(t); if (n + 3 > LONGEST) return 1; strcpy(x->room, t);",
+        "if (!(x->room = xmalloc(strlen(t) + 2))) return 1; strcpy(x->room, t);",
+        "n = strlen(t) + 1; x->room = xmalloc(n); strcpy(x->room, t);",
+    ],
+)
+def test_a_constant_and_a_text_whose_length_was_compared_or_allocated_are_no_findings(body: str) -> None:
+    assert confidence("unsafe_api", f"char *t = text(s); {body}") is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (strlen(t) > 0) strcpy(x->room, t);",
+        "n = strlen(t); x->room = xmalloc(n); strcpy(x->room, t);",
+        "char b[N]; x->room = xmalloc(strlen(t) + 1); strcpy(b, t);",
+        "x->room = xmalloc(strlen(other) + 1); strcpy(x->room, t);",
+    ],
+)
+def test_a_length_that_limits_nothing_does_not_excuse_a_copy(body: str) -> None:
+    assert confidence("unsafe_api", f"char *t = text(s); {body}") is not None
 
 
 @pytest.mark.parametrize(
@@ -446,4 +474,4 @@ def test_a_copy_that_fills_up_with_zeros_after_a_look_at_the_size_is_less_sure()
 def test_a_copy_in_a_macro_is_judged_where_nobody_sees_what_it_is_given() -> None:
     macro = "#define PUT(s) \\\n do { \\\n strcpy(p, (s)); \\\n } while (0)\n"
 
-    assert [hit.confidence for hit in SCANNER.scan(macro.encode(), language="c/cpp").hits] == [0.65]
+    assert [hit.confidence for hit in SCANNER.scan(macro.encode(), language="c/cpp").hits] == [0.4]

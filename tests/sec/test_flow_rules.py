@@ -41,6 +41,7 @@ def test_a_program_that_ends_at_once_cannot_do_more() -> None:
 
 def test_scanf_into_a_variable_that_has_a_value_is_less_bad() -> None:
     assert sure("unchecked_io", 'int n = 0; sscanf(b, "%d", &n);') < sure("unchecked_io", 'sscanf(b, "%d", &n);')
+    assert confidence("unchecked_io", 'int n = -1; sscanf(b, "%d", &n); return n;') is None
 
 
 def test_a_number_from_outside_is_worse_and_one_that_is_compared_is_better() -> None:

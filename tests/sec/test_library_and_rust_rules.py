@@ -66,7 +66,6 @@ def function(code: str) -> str:
         ("a = inet_addr(b);", 'a = inet_addr("10.0.0.1");'),
         ("chmod(a, 0666);", "chmod(a, 01777);"),
         ("chmod(a, 0666);", "open(a, O_CREAT, 0666);"),
-        ("open(a, O_CREAT, 0777);", "open(a, O_CREAT, 0666);"),
         ("umask(0); open(a, O_CREAT, 0640); mkdir(b, 0777);", "mkdir(b, 0777); open(a, O_CREAT, 0640);"),
         ("umask(0);", "a = umask(0); f(); g(); umask(a);"),
         ("umask(0);", "umask(S_IXOTH);"),

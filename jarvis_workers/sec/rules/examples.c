@@ -642,15 +642,21 @@ if (end)
     *end = 0;
 
 /* bad: output_unchecked */
-void save(FILE *f, const char *text)
+void save(const char *name, const char *text)
 {
+    FILE *f = fopen(name, "w");
+    if (!f)
+        return;
     fputs(text, f);
     fclose(f);
 }
 
 /* good: output_unchecked */
-int save(FILE *f, const char *text)
+int save(const char *name, const char *text)
 {
+    FILE *f = fopen(name, "w");
+    if (!f)
+        return -1;
     fputs(text, f);
     return fclose(f) == 0 ? 0 : -1;
 }

@@ -8,6 +8,7 @@ from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH = 16_384
+SUMS_MAX = 4
 COMPARED_AFTER = lazy(rb"\s*+\)*+\s*+(?:[<>]=?(?![<>])|[=!]=\s*+(?:sizeof\b|[A-Z0-9]))")
 COMPARED_BEFORE = lazy(rb"(?<![<>-])(?:[<>]=?)\s*+\(?\s*+\Z")
 ADDED = lazy(rb"(?>\s*+[-+*]\s*+[\w.>()-]++){1,3}+\s*+\)?\s*+[<>]=?(?![<>])")
@@ -17,6 +18,9 @@ LIMITING = lazy(
     rb"__builtin_\w+_overflow|switch)\s*+\([^;{}]*\Z"
 )
 LIMITED_VALUE = lazy(rb"\b(?:\w*min\w*|\w*MIN\w*|clamp\w*|sizeof|ARRAY_SIZE|\w*sizeof|str\w*nlen)\b|[?%]|&(?!&)|>>")
+# `total = a + ` before the name, and only further terms behind it.
+SUM_BEFORE = lazy(rb"(?<![\w.>*])([A-Za-z_]\w*+)\s*+=(?!=)[\w\s+().>-]*\Z")
+SUM_AFTER = lazy(rb"[\w\s+*().>-]*+;")
 IN_LOOP_HEAD = lazy(rb"\bfor\s*+\([^;{}]*;[^;{}]*\Z|\bfor_each\w*\s*+\([^;{}]*\Z")
 OUTSIDE = lazy(
     rb"\b(?:atoi|atol|atoll|strto\w+|w?toi|ntoh[sl]l?|be(?:16|32|64)\w*|le(?:16|32|64)\w*|get_unaligned\w*|rand|random|rand32|"
@@ -49,9 +53,29 @@ def _is_filled(site: Site, at: int) -> bool:
 
 
 def _is_compared(site: Site, name: bytes) -> bool:
+    """Return whether the variable, or a sum of which it is a term, is compared."""
     text = site.source.text
     floor = max(site.function.body[0] if site.function else site.start, site.start - REACH)
-    return any(_limits(text, at, at + len(name)) for at in mentions_backwards(text, name, floor, site.start))
+    left = SUMS_MAX
+    for at in mentions_backwards(text, name, floor, site.start):
+        behind = at + len(name)
+        if _limits(text, at, behind):
+            return True
+        total = _sum_with(text, at, behind) if left else b""
+        if total and total != name:
+            left -= 1
+            if any(_limits(text, one, one + len(total)) for one in mentions_backwards(text, total, behind, site.start)):
+                return True
+    return False
+
+
+def _sum_with(text: bytes, at: int, behind: int) -> bytes:
+    """Return the variable to which a sum with this term is assigned; empty if there is none."""
+    before = text[max(0, at - 128) : at]
+    statement = before[max(before.rfind(mark) for mark in (b";", b"{", b"}")) + 1 :]
+    match = SUM_BEFORE.search(statement)
+    added = b"+" in statement or text[behind : behind + 8].lstrip()[:1] == b"+"
+    return match[1] if match and added and SUM_AFTER.match(text, behind, behind + 128) else b""
 
 
 def _limits(text: bytes, at: int, behind: int) -> bool:

@@ -10,6 +10,8 @@ from jarvis_workers.source.lazy_regex import lazy
 T = TypeVar("T")
 SEARCHED_MAX = 1_000
 LEFT = 128
+# The parameters of a parameter that is a function pointer.
+NESTED = lazy(rb"\([^()]*\)")
 PARAMETER = lazy(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
 
 
@@ -18,14 +20,19 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
     function = scope.site.function
     if function is None or scope.depth or not _may_search(scope):
         return
-    parameters = scope.text[slice(*function.parameters)].split(b",")
-    named = [match[1] if (match := PARAMETER.search(one)) else b"" for one in parameters]
+    named = parameters(scope.text[slice(*function.parameters)])
     index = named.index(name) if name in named else len(named)
     for at in once_per_function(scope, "calls", b"", lambda: _calls(scope, function.name)):
         caller = scope.site.source.functions.at(at)
         if caller is not None and caller != function:
             site = Site(scope.site.source, function.name, at, at + len(function.name))
             yield site, site.masked(index)
+
+
+def parameters(text: bytes) -> list[bytes]:
+    """Return the names of parameters, given the text between their parentheses; empty for what has no name."""
+    plain = NESTED.sub(b"", text)
+    return [match[1] if (match := PARAMETER.search(one)) else b"" for one in plain.split(b",")]
 
 
 def has_all_callers_here(scope: Scope) -> bool:

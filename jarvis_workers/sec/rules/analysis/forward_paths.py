@@ -18,13 +18,14 @@ LABELS_MAX = 16
 LEFT = 512
 TOKEN = lazy(
     rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
-    rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)|(?P<label>case|default)\b"
+    rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)\b|(?P<label>case|default)\b"
     rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die|fatal|panic|err|errx|BUG|__builtin_unreachable|unreachable|"
     rb"siglongjmp|longjmp|usage)(?=[ \t]*+\())"
 )
 DIRECTIVE = lazy(rb"#[ \t]*+(?P<directive>if|el|endif)")
 BRACE = lazy(rb"[{}]")
 EDGE = lazy(rb"[;{}()]")
+FIRST_OF_ELSE = lazy(rb"#[ \t]*+el[^\n]*+\n[^;{}#]*+\Z")
 LABEL = lazy(rb"[A-Za-z_]\w*+\Z")
 PARENTHESIS = lazy(rb"[()]")
 ELSE = lazy(rb"\s*+(?>#[^\n]*+\n\s*+)*+\belse\b")
@@ -79,6 +80,7 @@ def _jumps(text: bytes, start: int, end: int) -> bool:
 
 def is_conditional(text: bytes, at: int) -> bool:
     """Return whether the statement around `at` belongs to an `if`, `else` or loop without braces."""
+    at = _at_first_branch(text, at)
     window = text[max(0, at - LEFT) : at]
     edge = max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}"))
     if window.find(b"(", edge + 1) < 0 and window.find(b")", edge + 1) < 0:
@@ -96,6 +98,14 @@ def is_conditional(text: bytes, at: int) -> bool:
         elif not closed:
             return ELSE.match(window, mark.end()) is not None
     return False
+
+
+def _at_first_branch(text: bytes, at: int) -> int:
+    """Return the offset of the `#if` if the statement at `at` is the first after its `#else`, otherwise `at`."""
+    window = text[max(0, at - LEFT) : at]
+    other = FIRST_OF_ELSE.search(window)
+    opens = window.rfind(b"#if", 0, other.start()) if other else -1
+    return at - len(window) + opens if opens >= 0 else at
 
 
 class _ForwardWalk:

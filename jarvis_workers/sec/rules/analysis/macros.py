@@ -18,13 +18,6 @@ def is_in_macro(site: Site) -> bool:
     return _head(site) is not None
 
 
-def macro_parameters(site: Site) -> frozenset[bytes]:
-    """Return the parameters of the macro whose body contains the site; `args` for `args...`."""
-    head = _head(site)
-    words = (head[1] or b"").split(b",") if head else []
-    return frozenset(word.strip().removesuffix(b"...").rstrip() for word in words)
-
-
 def _head(site: Site) -> re.Match[bytes] | None:
     text = site.source.text
     floor = max(0, site.start - REACH)

@@ -10,6 +10,7 @@ from jarvis_workers.sec.rules.analysis.declarations import NAME, Declaration, Sc
 from jarvis_workers.sec.rules.analysis.string_lengths import initializer_length, length_of, numbers_of
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import (
     POINTER_BYTES,
+    TYPE_BYTES,
     Amount,
     read_amount,
     size_of_type,
@@ -160,6 +161,9 @@ class SizeEvaluator(Scope):
         return size_of_type(text) if TYPE.match(text) else None
 
     def _sizeof_name(self, name: bytes) -> Amount | None:
+        if name in TYPE_BYTES:
+            # In `short length;` the word stands before a name, as a variable after its type.
+            return size_of_type(name)
         declaration = self.declared(name)
         if declaration is None:
             return size_of_type(name)

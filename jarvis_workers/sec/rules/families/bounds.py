@@ -13,11 +13,12 @@ WIDE = 4
 NARROW = (1, 2)
 APPENDING = (b"strncat", b"wcsncat")
 PADDING = (b"strncpy", b"wcsncpy", *APPENDING)
-CONFIDENCE = 0.6
 PROVEN, ALMOST, LIKELY, OPEN, FAINT = 0.35, 0.25, 0.2, 0.05, -0.1
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 OF_ONE = lazy(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")
 BASE = lazy(rb"[\s(&*]*+([A-Za-z_]\w*+)")
+ADDRESS = lazy(rb"(?:\([\w\s*]+\)\s*)?&\s*([A-Za-z_]\w*+)\Z")
+STORAGE = lazy(rb"\bsockaddr_storage\b")
 MEASURED = lazy(rb"(?:wcs|str)len\(")
 
 
@@ -165,7 +166,7 @@ def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amo
         return None
     amount = scope.size(size)
     names = plain.raising | (amount.raising if amount else frozenset())
-    if is_limited(site, names) or _is_moved_within(site, scope):
+    if is_limited(site, names) or _is_moved_within(site, scope) or _holds_any_address(site, scope):
         return None
     if any(MEASURED.match(name) for name in names):
         return _strlen_adjustment(scope, names) if fixed else FAINT if site.name in PADDING else None
@@ -182,6 +183,13 @@ def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
         return False
     values = scope.values(site.masked(source).strip())
     return any(match is not None and match[1] == base[1] for match in (BASE.match(value.text) for value in values))
+
+
+def _holds_any_address(site: Site, scope: BufferSizes) -> bool:
+    """Return whether the target is a `struct sockaddr_storage`, which POSIX makes large enough for every address."""
+    target = ADDRESS.match(site.masked(SHAPES[site.name].target).strip())
+    declared = scope.declared(target[1]) if target else None
+    return declared is not None and STORAGE.search(declared.type) is not None
 
 
 def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float | None:

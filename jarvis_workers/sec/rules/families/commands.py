@@ -4,10 +4,11 @@ from itertools import islice
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.analysis.literals import is_constant, provenance
+from jarvis_workers.sec.rules.analysis.macros import is_in_macro
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
+OUTSIDE, BUILT_OF_OTHERS, ELSEWHERE = 0.25, 0.04, -0.2
 TEXTS_MAX = 8
 FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
 BUILT = lazy(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
@@ -27,6 +28,8 @@ def check_command(site: Site) -> float | None:
     if is_constant(command) or provenance(site, command) == "constant":
         return _shell_list(site)
     moved = 0.0 if through_shell else -0.2
+    if is_in_macro(site):
+        return moved + ELSEWHERE
     return moved + (OUTSIDE if FROM_OUTSIDE.search(command) else _built(site, command))
 
 

@@ -4,30 +4,40 @@ The confidence of a copy is highest if both sizes are known and the source does 
 reported.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.declarations import bare
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.analysis.macros import is_in_macro
 from jarvis_workers.sec.rules.analysis.printf_length import printed_length
-from jarvis_workers.sec.rules.analysis.size_hints import is_made_to_measure, is_source_bounded, was_measured
+from jarvis_workers.sec.rules.analysis.size_hints import (
+    is_made_to_measure,
+    is_source_bounded,
+    is_source_limited,
+    was_measured,
+)
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed, squeezed
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 ARGUMENTS = {b"gets": (1, 1), b"sprintf": (2, 99), b"vsprintf": (3, 3)}
 COPIES = (2, 2)
-PROVEN, NUMBERS = 0.15, -0.3
-MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.2, -0.15, -0.1, -0.05
+PROVEN, NUMBERS = 0.15, -0.4
+MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.4, -0.4, -0.4, -0.35
 WIDE = 4
+OUTSIDE, TESTED = 0.1, -0.1
+LEFT, RANGE_MAX = 96, 240
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+CONSTANT = lazy(rb"\bconst\b[\w\s]*+\Z")
+INITIALIZED = lazy(rb"\[[^][;]{0,64}\]\s*+=")
 UNBOUNDED_STRING = lazy(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
 FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|environ)\b")
 
 
 def check_copy(site: Site) -> float | None:
-    """Check an unbounded copy; lower the confidence if the source is constant, or if a length was tested before."""
+    """Check an unbounded copy that is not of a constant, or of a text whose length was compared or allocated before."""
     least, most = ARGUMENTS.get(site.name, COPIES)
     arguments = site.arguments
     if arguments.end is not None and not least <= len(arguments.spans) <= most:
@@ -41,9 +51,9 @@ def check_copy(site: Site) -> float | None:
     fits = _fits(site, scope, source.strip())
     if fits is not None:
         return None if fits else PROVEN
-    if is_constant(source) or provenance(site, source) == "constant":
-        return NUMBERS - 0.05
-    return _size_adjustment(site, scope, source)
+    if is_constant(source) or provenance(site, source) == "constant" or _is_constant_array(scope, bare(source)):
+        return None
+    return None if is_source_limited(site, scope, source) else _size_adjustment(site, scope, source)
 
 
 def check_conversion(site: Site) -> float | None:
@@ -51,10 +61,20 @@ def check_conversion(site: Site) -> float | None:
     if arguments.end is not None and len(arguments.spans) != 1:
         return None
     text = site.masked(0)
-    if is_constant(text):
+    if is_constant(text) or _is_in_range(site):
         return None
-    moved = 0.1 if FROM_OUTSIDE.search(text) else 0.0
-    return moved + BOUNDED if _is_tested_next(site) else moved
+    moved = OUTSIDE if FROM_OUTSIDE.search(text) else 0.0
+    return moved + TESTED if _is_tested_next(site) else moved
+
+
+def _is_in_range(site: Site) -> bool:
+    """Return whether the number is compared with a lower and an upper bound next, which reject invalid text as well."""
+    target = site.result.target
+    if site.result.kind != "assigned" or not NAME.match(target):
+        return False
+    after = site.after(RANGE_MAX)
+    found = re.findall(rb"([<>])=?\s*+%b\b(?!\s*[.([])|\b%b\s*+([<>])(?![<>])" % (target, target), after)
+    return {(b"<" if left == b">" else b">") if left else right for left, right in found} == {b"<", b">"}
 
 
 def _is_tested_next(site: Site) -> bool:
@@ -72,6 +92,17 @@ def _size_adjustment(site: Site, scope: BufferSizes, source: bytes) -> float:
     if is_source_bounded(site, scope):
         return BOUNDED
     return 0.0 if _is_open(site, scope, [source]) else UNKNOWN
+
+
+def _is_constant_array(scope: BufferSizes, name: bytes) -> bool:
+    """Return whether a name is that of a constant array which the file initializes."""
+    if not NAME.match(name) or scope.is_parameter(name):
+        return False
+    return any(
+        CONSTANT.search(scope.text[max(0, at - LEFT) : at].rpartition(b";")[2])
+        and INITIALIZED.match(scope.text, at + len(name))
+        for at in scope.occurrences(name + b"[", scope.site.start)
+    )
 
 
 def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
@@ -134,25 +165,30 @@ def _used_length(site: Site, scope: BufferSizes) -> Amount:
 def _formatted(site: Site) -> float | None:
     text = site.masked(1)
     if b'"' not in text:
-        return BOUNDED
-    capacities = BufferSizes(site).capacities(site.masked(0))
+        return MEASURED
+    scope = BufferSizes(site)
+    capacities = scope.capacities(site.masked(0))
     printed = printed_length(site, 1) if site.name == b"sprintf" else None
     if printed:
         if any(Amount.of(printed.least + 1).compared(capacity) == "more" for capacity in capacities):
             return PROVEN
         if printed.most is not None:
-            return None if capacities and _all_hold(capacities, printed.most + 1) else NUMBERS
+            return NUMBERS if any(_is_less(capacity, printed.most + 1) for capacity in capacities) else None
     if not UNBOUNDED_STRING.search(pieces(text, site.original(1))):
         return NUMBERS
-    scope = BufferSizes(site)
-    texts = [site.masked(number) for number in range(2, len(site.arguments.spans))]
+    return _of_strings(site, scope, [site.masked(number) for number in range(2, len(site.arguments.spans))])
+
+
+def _of_strings(site: Site, scope: BufferSizes, texts: Sequence[bytes]) -> float | None:
+    if any(is_source_limited(site, scope, text) for text in texts):
+        return None
     if is_made_to_measure(site, scope) or any(was_measured(site, text) for text in texts):
         return MEASURED
     return 0.0 if _is_open(site, scope, texts) else UNKNOWN
 
 
-def _all_hold(capacities: list[Amount], size: int) -> bool:
-    return all(Amount.of(size).compared(capacity) == "no more" for capacity in capacities)
+def _is_less(capacity: Amount, size: int) -> bool:
+    return capacity.number is not None and capacity.number < size
 
 
 RULES: tuple[Rule, ...] = (

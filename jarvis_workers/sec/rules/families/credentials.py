@@ -12,7 +12,6 @@ from jarvis_workers.sec.rules.analysis.rust_context import is_in_tests
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.6
 KEY, STRONG, LIKELY, WORD, IN_TESTS = 0.3, 0.25, 0.05, -0.15, -0.15
 LITERAL_MAX = 512
 LONG, SHORT, DISTINCT_OF_KEYS = 12, 4, 12

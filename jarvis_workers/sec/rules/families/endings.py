@@ -9,7 +9,6 @@ from jarvis_workers.source.lazy_regex import lazy
 AFTER = 1_024
 BEFORE = 4_096
 MENTIONS_MAX = 32
-CONFIDENCE = 0.65
 FULL, FIELD, NEARLY, LINK = 0.15, -0.1, -0.15, 0.0
 BASE = lazy(rb"[\s(&*]*+([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
 CUTS = lazy(rb"\s*+\[[^][]*+(?>\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")

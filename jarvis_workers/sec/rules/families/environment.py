@@ -6,8 +6,7 @@ from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.55
-HARMFUL, MISSING, PATH, PRINTED = 0.3, 0.1, -0.1, -0.1
+HARMFUL, RUNS, MISSING, PATH, PRINTED = 0.3, 0.15, 0.1, -0.1, -0.1
 BEFORE, VALUE_MAX = 2_048, 128
 COMMANDS = frozenset(
     b"system popen _popen execl execlp execle execv execvp execve execvpe posix_spawn posix_spawnp dlopen LoadLibrary "
@@ -28,6 +27,8 @@ LENGTHS = frozenset(b"strlen strnlen wcslen _tcslen lstrlen".split())
 PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
 STRING_OBJECT = lazy(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
 ELEMENT = lazy(rb"\s*+\[")
+# POSIX and common practice make these the commands that the user wants to run.
+PROGRAMS = lazy(rb'\s*"\w*(?:SHELL|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS)"')
 STAR = lazy(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
 MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
 FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
@@ -83,8 +84,10 @@ def _is_default(site: Site, use: Use) -> bool:
 def _harm(site: Site, use: Use, facts: _UseFacts) -> float | None:
     callee, trusted = use.callee, site.name == b"secure_getenv"
     is_first = FIRST.search(site.source.text[max(0, use.at - 48) : use.at]) is not None
-    if is_first and (callee in FORMATS or (callee in COMMANDS and not trusted)):
+    if is_first and callee in FORMATS:
         return HARMFUL
+    if is_first and callee in COMMANDS and (not trusted or PROGRAMS.match(site.original(0))):
+        return None if PROGRAMS.match(site.original(0)) else RUNS
     if callee in UNBOUNDED and not facts.measured and not trusted:
         return HARMFUL
     if callee in NEEDS_TEXT and not facts.there:

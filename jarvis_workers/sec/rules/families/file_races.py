@@ -9,7 +9,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.6
 RIGHTS, RARELY_HARMFUL = 0.1, -0.15
 REACH, MENTIONS_MAX = 4_096, 12
 CHECKING_CALLS: dict[bytes, tuple[int, float]] = {

@@ -38,7 +38,9 @@ PLAIN_CALL = tuple(
     for index in range(3)
 )
 POSITIONAL = lazy(rb"%\d+\$")
-UNKNOWN = lazy(rb"#|\.\.\.|__VA_ARGS__|\bVA_ARGS\b|\b[A-Z][A-Z0-9_]{2,}\b|<[^<>()]*,|\bva_\w+|\{")
+UNKNOWN = lazy(
+    rb"#|\.\.\.|__VA_ARGS__|\bVA_ARGS\b|\b[A-Z][A-Z0-9_]{2,}\b|\b[A-Z][A-Z0-9_]*\s*\(|<[^<>()]*,|\bva_\w+|\{"
+)
 INTEGER = lazy(rb"\(*\s*-?\s*(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*\)*\Z")
 TEXT = lazy(rb'\s*(?:L|u8)?"[^"]*"\s*\Z')
 SIZE = lazy(rb"\s*(?:sizeof\b|strlen\s*\()[^-+*/?<>=]*\)?\s*\Z")

@@ -3,9 +3,10 @@
 import re
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
+from jarvis_workers.sec.rules.analysis.callers import parameters
 from jarvis_workers.sec.rules.analysis.declarations import NAME
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
-from jarvis_workers.sec.rules.analysis.macros import macro_parameters
+from jarvis_workers.sec.rules.analysis.macros import is_in_macro
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
@@ -30,6 +31,7 @@ WIDTH_ARGUMENT = {
 CONVERSION = lazy(
     rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
 )
+TRANSLATED_NAME = lazy(rb"(?:_|Q_|tr|(?:g_)?gettext)\s*\(\s*([A-Za-z_]\w*)\s*\)\Z")
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # A plain argument before the literal; it cannot hide a quote or a comment.
@@ -44,10 +46,12 @@ def check_format(site: Site) -> float | None:
     expression = site.masked(index).strip()
     if index >= len(spans) or is_constant(expression) or (index and site.masked(0).lstrip()[:1] == b'"'):
         return None
-    origin = provenance(site, expression)
+    origin = provenance(site, _untranslated(expression))
     if origin == "constant":
         return None
-    if site.name[:1] == b"v" or expression.lstrip(b"# ") in macro_parameters(site):
+    if _is_forwarded(site, index, expression):
+        return None
+    if site.name[:1] == b"v" or is_in_macro(site):
         return FORWARDS
     if NAME.match(expression) and BufferSizes(site).passed_literal_length(expression):
         return HANDED_LITERALS
@@ -55,6 +59,28 @@ def check_format(site: Site) -> float | None:
     if origin == "mixed":
         moved -= 0.15
     return moved - 0.1 if site.name[:3] in (b"err", b"war") else moved
+
+
+def _untranslated(expression: bytes) -> bytes:
+    """Return the variable in `_(name)`, whose translation is as constant as the text itself."""
+    match = TRANSLATED_NAME.match(expression)
+    return match[1] if match else expression
+
+
+def _is_forwarded(site: Site, index: int, expression: bytes) -> bool:
+    """Return whether a function like printf passes on its own format, whose arguments the caller gives as well.
+
+    A parameter that is printed without arguments, in a function that takes none, is text from the caller.
+    """
+    function = site.function
+    if function is None or not NAME.match(expression):
+        return False
+    text = site.source.text
+    named = parameters(text[slice(*function.parameters)])
+    if expression not in named:
+        return False
+    given = [site.masked(number).strip() for number in range(index + 1, len(site.arguments.spans))]
+    return site.name[:1] == b"v" or (len(given) > 1 and all(one in named for one in given))
 
 
 def has_literal_format(name: bytes, content: bytes, end: int) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
-from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
+from jarvis_workers.sec.rules.analysis.forward_paths import DIRECTIVE, is_conditional
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import (
     RELEASING,
@@ -219,6 +219,8 @@ def _not_from_heap(site: Site, expression: bytes) -> float | None:
 
 def _local_or_moved(site: Site, name: bytes) -> float | None:
     values = [value for value in values_before(site, name) if not NOTHING.match(value.text)]
+    if any(_is_of_some_builds(site, value.at) for value in values):
+        return None
     if not values:
         return 0.15 if _is_array(site, name) else None
     fixed = [_is_fixed(site, value) for value in values]
@@ -229,6 +231,17 @@ def _local_or_moved(site: Site, name: bytes) -> float | None:
     if not moved or len(moved) + len(others) < len(values):
         return None
     return -0.1 if any(GIVES.search(value.text) for value in others) else -0.2
+
+
+def _is_of_some_builds(site: Site, at: int) -> bool:
+    """Return whether an assignment is in a branch of an `#if` that has ended before the site."""
+    depth = 0
+    for step in DIRECTIVE.finditer(site.source.text, at, site.start):
+        depth += 1 if step["directive"] == b"if" else 0
+        if depth == 0:
+            return True
+        depth -= 1 if step["directive"] == b"endif" else 0
+    return False
 
 
 def _is_step(text: bytes, at: int, length: int) -> bool:

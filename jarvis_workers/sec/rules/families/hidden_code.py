@@ -12,7 +12,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LONE_RETURN, comments
 
-CONFIDENCE = 0.85
 # Only a comment follows, so that only prose can be hidden.
 NO_CODE = -0.25
 # Embeddings, overrides and isolates that are closed on their line may belong to right-to-left text.

@@ -11,7 +11,6 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.6
 GIVEN_BACK_ELSEWHERE, ON_ERROR, LENT, IN_MAIN = 0.15, 0.05, -0.1, -0.2
 ACQUIRES = (
     b"malloc calloc strdup strndup wcsdup aligned_alloc memalign xmalloc xcalloc xstrdup xstrndup zmalloc "
@@ -59,6 +58,10 @@ ERROR_VALUE = lazy(
 ERROR_LABEL = lazy(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
 TESTED_FOR_FAILURE = lazy(rb"\s*+\)?\s*+(?:==|<)")
 FAILURE_IN_FRONT = lazy(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
+IN_SUCCESS = lazy(
+    rb"\s*+;?\s*+if\s*+\(\s*+(?P<name>\w++)\s*+(?:!=\s*+(?:-1|NULL|nullptr|0|[A-Z][A-Z0-9_]*+)|>=\s*+0|>\s*+-1)?+\s*+\)"
+    rb"\s*+\{(?P<body>[^{}]*+)\}(?!\s*+else\b)"
+)
 ENDS = lazy(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
 
 
@@ -82,7 +85,7 @@ def check_leak(site: Site) -> float | None:
     if not least <= len(site.arguments.spans) <= most or not _is_its_own(site, name):
         return None
     start = _acquired_from(site)
-    if start is None:
+    if start is None or _is_used_in_its_block(site, name):
         return None
     story = _story(site, name, start, function)
     return max((_weight(way, story, site) for way in _leaks(site, name, start, story)), default=None)
@@ -100,6 +103,14 @@ def _acquired_from(site: Site) -> int | None:
         return acquisition_end(text, site.start, end, fails=False)
     negated = before.rstrip(b" \t\r\n(").endswith(b"!")
     return acquisition_end(text, site.start, end, fails=negated or TESTED_FOR_FAILURE.match(text, end) is not None)
+
+
+def _is_used_in_its_block(site: Site, name: bytes) -> bool:
+    """Return whether the function tests for success, and releases the resource and returns in that block."""
+    block = IN_SUCCESS.match(site.source.text, site.arguments.end or site.at)
+    if block is None or block["name"] != name:
+        return False
+    return b"return" in block["body"] and RELEASES.search(block["body"]) is not None
 
 
 def _is_its_own(site: Site, name: bytes) -> bool:

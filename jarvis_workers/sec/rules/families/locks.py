@@ -25,7 +25,6 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.7
 TWICE, TWICE_PERHAPS, OTHER_ORDER, MEMBERS, NEVER = 0.1, 0.0, 0.0, -0.1, -0.15
 LOCKED, LOCKED_ON_ERROR, OF_A_PROGRAM, COMMENTED_ON = 0.0, 0.05, 0.05, -0.2
 SPACE = 32

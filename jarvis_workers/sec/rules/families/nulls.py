@@ -1,5 +1,6 @@
 """malloc_no_null_check and possible_null_deref: a pointer that may be NULL is used before it is tested."""
 
+import re
 from collections.abc import Iterator
 
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
@@ -18,6 +19,7 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
 KNOWN_NULL = 0.2
@@ -37,6 +39,8 @@ NOTHROW = lazy(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
 NEW_BEFORE = lazy(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
 CANNOT_FAIL = lazy(rb"__GFP_NOFAIL|GFP_NOFAIL")
 FAILS = lazy(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
+# The condition of the loop tests what its step assigns, before the body runs again.
+LOOP_STEP, LOOP_HEAD_MAX = lazy(rb"\bfor\s*\([^{};]*;(?>[^{};]*);[^{};]*=\s*(?:\([\w\s*]+\)\s*)?\Z"), 256
 COPYING = lazy(rb"\b(?:if|while)\s*+\([^;{}]*\Z")
 
 ALLOCATING = tuple(
@@ -64,12 +68,14 @@ TABLES = {b"g_hash_table_lookup": -0.1}
 FILES = dict.fromkeys(
     b"fopen fopen64 fdopen freopen tmpfile popen _popen opendir fdopendir fmemopen open_memstream dlopen".split(), 0.05
 )
+CALENDAR = dict.fromkeys(b"localtime gmtime ctime localtime_r gmtime_r".split(), -0.25)
 LOOKUPS = {
     **SEARCHES,
     **TABLES,
     **FILES,
     **dict.fromkeys(b"getenv secure_getenv bsearch lfind readdir getlogin ttyname dlsym".split(), 0.0),
-    **dict.fromkeys(b"localtime gmtime ctime asctime localtime_r gmtime_r".split(), -0.25),
+    **CALENDAR,
+    b"asctime": -0.25,
     **dict.fromkeys(
         b"getpwnam getpwuid getgrnam getgrgid getspnam gethostbyname gethostbyaddr getservbyname getservbyport "
         b"getprotobyname inet_ntop if_indextoname getmntent".split(),
@@ -113,7 +119,19 @@ def check_lookup(site: Site) -> float | None:
     delta = _first_use(site, site.arguments.end, passes=site.name in FILES)
     if delta is None or (site.name in SEARCHES and _is_repeated_search(site)) or site.masked(0).strip() == b"RTLD_NEXT":
         return None
+    if (site.name in CALENDAR and _is_of_now(site)) or LOOP_STEP.search(site.before(LOOP_HEAD_MAX)):
+        return None
     return delta + LOOKUPS[site.name] - (KNOWN_NULL if site.name in SEARCHES and _was_looked_for(site) else 0.0)
+
+
+def _is_of_now(site: Site) -> bool:
+    """Return whether the function converts the current time, which fits until the year 2147485547."""
+    name = site.masked(0).strip().removeprefix(b"&").strip()
+    if not NAME.match(name):
+        return False
+    given = re.compile(rb"(?<![\w.>])%b\s*=\s*time\s*\(|\btime\s*\(\s*&\s*%b\s*\)" % (name, name))
+    start = site.function.body[0] if site.function else site.start
+    return given.search(site.source.text, max(start, site.start - REACH), site.start) is not None
 
 
 def _is_repeated_search(site: Site) -> bool:
@@ -126,10 +144,16 @@ def _is_repeated_search(site: Site) -> bool:
 
 
 def _was_looked_for(site: Site) -> bool:
-    """Return whether the searched text occurs earlier: in `if (strchr(s, ':'))`, or where it was printed."""
+    """Return whether the searched text occurs earlier: in `if (strchr(s, ':'))`, in a prefix, or in printed text."""
     key = site.original(1).strip()
     start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
-    return key[:1] in (b"'", b'"') and site.source.content.find(key, start, site.start) >= 0
+    if key[:1] not in (b"'", b'"'):
+        return False
+    content = site.source.content
+    if content.find(key, start, site.start) >= 0:
+        return True
+    prefix = re.compile(rb'\bstrn?(?:case)?cmp\s*\([^;"]{0,80}"[^"\n]*' + re.escape(key[1:-1]))
+    return prefix.search(content, start, site.start) is not None
 
 
 def _cannot_fail(site: Site) -> bool:

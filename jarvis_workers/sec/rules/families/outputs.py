@@ -1,10 +1,11 @@
 """output_unchecked and result_checked_elsewhere: results of output functions and the like that nobody looks at.
 
 Ignoring every result of printf is common; errors are noticed if ferror, fflush or fclose is tested at the end.  Of a
-file that does neither, the first ignored result is reported.  If a file checks most results of a function, the
-few unchecked calls are likely mistakes.
+file that does neither, the first ignored result is reported for a stream that this file opens: the terminal and streams
+of the caller are left alone.  If a file checks most results of a function, the few unchecked calls are likely mistakes.
 """
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -25,7 +26,10 @@ REMOVES = b"remove _wremove rmdir _rmdir _wrmdir".split()
 OUTPUTS = (*STREAMS, *STANDARD)
 FIRST = -0.05
 CHECKS, CLOSES = (b"ferror(", b"ferror (", b"close_stdout"), (b"fclose", b"fflush")
-MAIN = lazy(rb"\b_?w?t?main\s*\(")
+LAST_NAME = lazy(rb"([A-Za-z_]\w*+)\s*+\Z")
+OPENS = rb"(?<!\w)%b\s*+=(?!=)[^;{}]{0,120}?(?:open|tmpfile)\w*\s*+\("
+DEVICE = lazy(rb'\s*+"/dev/')
+OPENING = (b"open", b"tmpfile")
 ERRORS = lazy(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
 TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
 USED = (b"(", b",", b"=", b"!", b"return", b"|", b"&")
@@ -52,14 +56,13 @@ def is_of_no_interest(name: bytes, content: bytes, end: int) -> bool:
     before = _before(name, content, end)
     if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
         return before.endswith(USED)
-    main, notices = _of_file(content)
-    return (notices or (name in STANDARD and not main)) and not _counted(content, (name,))[0]
+    return (name in STANDARD or not _may_write(content)) and not _counted(content, (name,))[0]
 
 
 @lru_cache(maxsize=2)
-def _of_file(content: bytes) -> tuple[bool, bool]:
-    """Return whether a file may have a main function, and whether it may notice that its output failed."""
-    return b"main" in content and MAIN.search(content) is not None, _notices(content)
+def _may_write(content: bytes) -> bool:
+    """Return whether a file may open a stream, and never notices that its output failed."""
+    return any(word in content for word in OPENING) and not _notices(content)
 
 
 def check_output(site: Site) -> float | None:
@@ -72,15 +75,21 @@ def check_output(site: Site) -> float | None:
     if checked and checked >= ignored:
         return 0.0
     source = site.source
-    if (
-        source.test
-        or source.header
-        or (site.name in STANDARD and not source.once("main", lambda: MAIN.search(source.text)))
-    ):
+    if source.test or source.header or site.name in STANDARD or not _is_opened_here(site):
         return None
     if source.once("notices failed output", lambda: _notices(source.text)):
         return None
     return FIRST if source.once("first output", lambda: site.start) == site.start else None
+
+
+def _is_opened_here(site: Site) -> bool:
+    """Return whether the file assigns an opened stream to the variable or the member that is written to."""
+    stream = LAST_NAME.search(site.masked(STREAMS[site.name]))
+    if stream is None:
+        return False
+    pattern = re.compile(OPENS % stream[1])
+    opened = site.source.once(f"opens {stream[1]!r}", lambda: pattern.search(site.source.text))
+    return opened is not None and not DEVICE.match(site.source.content, opened.end())
 
 
 def _notices(text: bytes) -> bool:

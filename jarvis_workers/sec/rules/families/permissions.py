@@ -5,8 +5,7 @@ from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.55
-SET, EXACT, OPEN_MASK, EXECUTABLE, STICKY, BORROWED, ROOT_ONLY = 0.3, 0.2, 0.15, 0.1, -0.25, -0.1, 0.1
+SET, EXACT, OPEN_MASK, EXECUTABLE, STICKY, BORROWED, ROOT_ONLY = 0.1, 0.05, 0.05, 0.1, -0.1, -0.1, 0.0
 OTHERS_WRITE, ALL_EXECUTE, STICKY_BIT = 0o002, 0o111, 0o1000
 # Position of the mode among the arguments.
 MODES: dict[bytes, int] = {
@@ -40,7 +39,10 @@ TEMPORARY = lazy(rb"\bumask\s*\(\s*\w+\s*\)")
 
 
 def check_mode(site: Site) -> float | None:
-    """Raise the confidence if no umask applies; lower it for sticky directories such as /tmp."""
+    """Check modes that no umask restricts; lower the confidence for sticky directories such as /tmp.
+
+    POSIX programs create files with 0666 and directories with 0777, and leave the restriction to the user's umask.
+    """
     mode = _mode(site, site.masked(MODES[site.name]))
     if mode is None:
         return None
@@ -48,14 +50,13 @@ def check_mode(site: Site) -> float | None:
         return _mask(site, mode)
     if not mode & OTHERS_WRITE or (site.name in (b"open", b"open64", b"openat") and not _creates(site)):
         return None
-    moved = SET if site.name in SETS else 0.0
-    if site.name == b"debugfs_create_file":
-        moved = ROOT_ONLY
+    if site.name not in SETS and not is_in_file(site, NO_MASK):
+        return None
+    moved = ROOT_ONLY if site.name == b"debugfs_create_file" else SET if site.name in SETS else EXACT
     if mode & STICKY_BIT:
-        moved += STICKY
-    elif site.name not in SETS and not _is_directory(site) and mode & ALL_EXECUTE == ALL_EXECUTE:
-        moved += EXECUTABLE
-    return moved + (EXACT if site.name not in SETS and is_in_file(site, NO_MASK) else 0.0)
+        return moved + STICKY
+    is_program = site.name not in SETS and not _is_directory(site) and mode & ALL_EXECUTE == ALL_EXECUTE
+    return moved + (EXECUTABLE if is_program else 0.0)
 
 
 def _mask(site: Site, mode: int) -> float | None:

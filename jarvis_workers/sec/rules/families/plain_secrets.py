@@ -15,6 +15,7 @@ SECRET = lazy(
 NO_SECRET = lazy(
     rb"(?i)hash_?(?:table|map)|addr|_?type|_?name\b|_?len\b|algo|method|file|path|prompt|label|mech|scheme|state|mode|option|field|kind|alg\b|_id\b|cert|_oid"
 )
+TYPED_TWICE = lazy(rb"(?i)retyp|again\b|confirm|repeat")
 CONFIRMS = lazy(rb"(?i)again|confirm|verify|retype|repeat|second|check|old|new|\w2\b|copy|tmp|default")
 NAME = lazy(rb"&?\s*\(*\s*(?:\(\s*[\w\s]+\*+\s*\)\s*)?([A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+|\s*\[[^][]*\])*)\s*\)*\s*\Z")
 LITERAL = lazy(rb'\s*(?:L|u8)?"|\s*[A-Z][A-Z0-9_]+\s*\Z')
@@ -43,6 +44,8 @@ def check_compare(site: Site) -> float | None:
         return None
     texts = [b"".join(name[1].split()) for name in names if name]
     if not any(SECRET.search(one) and not NO_SECRET.search(one) for one in texts):
+        return None
+    if any(TYPED_TWICE.search(one) for one in texts):
         return None
     if any(CONFIRMS.search(one) for one in texts) and all(SECRET.search(one) for one in texts):
         return None

@@ -5,7 +5,6 @@ import re
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.6
 NAMED, AROUND, SEEDED = 0.25, 0.1, -0.15
 STATEMENT, BEHIND, LINES_MAX = 256, 800, 12
 GENERATORS = (

@@ -4,7 +4,7 @@ import re
 
 from jarvis_workers.sec.rules.analysis.declarations import NAME, Scope, bare
 from jarvis_workers.sec.rules.analysis.facts import target_at
-from jarvis_workers.sec.rules.rule import Rule, Site, rule
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH = 320
@@ -18,22 +18,21 @@ GIVES_UP = lazy(
     re.IGNORECASE,
 )
 NEXT, LATER = 160, 400
-GIVEN_UP, SAVED_ELSEWHERE = -0.2, -0.15
+CALLED = lazy(rb"\b([A-Za-z_]\w*+)\s*+\(")
+EXITS = lazy(rb"\b(?:_?exit|_Exit|abort)\s*+\([^;]{0,64};\s*+\}*+\s*+\}*+\Z")
 MADE = lazy(rb"(?:\w*(?:alloc|dup|new)\w*\s*\(|new\b|NULL\b|nullptr\b|0\Z)", re.IGNORECASE)
 IS_TESTED = lazy(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^()]*)\s*+\)\s*+\{[^{}]*")
 
 
 def check_realloc(site: Site) -> float | None:
-    """Lower the confidence if the program exits on failed allocations; report nothing if the pointer was saved."""
+    """Report nothing if the pointer was saved, the caller still has it, or the program exits on failed allocations."""
     target = _target(site)
     pointer = b"".join(CAST.sub(b"", site.masked(0)).split())
     if not pointer or not b"".join(target.split()).endswith(pointer) or _is_longer(target, pointer):
         return None
-    if _was_saved(site, pointer):
+    if _was_saved(site, pointer) or _gives_up(site):
         return None
-    if _gives_up(site):
-        return GIVEN_UP
-    return SAVED_ELSEWHERE if NAME.match(pointer) and _is_saved_elsewhere(site, pointer) else 0.0
+    return None if NAME.match(pointer) and _is_saved_elsewhere(site, pointer) else 0.0
 
 
 def _is_saved_elsewhere(site: Site, pointer: bytes) -> bool:
@@ -48,7 +47,18 @@ def _is_saved_elsewhere(site: Site, pointer: bytes) -> bool:
 def _gives_up(site: Site) -> bool:
     """Return whether the program exits on failed allocations, after at most a short message."""
     tested = IS_TESTED.match(site.after(LATER))
-    return GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None
+    handled = tested[0] if tested else site.after(NEXT).partition(b"\n}")[0]
+    return GIVES_UP.search(handled) is not None or _calls_exiting(site, handled)
+
+
+def _calls_exiting(site: Site, handled: bytes) -> bool:
+    """Return whether a function of this file that ends the program is called when, or to see whether, realloc fails."""
+    called = {one[1] for one in CALLED.finditer(handled)}
+    return bool(called) and not called.isdisjoint(site.source.once("exiting functions", lambda: _exiting(site.source)))
+
+
+def _exiting(source: SourceText) -> frozenset[bytes]:
+    return frozenset(one.name for one in source.functions if EXITS.search(source.text, *one.body))
 
 
 def _was_saved(site: Site, pointer: bytes) -> bool:

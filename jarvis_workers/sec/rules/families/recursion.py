@@ -31,7 +31,7 @@ COUNTED = lazy(
 # A number that changes by one with each call, or halves.
 LIMITED = (
     rb"\b%b\s*\((?:[^();]|\([^()]*\))*\b(?:n|i|k|d|num\w*|\w*count\w*|\w*times|max\w*|left|remaining|size|len|limit)\s*"
-    rb"(?:[-+]\s*1\b|/\s*2\b|>>\s*1\b)"
+    rb"(?:[-+]\s*1\b|[^,;]*?(?:/\s*2|>>\s*1)\b)"
 )
 TEXT_PARAMETER = lazy(
     rb"(?:char|uint8_t|u8|u_char|uchar|UChar|Byte|BYTE|byte|guint8|xmlChar|void)\s*(?:const\s*)?\*|\bFILE\s*\*|(?i:pars|lex|token|reader|state|stream|scanner|cursor|decod|input|buf|json|src)"

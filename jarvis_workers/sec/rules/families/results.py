@@ -6,14 +6,14 @@ A cast to void is deliberate, and a result that is mentioned again counts as che
 import re
 from itertools import chain
 
-from jarvis_workers.sec.rules.analysis.facts import declaration, target_at
+from jarvis_workers.sec.rules.analysis.facts import declaration, is_in_file, target_at
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-IO, THREADS = 0.6, 0.5
-NEVER_READ, AS_INDEX, HAS_A_VALUE = -0.1, 0.1, -0.15
+NEVER_READ, AS_INDEX, HAS_A_VALUE = -0.1, 0.1, -0.25
+FAILURE_VALUE = lazy(rb"\w++\s*+=\s*+-\s*+\d++\s*+;")
 MENTIONS_MAX = 16
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 MESSAGES = lazy(rb"\A(?:std(?:out|err)|STD(?:OUT|ERR)_FILENO|[12])\Z|err(?:or)?(?:_?fd|_?file)?\Z|log|dbg|debug|trace")
@@ -24,6 +24,8 @@ WRITES = frozenset(b"fwrite fprintf fputs fputc putc vfprintf putw".split())
 WAKES_UP = lazy(rb"1|sizeof\b.*|8")
 # Lists also have a function `remove`.
 OF_A_FILE = lazy(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
+FAILURE_MAX = 160
+SAVES_ERROR = lazy(rb"=\s*errno\s*;")
 GIVES_UP = lazy(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
 
 # Severity of an ignored failure, and number of arguments for functions whose names may also belong to others.
@@ -45,9 +47,9 @@ WHERE = (
     b"fseek fseeko lseek lseek64 fsetpos dup2 dup3 fsync fdatasync link symlink mkdir mkfifo setrlimit mlock".split()
 )
 MOVED: dict[bytes, float] = {
-    **dict.fromkeys(PRIVILEGES, 0.25),
+    **dict.fromkeys(PRIVILEGES, 0.2),
     **dict.fromkeys(INTO_MEMORY, 0.1),
-    **dict.fromkeys(CONVERTED, 0.05),
+    **dict.fromkeys(CONVERTED, 0.15),
     **dict.fromkeys(LASTING, 0.05),
     **dict.fromkeys(ALLOWED, 0.0),
     **dict.fromkeys(OUT_OF_MEMORY, -0.05),
@@ -67,6 +69,8 @@ COUNTS: dict[bytes, tuple[int, ...]] = {
 }
 # Functions that return the number of bytes read, so that using the whole buffer is wrong.
 COUNTED = frozenset(b"read pread pread64 fread recv recvfrom readlink".split())
+# Those that return -1; fread returns 0 at least.
+NEGATIVE = COUNTED - {b"fread"}
 STREAMS = {b"fwrite": 3, b"write": 0, b"fclose": 0}
 
 CREATED = 0.25
@@ -85,17 +89,13 @@ THREAD_MOVED: dict[bytes, float] = {
         b"sem_init mtx_init cnd_init sem_wait".split(),
         0.05,
     ),
-    **dict.fromkeys(
-        b"pthread_mutex_lock pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_spin_lock pthread_join "
-        b"mtx_lock thrd_join".split(),
-        -0.05,
-    ),
-    **dict.fromkeys(
-        b"pthread_mutex_unlock pthread_rwlock_unlock pthread_mutex_destroy pthread_cond_destroy "
-        b"pthread_rwlock_destroy".split(),
-        -0.1,
-    ),
+    **dict.fromkeys(b"pthread_mutex_lock mtx_lock".split(), -0.05),
+    b"pthread_mutex_unlock": -0.1,
 }
+# Locking a default mutex, and unlocking it, fails only by a programming error that no caller can handle.
+CHECKED_MUTEXES = lazy(rb"PTHREAD_MUTEX_(?:ERRORCHECK|ROBUST|STALLED)|PTHREAD_PRIO_PROTECT|EOWNERDEAD")
+LOCKS = frozenset(b"pthread_mutex_lock mtx_lock pthread_mutex_unlock".split())
+NOTHING = lazy(rb"\s*(?:\(\s*void\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\s*\Z")
 
 
 def check_io(site: Site) -> float | None:
@@ -105,13 +105,21 @@ def check_io(site: Site) -> float | None:
     if site.function is None or arguments.end is None or (counts and len(arguments.spans) not in counts):
         return None
     looked = _look(site, site.function)
-    if looked is None or _is_small_matter(site):
+    if looked is None or _is_small_matter(site) or _is_drained(site):
         return None
-    return MOVED[site.name] + looked + (HAS_A_VALUE if _has_a_value(site) else 0.0)
+    given = _earlier_values(site)
+    if given and FAILURE_VALUE.match(site.source.text, given[-1]):
+        return None
+    return MOVED[site.name] + looked + (HAS_A_VALUE if given else 0.0)
 
 
 def check_thread(site: Site) -> float | None:
+    """Check functions of threads that can fail for reasons other than a programming error."""
     if site.function is None or site.arguments.end is None:
+        return None
+    if site.name in LOCKS and not is_in_file(site, CHECKED_MUTEXES):
+        return None
+    if site.name == b"pthread_setspecific" and NOTHING.match(site.masked(1)):
         return None
     looked = _look(site, site.function)
     return None if looked is None else THREAD_MOVED[site.name] + looked
@@ -124,7 +132,7 @@ def _look(site: Site, function: Function) -> float | None:
         return 0.0
     if result.kind != "assigned" or result.tested or not NAME.match(result.target):
         return None
-    if site.name in COUNTED and _is_index(site, result.target):
+    if site.name in NEGATIVE and _is_index(site, result.target):
         return AS_INDEX
     return NEVER_READ if _is_never_read(site, function) and declaration(site, result.target) else None
 
@@ -150,12 +158,25 @@ def _is_index(site: Site, target: bytes) -> bool:
     return before.endswith(b"[") and b"".join(after)[:2] == b"]=" and b"".join(after)[:3] != b"]=="
 
 
-def _has_a_value(site: Site) -> bool:
-    """Return whether the last target of a scanf was assigned before, so that it keeps its value if nothing is read."""
+def _earlier_values(site: Site) -> list[int]:
+    """Return where the last target of a scanf was assigned before: it keeps that value if nothing is read."""
     target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
     if site.name not in CONVERTED or not NAME.match(target):
+        return []
+    return [use.at for use in site.uses_before(target) if use.kind == "assignment"]
+
+
+def _is_drained(site: Site) -> bool:
+    """Return whether one byte is read into a variable that is not used again: a wake-up byte, which says nothing."""
+    if site.name not in COUNTED or site.result.kind != "ignored" or site.name in (b"fread", b"readlink"):
         return False
-    return any(use.kind == "assignment" for use in site.uses_before(target))
+    target = site.masked(1).strip().removeprefix(b"&").strip()
+    return (
+        site.masked(2).strip() == b"1"
+        and NAME.match(target) is not None
+        and next(site.uses_after(target), None) is None
+        and declaration(site, target) is not None
+    )
 
 
 def _is_small_matter(site: Site) -> bool:
@@ -171,12 +192,26 @@ def _is_small_matter(site: Site) -> bool:
         return True
     if GIVES_UP.match(text, end):
         return True
-    return site.name == b"fclose" and (FAILED.match(text, end) is not None or not _was_written(site))
+    return site.name == b"fclose" and (_has_failed(site) or not _was_written(site))
+
+
+def _has_failed(site: Site) -> bool:
+    """Return whether the function returns an error after the call anyway."""
+    text, end = site.source.text, site.arguments.end or site.at
+    if FAILED.match(text, end):
+        return True
+    before = site.before(FAILURE_MAX)
+    block = before[before.rfind(b"{") + 1 :]
+    return b"}" not in block and SAVES_ERROR.search(block) is not None
 
 
 def _was_written(site: Site) -> bool:
+    """Return whether the function writes to a stream, which is not that of a terminal or of another device."""
     stream = site.masked(0).strip()
-    return NAME.match(stream) is not None and any(use.callee in WRITES for use in site.uses_before(stream))
+    if NAME.match(stream) is None or not any(use.callee in WRITES for use in site.uses_before(stream)):
+        return False
+    opened = re.compile(rb"\b%b\s*=\s*f(?:re)?open\s*\(\s*\"/dev/" % stream)
+    return opened.search(site.source.content) is None
 
 
 RULES: tuple[Rule, ...] = (

@@ -15,6 +15,7 @@ RELEASED_BEFORE = lazy(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s
 PUBLIC = lazy(rb"\bpub\s+\Z")
 MESSAGE = lazy(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
 CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
+BY_CARGO = lazy(rb'\bvar(?:_os)?\s*\(\s*"(?:CARGO_\w+|OUT_DIR|TARGET|PROFILE)"\s*\)\s*\.\s*\Z')
 DEFINED = lazy(rb"\bfn\s+\Z")
 LOCKS = (b".lock().", b".read().", b".write().", b".join().")
 FROM_OUTSIDE = lazy(
@@ -79,7 +80,12 @@ def check_unwrap(site: Site) -> float | None:
             return None
     elif not _takes_message(site):
         return None
-    return None if is_of_tests(site) else _of_value(site)
+    return None if is_of_tests(site) or _is_given_by_cargo(site) else _of_value(site)
+
+
+def _is_given_by_cargo(site: Site) -> bool:
+    """Return whether the value is a variable that cargo sets for every build script."""
+    return BY_CARGO.search(site.source.content[max(0, site.start - 96) : site.start]) is not None
 
 
 def check_transmute(site: Site) -> float | None:

@@ -4,7 +4,6 @@ from jarvis_workers.sec.rules.analysis.rust_context import in_tests, is_commente
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-CONFIDENCE = 0.5
 LOST_LOCK, LOST_WRITE, EXPECTED, UNKNOWN = 0.35, 0.15, -0.05, -0.1
 VALUE_MAX, STATEMENT_MAX, BRACKETS_MAX = 1_024, 1_024, 96
 PARENTHESIS = 40

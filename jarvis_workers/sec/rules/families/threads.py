@@ -10,7 +10,6 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-WAIT, THREAD = 0.7, 0.6
 AFTER_IF, IN_ENDLESS_LOOP, SLEEPS = 0.1, -0.15, -0.2
 FORGOTTEN, ENDS_PROGRAM, IN_MAIN, WITH_ATTRIBUTES, STORED = 0.2, 0.25, -0.15, -0.1, -0.1
 BLOCKS_MAX = 24

@@ -19,3 +19,17 @@ int main(int argc, char **argv)
     n = number.atoi(text);                         /* ok: atoi_family */
     call(atoi, text);                              /* ok: atoi_family */
 }
+
+int port_of(const char *text, const char *other)
+{
+    int port = atoi(text);                         /* ok: atoi_family */
+    int mode;
+
+    if (port < 1 || port > 65535)
+        return -1;
+    mode = atoi(other);                            /* ok: atoi_family */
+    if (0 < mode && mode < 64)
+        return mode;
+    mode = atoi(other);                            /* ruleid: atoi_family */
+    return mode < 1 ? 1 : mode;
+}

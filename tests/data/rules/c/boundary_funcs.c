@@ -195,3 +195,49 @@ char *link_of(const char *path)
     text[got] = 0;
     return text;
 }
+
+/* `short` is a type, although it stands where a variable stands after its own type */
+int read_port(unsigned char *request)
+{
+    unsigned short port;
+    unsigned char head[4];
+
+    memcpy(&port, request + 2, sizeof(short));             /* ok: boundary_funcs */
+    memcpy(head + 2, &port, sizeof(short));                /* ok: boundary_funcs */
+    memcpy(head + 3, &port, sizeof(short));                /* ruleid: boundary_funcs */
+    return 0;
+}
+
+/* a term of a sum that is compared */
+int write_scale(const char *width, const char *height)
+{
+    char text[64];
+    size_t wide = strlen(width);
+    size_t high = strlen(height);
+    size_t total = wide + high + 2;
+
+    if (total > 64)
+        return -1;
+    memcpy(text + 1, width, wide + 1);                     /* ok: boundary_funcs */
+    return 0;
+}
+
+int write_scale_badly(const char *width, const char *height)
+{
+    char text[64];
+    size_t wide = strlen(width);
+    size_t high = strlen(height);
+    size_t total = wide + high + 2;
+
+    memcpy(text + 1, width, wide + 1);                     /* ruleid: boundary_funcs */
+    return total;
+}
+
+void bind_to(const struct addrinfo *found)
+{
+    struct sockaddr_storage any;
+    struct sockaddr_in four;
+
+    memcpy(&any, found->ai_addr, found->ai_addrlen);       /* ok: boundary_funcs */
+    memcpy(&four, found->ai_addr, found->ai_addrlen);      /* ruleid: boundary_funcs */
+}

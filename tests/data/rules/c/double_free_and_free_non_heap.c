@@ -174,3 +174,20 @@ void clean_up(void)
 	free(&own);                                    /* ruleid: double_free_and_free_non_heap */
 	free(layouts);                                 /* ok: double_free_and_free_non_heap */
 }
+
+int in_one_build(const char *text)
+{
+#if (ON_HEAP)
+    struct state *state = malloc(sizeof(struct state));
+    if (state == NULL)
+        return 0;
+#else
+    struct state body;
+    struct state *state = &body;
+#endif
+    int result = run(state, text);
+#if (ON_HEAP)
+    free(state);                                   /* ok: double_free_and_free_non_heap */
+#endif
+    return result;
+}

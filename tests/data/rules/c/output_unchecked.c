@@ -66,3 +66,9 @@ void most_do_not(FILE *out)
     putc('z', out);                                /* ok: output_unchecked */
     fprintf(log, "done");                          /* ok: output_unchecked */
 }
+
+int main(void)
+{
+    printf("terminal");                            /* ok: output_unchecked */
+    return 0;
+}

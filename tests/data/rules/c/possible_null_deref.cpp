@@ -121,3 +121,26 @@ char *tail(char *path, char *list)
     parse(fopen(path, "r"));                      /* ok: possible_null_deref */
     return path;
 }
+
+void of_now(struct record *record)
+{
+    time_t now = time(NULL);
+    struct tm *today = localtime(&now);            // ok: possible_null_deref
+    struct tm *then = localtime(&record->time);    // ruleid: possible_null_deref
+    show(today->tm_year, then->tm_year);
+}
+
+void list(DIR *directory)
+{
+    for (struct dirent *one = readdir(directory); one; one = readdir(directory)) { // ok: possible_null_deref
+        puts(one->d_name);
+    }
+}
+
+void trace()
+{
+    char *breakpoint = getenv("BREAKPOINT");       // ok: possible_null_deref
+    if (breakpoint != NULL) {
+        puts(breakpoint);
+    }
+}

@@ -40,6 +40,19 @@ void Queue::push (int value)
 {
   pthread_mutex_trylock (&mutex_);                 /* ruleid: pthread_returns_unchecked */
   sem_wait /* may be woken by a signal */ (&free_); /* ruleid: pthread_returns_unchecked */
-  pthread_mutex_unlock (&mutex_);                  /* ruleid: pthread_returns_unchecked */
+  pthread_mutex_unlock (&mutex_);                  /* ok: pthread_returns_unchecked */
   impl->pthread_create (value);                    /* ok: pthread_returns_unchecked */
+}
+
+/* What fails only by a programming error, or where nobody could do anything */
+void stop(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);               /* ok: pthread_returns_unchecked */
+    pool->stopped = 1;
+    pthread_mutex_unlock(&pool->lock);             /* ok: pthread_returns_unchecked */
+    pthread_join(pool->thread, NULL);              /* ok: pthread_returns_unchecked */
+    pthread_setspecific(key, NULL);                /* ok: pthread_returns_unchecked */
+    pthread_setspecific(key, pool);                /* ruleid: pthread_returns_unchecked */
+    pthread_mutex_destroy(&pool->lock);            /* ok: pthread_returns_unchecked */
+    pthread_cond_destroy(&pool->wake);             /* ok: pthread_returns_unchecked */
 }

@@ -31,3 +31,25 @@ int keep(struct list *x, size_t n)
     this->bytes = (uint8_t *)realloc(this->bytes, n); /* ruleid: realloc_assign_back */
     return 0;
 }
+
+static void check(void *pointer)
+{
+    if (pointer)
+        return;
+    perror("memory");
+    exit(1);
+}
+
+void grow_or_exit(struct list *x, size_t n, char *given)
+{
+    x->p = realloc(x->p, n);                       /* ok: realloc_assign_back */
+    check(x->p);
+    x->p = realloc(x->p, n);                       /* ok: realloc_assign_back */
+    if (x->p == NULL) {
+        fprintf(stderr, "memory");
+        abort();
+    }
+    given = realloc(given, n);                     /* ok: realloc_assign_back */
+    x->p = realloc(x->p, n);                       /* ruleid: realloc_assign_back */
+    report(x->p);
+}

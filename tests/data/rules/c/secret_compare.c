@@ -42,5 +42,7 @@ int check(struct user *u, const char *given, const unsigned char *received, size
         return 8;
     if (strcmp(passphrase_prompt, text) == 0) /* ok: secret_compare */
         return 9;
+    if (strcmp(password, retyped) != 0) /* ok: secret_compare */
+        return 10;
     return strcmp(a, b); /* ok: secret_compare */
 }

@@ -182,3 +182,17 @@ static void rx(struct priv *priv, struct sk_buff *skb)
 	skb_put(skb, frag->len);
 	kfree(frag);                                   /* ok: uaf_suspect */
 }
+
+void put_back(struct cache *c, struct node *v)
+{
+    if (v->size > MAX)
+#ifdef RELEASE
+        RELEASE(v);
+#else
+        free(v);                                   /* ok: uaf_suspect */
+#endif
+    else {
+        v->next = c->first;
+        c->first = v;
+    }
+}

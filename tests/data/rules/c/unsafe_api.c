@@ -18,7 +18,7 @@ int greet(char *dst, const char *name)
         (dst, buf);
     gets(buf);                                     /* ruleid: unsafe_api */
     sprintf(dst, "hello %s", name);                /* ruleid: unsafe_api */
-    if (*name) return sprintf(dst, "%d", 3);       /* ruleid: unsafe_api */
+    if (*name) return sprintf(dst, "%d", 3);       /* ok: unsafe_api */
     if (name) wcscpy(wide, name); else stpcpy(dst, name); /* ruleid: unsafe_api */
     my_strcpy(buf, name);                          /* ok: unsafe_api */
     strcpy_s(buf, sizeof buf, name);               /* ok: unsafe_api */
@@ -30,7 +30,7 @@ int greet(char *dst, const char *name)
        strcpy(buf, name);                             ok: unsafe_api
     fn = strcpy;                                   /* ok: unsafe_api */
     gets(stream, buf, 3);                          /* ok: unsafe_api */
-    return '"' + strcpy /* now */ (dst, "\"")[0];  /* ruleid: unsafe_api */
+    return '"' + strcpy /* now */ (dst, "\"")[0];  /* ok: unsafe_api */
 }
 
 #if 0
@@ -77,7 +77,7 @@ int sizes(struct entry *e, const char *name, int n, long big)
 class Name {
 public:
     void set(const char *text) { strcpy(text_, text); } /* ruleid: unsafe_api */
-    void clear() { strcpy(text_, ""); }                /* ruleid: unsafe_api */
+    void clear() { strcpy(text_, ""); }                /* ok: unsafe_api */
     void copy(const std::string &s) { s.strcpy(text_); } /* ok: unsafe_api */
 private:
     char text_[16];
@@ -105,9 +105,9 @@ again:
     strcpy(first, "1234567");                          /* ok: unsafe_api */
     strcpy(first, "12345678");                         /* ruleid: unsafe_api */
     if (sizeof(first) > strlen(name))
-        strcpy(first, name);                           /* ruleid: unsafe_api */
+        strcpy(first, name);                           /* ok: unsafe_api */
     take(&heap);
-    strcpy(heap, name);                                /* ruleid: unsafe_api */
+    strcpy(heap, name);                                /* ok: unsafe_api */
     return 0;
 }
 
@@ -145,4 +145,63 @@ void show_all(const char *any)
     strcpy(path, "/sys/class/net/");                   /* ok: unsafe_api */
     strcpy(path, "/sys/class/net/" "eth0");            /* ok: unsafe_api */
     strcpy(path, "/sys/class/net/" "wlan0");           /* ruleid: unsafe_api */
+}
+
+/* The length of the source was allocated, or compared with a limit. */
+struct message { char *text, *path; int fd; };
+static const char prefix[] = { 0x69, 0x61, 0x6e, 0x61, 0x2d, 0 };
+
+int measure(struct message *m, const char *path, const char *name, char **out)
+{
+    char title[TITLE_MAX], word[16];
+    char *grown = realloc(m->path, strlen(path) + 1);
+    size_t size = strlen(name) + 1;
+    struct message *whole = allocate_message(HEADER + size);
+    size_t before, after;
+
+    if (!grown || !whole)
+        return -1;
+    m->path = grown;
+    strcpy(m->path, path);                             /* ok: unsafe_api */
+    strcpy(text_of(whole), name);                      /* ok: unsafe_api */
+    if ((m->text = xmalloc(strlen(m->path) + strlen(name) + 3)) == NULL)
+        return -1;
+    strcpy(m->text, m->path);                          /* ok: unsafe_api */
+    strcat(m->text, name);                             /* ok: unsafe_api */
+    sprintf(m->text, "%s: %s", m->path, name);         /* ok: unsafe_api */
+    strcpy(title, prefix);                             /* ok: unsafe_api */
+    sprintf(title, "/dev/monitor%d", m->fd);           /* ok: unsafe_api */
+    sprintf(&m->text[2 * m->fd], "%02X", name[0]);     /* ok: unsafe_api */
+    strcpy(word, name);                                /* ruleid: unsafe_api */
+    strcpy(title, m->path);                            /* ruleid: unsafe_api */
+    return 0;
+}
+
+int compare(const char *user, const char *host)
+{
+    char title[TITLE_MAX];
+    size_t one = strlen(user), other = strlen(host);
+
+    if (one + other + 3 > TITLE_MAX)
+        return -1;
+    sprintf(title, "%s: %s", user, host);              /* ok: unsafe_api */
+    return 0;
+}
+
+int compare_nothing(const char *user, const char *host)
+{
+    char title[TITLE_MAX];
+
+    if (strlen(user) > 0 && strlen(host) != 0)
+        sprintf(title, "%s: %s", user, host);          /* ruleid: unsafe_api */
+    return 0;
+}
+
+int allocate_short(struct message *m, const char *name)
+{
+    size_t size = strlen(name);
+
+    m->text = xmalloc(size);
+    strcpy(m->text, name);                             /* ruleid: unsafe_api */
+    return 0;
 }

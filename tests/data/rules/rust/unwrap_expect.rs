@@ -33,3 +33,9 @@ mod tests {
         assert_eq!(read("a").unwrap(), 1); // ok: unwrap_expect
     }
 }
+
+pub fn sources() -> PathBuf {
+    let root = env::var_os("CARGO_MANIFEST_DIR").unwrap(); // ok: unwrap_expect
+    let given = env::var_os("SOURCES").unwrap(); // ruleid: unwrap_expect
+    PathBuf::from(root).join(given)
+}
