@@ -28,6 +28,7 @@ from jarvis_cli.options import (
     joined,
 )
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.depth import Depth
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
@@ -113,6 +114,10 @@ class ScanOptions:
         bool,
         _option(RULES, "--project-rules", help="Also load rules from ROOT/.jarvis/rules; only for trees you trust."),
     ] = False
+    depth: Annotated[
+        Depth | None,
+        _option(RULES, "--depth", help="rules: no data-flow analysis, many times as fast. [default: flow]"),
+    ] = None
     min_confidence: Annotated[
         float | None,
         _option(RULES, "--min-confidence", min=0, max=1, metavar="NUMBER", help="Minimum confidence to report (0–1)."),
@@ -149,7 +154,7 @@ class ScanOptions:
     @property
     def is_plain(self) -> bool:
         """Whether a scan needs neither the store nor the rule book."""
-        rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned
+        rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned or self.depth
         compared = self.baseline or self.since or self.triage or self.compile_commands
         return not (rules or compared or self.profile or self.detach or self.name)
 
@@ -197,4 +202,5 @@ def _flags_of_rules(options: ScanOptions) -> dict[str, object]:
         "rules.enable_only": joined(options.rules),
         "rules.disable": disable,
         "rules.categories": joined(options.only),
+        "rules.depth": options.depth,
     }

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -44,13 +45,15 @@ def _decide(request: dict[str, Any], resources: Resources) -> Commit:
 
 
 def main() -> None:
-    """Serve standard input; redirect the output of libraries to standard error."""
+    """Serve standard input; redirect the output of libraries to standard error.
+
+    The process exits without freeing its caches object by object, which would take up to a second of CPU time.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    try:
+    with suppress(BrokenPipeError, StopIteration, KeyboardInterrupt):
         serve(sys.stdin.buffer, answers)
-    except (BrokenPipeError, StopIteration, KeyboardInterrupt):
-        os._exit(0)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from jarvis_workers.store.values import Run, StageProgress
 
 # What a report repeats of options that are set, and of the choice of rules.
 OPTION_FIELDS = ("paths", "source_url", "label", "checkout", "repository_url")
-RULE_FIELDS = ("off", "severity", "project", "packages", "learned")
+RULE_FIELDS = ("off", "severity", "project", "packages", "learned", "depth")
 
 
 @dataclass(frozen=True, slots=True)

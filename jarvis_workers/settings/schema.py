@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import read_budget
+from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.sec.sourcelinks import check_template
 from jarvis_workers.telemetry import LogLevel
 
@@ -96,7 +97,8 @@ class ScanSettings(FrozenSettings):
 class RulesSettings(FrozenSettings):
     """Selection of rules by id; `paths` are files or directories with project-specific rules.
 
-    With `learned`, confidences are adjusted by the triage verdicts on earlier findings.
+    With `learned`, confidences are adjusted by the triage verdicts on earlier findings. A `depth` of "rules" disables
+    the data-flow rules, and with them the data-flow analysis.
     """
 
     disable: Names = ()
@@ -105,6 +107,7 @@ class RulesSettings(FrozenSettings):
     severity: Severities = Field(default_factory=dict)
     paths: Names = ()
     learned: bool = False
+    depth: Depth = FLOW_DEPTH
 
 
 class Cache(FrozenSettings):

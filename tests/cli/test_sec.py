@@ -156,6 +156,30 @@ def test_ignore_files_are_heeded(jarvis):
     assert {issue["file"] for issue in found} == {"a.c"}
 
 
+FREED = "int f(void) { char *p = malloc(3); if (p == NULL) return 1; free(p); return *p; }\n"
+
+
+def test_depth_rules_runs_no_data_flow_analysis(jarvis):
+    tree = jarvis.tree("tree", {"a.c": FREED})
+    scan = ["sec", "fast", "-p", tree, "--format", "json"]
+    deep, shallow = (json.loads(jarvis(*scan, *more).out) for more in ([], ["--depth", "rules"]))
+
+    assert "flow_use_after_free" in {issue["pattern"] for issue in deep["issues"]}
+    assert {issue["pattern"] for issue in shallow["issues"]} == {"uaf_suspect"}
+    assert shallow["run"]["rules"]["depth"] == "rules"
+    assert [shallow["run"]["stages"][name]["jobs"] for name in ("scan", "summarize", "flow")] == [1, 0, 0]
+    assert json.loads(jarvis(*scan).out)["issues"] == deep["issues"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "sarif"])
+def test_report_says_that_the_data_flow_rules_did_not_run(jarvis, form):
+    tree = jarvis.tree("tree", {"a.c": COPY})
+
+    text = jarvis("sec", "fast", "-p", tree, "--depth", "rules", "--format", form, "-o", "-").out
+
+    assert "data-flow rules did not run" in text
+
+
 def test_the_least_confidence_is_the_users(jarvis, mixed):
     report = json.loads(jarvis("sec", "fast", "-p", mixed, "--format", "json", "--min-confidence", "1").out)
 

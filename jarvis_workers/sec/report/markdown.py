@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.escape import code, code_cell, prose
+from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.exclusions import ignored_by_git, no_findings, nothing_changed
@@ -44,6 +45,8 @@ def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
     summary, issues, texts = body.summary, body.issues, _texts(body.issues)
     judged = has_verdicts(summary)
     yield from _verdict(summary, say)
+    if note := depth_note(run):
+        yield f"> {say(note)}"
     yield from _numbers(summary, issues, say)
     yield from _riskiest(summary, issues, say)
     if judged:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.exclusions import set_aside
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
@@ -41,6 +42,7 @@ NOTIFICATIONS = {
     "not-listed": "Findings are not listed.",
     "unused-suppression": "A suppression is unused.",
     "canary-missed": "A known bug was not confirmed.",
+    "rules-only": "The data-flow rules did not run.",
 }
 REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<commit>[0-9a-f]{40}(?:[0-9a-f]{24})?)")
 
@@ -97,11 +99,17 @@ def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
 def _invocation(summary: Summary, cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
     """Return the invocation; a run that is incomplete, or left something unchecked, was not successful."""
     times = {"startTimeUtc": run.get("created_at"), "endTimeUtc": run.get("ended_at")}
+    shallow = [_note("rules-only", "note", note)] if (note := depth_note(run)) else []
     missed = [_note("canary-missed", "error", f"{what} {means}") for what, means in missed_canary(summary)]
     return {
         "executionSuccessful": not (summary.not_checked or missed) and run.get("state", "done") == "done",
         **{name: moment.replace("+00:00", "Z") for name, moment in times.items() if moment},
-        "toolExecutionNotifications": [*missed, *_not_checked_notes(summary.not_checked), *_remarks(summary, cut)],
+        "toolExecutionNotifications": [
+            *missed,
+            *shallow,
+            *_not_checked_notes(summary.not_checked),
+            *_remarks(summary, cut),
+        ],
     }
 
 

@@ -16,6 +16,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.exclusions import no_findings, nothing_changed
 from jarvis_workers.sec.report.fired_rules import rules_of
@@ -99,6 +100,8 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
     if not options.concise:
         if listed:
             yield ()
+        if note := depth_note(run):
+            yield from _wrapped((Span(say(note)),), options.width)
         for line in _summary(body, hidden, options, say):
             yield from _wrapped(line, options.width)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.service.api.choices import Language, Severity, StrPath, check_choice
 from jarvis_workers.service.labels import check_labels
 
@@ -24,8 +25,8 @@ FILE_MEMORY_MB = 2048.0
 class ScanOptions:
     """How to scan. Every field has a default, and no setting is read from files or the environment.
 
-    Rules: `rules` (only these ids), `exclude_rules`, `only` (categories), `severity` by rule id, and `rule_paths`,
-    files or directories of YAML rules.
+    Rules: `rules` (only these ids), `exclude_rules`, `only` (categories), `severity` by rule id, `rule_paths`, files or
+    directories of YAML rules, and `depth` ("rules": without data-flow analysis).
 
     Files: `include` and `exclude` (globs as in .gitignore, relative to the root), `exclude_dirs` (names, instead of
     build, vendor, third_party …), `use_ignore_files`, `languages`, `extensions` (instead of the usual suffixes),
@@ -49,6 +50,7 @@ class ScanOptions:
     only: Collection[str] = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
     rule_paths: Collection[StrPath] = ()
+    depth: Depth = FLOW_DEPTH
     include: Collection[str] = ()
     exclude: Collection[str] = ()
     exclude_dirs: Collection[str] | None = None
@@ -84,6 +86,7 @@ class ScanOptions:
         check_choice("languages", self.languages, get_args(Language))
         check_choice("severity", self.severity.values(), get_args(Severity))
         check_choice("lang", [self.lang], ("en", "zh"))
+        check_choice("depth", [self.depth], get_args(Depth))
         if check_labels(self.labels, "labels") and not self.record:
             raise UsageError("labels are for recorded runs; add record=True")
         if not self.languages:
@@ -110,6 +113,7 @@ class ScanOptions:
             only=rules.categories,
             severity=rules.severity,
             rule_paths=[Path(directory, Path(one).expanduser()) for one in rules.paths],
+            depth=rules.depth,
             exclude_dirs=scan.exclude_dirs,
             use_ignore_files=scan.use_ignore_files,
             languages=scan.languages,

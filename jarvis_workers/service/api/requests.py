@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.each_file import FileLimits
+from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.request import RunRequest
@@ -37,6 +38,7 @@ class RuleChoice:
     disable: tuple[str, ...]
     categories: tuple[str, ...]
     severity: Mapping[str, str]
+    depth: Depth
 
 
 def request_of(
@@ -102,12 +104,14 @@ def _excluded(options: ScanOptions) -> frozenset[bytes]:
 def choose_rules(options: ScanOptions) -> Chosen:
     """Return the rules of a run: built-in ones, those of installed packages and of files, except disabled ones."""
     is_restricted = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
-    if not (is_restricted or installed()):
+    if not (is_restricted or options.depth != FLOW_DEPTH or installed()):
         return Chosen()
     from jarvis_workers.service.rules.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and rarely needed)
 
     book = open_rulebook([Path(one).expanduser() for one in options.rule_paths])
-    choice = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
+    choice = RuleChoice(
+        tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity, options.depth
+    )
     places = {"enable_only": "rules", "disable": "exclude_rules", "categories": "only", "severity": "severity"}
     return choose(book, choice, place=places.__getitem__)
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 from jarvis_workers.sec.rules import RULES, Rule
 from jarvis_workers.sec.rules.custom import custom_rule
 from jarvis_workers.service.rules.rule_files import read_rules, rule_files
@@ -36,6 +37,8 @@ class RuleOverrides(Protocol):
     def categories(self) -> Sequence[str]: ...
     @property
     def severity(self) -> Mapping[str, str]: ...
+    @property
+    def depth(self) -> Depth: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def choose(
     rules = select(book, overrides, excluded, place=place)
     if not rules:
         raise UsageError("no rule is enabled; list the rules with: jarvis sec rules")
-    return _chosen(book, rules, overrides.severity)
+    return _chosen(book, rules, overrides)
 
 
 def select(
@@ -95,11 +98,13 @@ def find_rule(book: Rulebook, named: str) -> Rule:
 
 
 def _is_selected(rule: Rule, overrides: RuleOverrides) -> bool:
+    if overrides.depth != FLOW_DEPTH and rule.check is None:
+        return False
     named = not overrides.enable_only or rule.pattern in overrides.enable_only
     return named and (not overrides.categories or rule.category in overrides.categories)
 
 
-def _chosen(book: Rulebook, rules: tuple[Rule, ...], severity: Mapping[str, str]) -> Chosen:
+def _chosen(book: Rulebook, rules: tuple[Rule, ...], overrides: RuleOverrides) -> Chosen:
     on = {rule.pattern for rule in rules}
     off = tuple(rule.pattern for rule in book.rules if rule.pattern not in on)
     own = [rule["id"] for rule in book.project if rule["id"] in on]
@@ -107,9 +112,10 @@ def _chosen(book: Rulebook, rules: tuple[Rule, ...], severity: Mapping[str, str]
     facts = RuleFacts(
         blob=hashlib.sha256(content).hexdigest() if content else None,
         off=sorted(off),
-        severity=dict(sorted(severity.items())),
+        severity=dict(sorted(overrides.severity.items())),
         project=own,
         packages=dict(book.packages),
+        depth=overrides.depth,
     )
     return Chosen(rules, content, facts)
 

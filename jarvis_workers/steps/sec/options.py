@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.pipeline.options import RunOptions
+from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
 
 if TYPE_CHECKING:
     from jarvis_workers.tools.tool import Language
@@ -16,7 +17,8 @@ class RuleFacts(JsonRecord):
     """The rules of a run: the `blob` for workers (None: built-in rules only), disabled ids, and severities by id.
 
     `project` are the ids of the project's own rules, `packages` the fingerprints of installed rule packages by name,
-    `learned` the adjustments of rule confidences derived from triage verdicts.
+    `learned` the adjustments of rule confidences derived from triage verdicts. With the `depth` "rules", all data-flow
+    rules are disabled.
     """
 
     blob: str | None = None
@@ -25,6 +27,7 @@ class RuleFacts(JsonRecord):
     project: Sequence[str] = field(default_factory=list)
     packages: Mapping[str, str] = field(default_factory=dict)
     learned: Mapping[str, float] = field(default_factory=dict)
+    depth: Depth = FLOW_DEPTH
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec import report
+from jarvis_workers.sec.depth import RULES_ONLY
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.exclusions import no_findings
 from jarvis_workers.sec.report.html import card, exclusion_sections, render_html
@@ -30,7 +31,7 @@ NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values
 NAMED += [said for facts in SUMMARIES for said in no_findings(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
-NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values()]
+NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values(), RULES_ONLY]
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,10 @@
 """Sections on findings that a report sets aside: suppressed by comments or people, or in the baseline."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from jarvis_workers.markup import Html, markup
+from jarvis_workers.sec.depth import depth_note
 from jarvis_workers.sec.report.exclusions import ignored_by_git, set_aside
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
@@ -19,8 +21,10 @@ TABLE = """
 """
 
 
-def notes(summary: Summary, say: Words) -> Iterator[Html]:
+def notes(summary: Summary, run: Mapping[str, Any], say: Words) -> Iterator[Html]:
     """Yield a line for each kind of finding excluded from the numbers above the list."""
+    if note := depth_note(run):
+        yield markup('<p class="aside">{said}</p>', said=say(note))
     if summary.suppressed:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
     if summary.judged_false:
