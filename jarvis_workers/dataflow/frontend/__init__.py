@@ -44,7 +44,7 @@ def model(
     """
     if language != "c/cpp":
         nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
-        return {"functions": [], "others": [], "ending": [], "cpp": False, **nothing}
+        return {"functions": [], "others": [], "ending": [], "opaque": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
     locations = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
@@ -58,6 +58,7 @@ def model(
         "types": outside.types,
         "typedefs": outside.typedefs,
         "ending": sorted(outside.ending),
+        "opaque": sorted(outside.opaque),
         "cpp": is_in_cpp,
     }
 
