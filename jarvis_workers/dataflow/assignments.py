@@ -69,6 +69,10 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
         copy_parts(path, machine.copied, place, kind)
     if value.target is not None:
         stored(path, target, place, value)
+        pointed_to = (value.target, value.code or "")
+        if path.cells.get(pointed_to, ANY).unset and not is_own(path, place):
+            # Whoever has the address may set the variable later.
+            path.cells[pointed_to] = ANY
 
 
 def _forget_facts(path: PathState, target: ir.Expression) -> None:

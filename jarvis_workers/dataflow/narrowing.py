@@ -10,6 +10,8 @@ from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, in_units, is_exact, meet, without
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -47,6 +49,9 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
         return
     e = without_casts(e)
+    if compare == "==" and other.range == (0, 0) and type_of(path, e) in NUMBERS_WITH_FRACTIONS:
+        # Code that tests a fraction for 0 may ask for its sign by a division.
+        return
     scale = _inside_absolute(e)
     if scale is not None:
         _keep_absolute(path, compare, scale, other.range[1])

@@ -29,6 +29,9 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
         machine.macros_open -= 1
         machine.unfolding -= is_macro
         return ends
+    if type(e) is ir.CastExpr and e.type == "void" and type(e.operand) is ir.NameExpr:
+        # It only tells compilers that the variable may be unused.
+        return paths
     if type(e) is ir.DeleteExpr:
         this = evaluate(path.copy(), e.operand)
         if this.kind and this.target is not None:
