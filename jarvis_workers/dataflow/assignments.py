@@ -12,7 +12,7 @@ from jarvis_workers.dataflow.ownership import is_own, stored
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of, shown_size
 from jarvis_workers.dataflow.types import fitted, type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
@@ -189,7 +189,7 @@ def _array(path: PathState, statement: ir.DeclStmt) -> Object:
         made = _initialised(path, made, init, sized=None not in dims[:1])
     if not count:
         return made
-    note = f"{{}} has {made.size[0]} bytes"
+    note = f"{{}} has {shown_size(made.size[0] or 0)}"
     return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, ir.NameExpr("v", name)))
 
 
