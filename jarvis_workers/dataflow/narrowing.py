@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.ast_queries import assigned, without_casts
 from jarvis_workers.dataflow.checks import limit_terms
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
@@ -59,7 +59,7 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) is ir.UpdateExpr:
         e = e.operand
         value = evaluate(path, e)
-    place = place_quietly(path, e) if type(e) in PLACES else None
+    place = place_quietly(path, e) if type(e) in PLACES and not _moves(path, e) else None
     if place is None:
         if type(e) is ir.CallExpr and value.null == MAYBE_NULL:
             _note_null(path, value, _null(compare, value, other))
@@ -67,6 +67,11 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         _keep_at(path, compare, place, value, other)
     elif value.taint is not None and _limits(compare, other.range):
         path.cells[place] = value._replace(checked=True)
+
+
+def _moves(path: PathState, e: ir.Expression) -> bool:
+    """Return whether an lvalue has side effects, such as `*p++`: they have happened already."""
+    return type(e) is not ir.NameExpr and path.machine.once(e, lambda: bool(assigned((e,))))
 
 
 def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:

@@ -193,3 +193,14 @@ int name_after_use(void)
     copy_into(name, slash, sizeof(name)); /* ok: flow_buffer_overread */
     return name[0];
 }
+
+int letters_after_slash(void)
+{
+    char name[8] = "";
+    const char *s = "/ab";
+    if (*s++ == '/')
+        name[0] = *s; /* ok: flow_buffer_overread */
+    while (*s++) /* ok: flow_buffer_overread */
+        name[1]++;
+    return name[1];
+}
