@@ -12,7 +12,7 @@ from jarvis_workers.dataflow.ownership import is_own, stored
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of, shown_size
 from jarvis_workers.dataflow.types import fitted, type_of
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
@@ -69,6 +69,10 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
         copy_parts(path, machine.copied, place, kind)
     if value.target is not None:
         stored(path, target, place, value)
+        pointed_to = (value.target, value.code or "")
+        if path.cells.get(pointed_to, ANY).unset and not is_own(path, place):
+            # Whoever has the address may set the variable later.
+            path.cells[pointed_to] = ANY
 
 
 def _forget_facts(path: PathState, target: ir.Expression) -> None:
@@ -185,7 +189,7 @@ def _array(path: PathState, statement: ir.DeclStmt) -> Object:
         made = _initialised(path, made, init, sized=None not in dims[:1])
     if not count:
         return made
-    note = f"{{}} has {made.size[0]} bytes"
+    note = f"{{}} has {shown_size(made.size[0] or 0)}"
     return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, ir.NameExpr("v", name)))
 
 

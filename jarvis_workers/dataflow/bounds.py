@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable
+from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, shown_size
 from jarvis_workers.dataflow.values import MEMORY, LinearExtent, Object, Place, Range, Value
 
 # The kinds of objects whose size is declared.
@@ -48,7 +48,7 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
         sure = _sure_of(path, access, exact=low == high)
         if sure is None:
             return
-        text = f"{name} is {what} {high + reach - size} bytes past its end ({size} bytes)"
+        text = f"{name} is {what} {shown_size(high + reach - size)} past its end ({shown_size(size)})"
         _past_end(path, access, text, sure, target)
     elif index.taint and high is None and not index.checked:
         text = f"{name} ({size} bytes) is {what} at an untrusted index without an upper bound"
@@ -137,7 +137,7 @@ def _check_start(path: PathState, access: Access, target: Object, start: Range) 
     pattern = "flow_buffer_underwrite" if access.writing else "flow_buffer_underread"
     what = "written" if access.writing else "read"
     if low is not None and low < 0:
-        text = f"{text_of(access.pointer)} is {what} {-low} bytes before its start"
+        text = f"{text_of(access.pointer)} is {what} {shown_size(-low)} before its start"
         sure = _sure_of(path, access, exact=is_exact(start))
         if sure is not None:
             report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)

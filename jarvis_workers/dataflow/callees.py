@@ -48,11 +48,16 @@ def _named(path: PathState, name: str) -> Callee | None:
     if name not in LIBRARY and name not in machine.functions:
         macro = machine.macro(name)
         name = macro.name if isinstance(macro, NameExpr) else name
-    if name in LIBRARY or never_fails(name):
-        return None
+    method = own_method(path, name)
+    if method is not None or name in LIBRARY or never_fails(name):
+        return method
+    return machine.function(name, path.frame.file)
+
+
+def own_method(path: PathState, name: str) -> Callee | None:
+    """Return the method that a name without an object refers to inside a method of the same class."""
     owner = path.frame.function.name.rpartition("::")[0]
-    file = path.frame.file
-    return (machine.function(f"{owner}::{name}", file) if owner else None) or machine.function(name, file)
+    return path.machine.function(f"{owner}::{name}", path.frame.file) if owner else None
 
 
 def _class_of(path: PathState, e: Expression) -> str | None:

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from jarvis_workers.dataflow.ast_queries import variables_in
-from jarvis_workers.dataflow.callees import callee
+from jarvis_workers.dataflow.callees import callee, own_method
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.definitions import Callee
@@ -73,6 +73,8 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     machine = path.machine
     if name in UNEVALUATED:
         return Value((0, None), checked=True)
+    if name in LIBRARY and own_method(path, name) is not None:
+        return _apply_model(path, "", e)
     macro = machine.macro(name) if name not in LIBRARY and name not in machine.effects else None
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)

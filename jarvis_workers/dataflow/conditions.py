@@ -132,10 +132,11 @@ def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact
     """Constrain a path to a comparison that holds, and record it in the trace."""
     if fact is not None:
         path.facts[fact[0]] = fact[1]
-    if one.first.null != MAYBE_NULL:
-        path.doubt += 1
+    undecided = one.first.null != MAYBE_NULL
+    path.doubt += undecided
     if line is not None:
-        path.note(line, "{} is true" if compare == one.compare else "{} is false", one.condition)
+        text = "{} is true" if compare == one.compare else "{} is false"
+        path.note(line, text, one.condition, undecided=undecided)
     narrow(path, one, compare)
 
 

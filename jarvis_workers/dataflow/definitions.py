@@ -61,6 +61,7 @@ class Definitions:
         self._others = frozenset(model.get("others", ()))
         self.globals = {name: decode.global_variable(stored) for name, stored in model["globals"].items()}
         self.macros: dict[str, Any] = model["macros"]
+        self._opaque = frozenset(model.get("opaque", ()))
         self.is_cpp: bool = model.get("cpp", True)
         self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
@@ -132,7 +133,7 @@ class Definitions:
         """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""
         if name not in self._macros:
             stored = self.macros.get(name)
-            if stored is None:
+            if stored is None and name not in self._opaque:
                 result = [payload for _, payload in self._lookup(f"macro {name}")]
                 stored = result[0] if result and all(payload == result[0] for payload in result) else None
             self._macros[name] = decode.macro(stored) if stored is not None else None

@@ -3,14 +3,16 @@
 from typing import NamedTuple
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.ast_queries import assigned, without_casts
 from jarvis_workers.dataflow.checks import limit_terms
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, in_units, is_exact, meet, without
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.tainting import note_check
+from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Place, Range, Value
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -51,6 +53,9 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
         return
     e = without_casts(e)
+    if compare == "==" and other.range == (0, 0) and type_of(path, e) in NUMBERS_WITH_FRACTIONS:
+        # Code that tests a fraction for 0 may ask for its sign by a division.
+        return
     scale = _inside_absolute(e)
     if scale is not None:
         _keep_absolute(path, compare, scale, other.range[1])
@@ -58,7 +63,7 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) is ir.UpdateExpr:
         e = e.operand
         value = evaluate(path, e)
-    place = place_quietly(path, e) if type(e) in PLACES else None
+    place = place_quietly(path, e) if type(e) in PLACES and not _moves(path, e) else None
     if place is None:
         if type(e) is ir.CallExpr and value.null == MAYBE_NULL:
             _note_null(path, value, _null(compare, value, other))
@@ -66,6 +71,11 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         _keep_at(path, compare, place, value, other)
     elif value.taint is not None and _limits(compare, other.range):
         path.cells[place] = value._replace(checked=True)
+
+
+def _moves(path: PathState, e: ir.Expression) -> bool:
+    """Return whether an lvalue has side effects, such as `*p++`: they have happened already."""
+    return type(e) is not ir.NameExpr and path.machine.once(e, lambda: bool(assigned((e,))))
 
 
 def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:

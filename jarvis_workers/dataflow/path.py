@@ -138,9 +138,9 @@ class PathState:
         for cell in self.cells_of(key):
             del self.cells[cell]
 
-    def note(self, line: int, text: str, about: Expression | None = None) -> PathEvent:
+    def note(self, line: int, text: str, about: Expression | None = None, *, undecided: bool = False) -> PathEvent:
         """Add an event to the trace; the code `about` replaces {} in its text."""
-        self.trail = PathEvent(self.trail, self.frame.file, line, text, about)
+        self.trail = PathEvent(self.trail, self.frame.file, line, text, about, undecided=undecided)
         return self.trail
 
     def outside(self, event: PathEvent) -> PathEvent | None:

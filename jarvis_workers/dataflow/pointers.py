@@ -125,9 +125,12 @@ def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
         if inner in path.objects and not keep:
             del path.objects[inner]
     target = path.objects.get(key)
+    if target is not None and target.kind == "text":
+        # Nobody changes a literal.
+        return
     if target is not None:
         text_known = not keep and (target.length != UNKNOWN or target.filled)
-        if text_known or (target.unset_from is not None and not (keep and target.kind == "text")):
+        if text_known or target.unset_from is not None:
             target = target._replace(unset_from=None)
             path.objects[key] = target if keep else target._replace(length=UNKNOWN, filled=0)
         if keep:

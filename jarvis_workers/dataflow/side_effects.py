@@ -30,12 +30,19 @@ def keep_effects(path: PathState, e: ir.Expression, outcomes: Iterable[PathState
     alive = [one for one in outcomes if not one.ended]
     if not alive:
         return
-    for cell in [cell for cell, current in path.cells.items() if current.unset]:
-        if not all(one.cells.get(cell, ANY).unset for one in alive):
+    if len(alive) == 1:
+        one = alive[0]
+        path.cells, path.objects, path.facts = one.cells, one.objects, one.facts
+        return
+    for cell, current in list(path.cells.items()):
+        after = [one.cells.get(cell, ANY) for one in alive]
+        if (current.unset and not all(one.unset for one in after)) or (
+            current.null == IS_NULL and any(one.null != IS_NULL for one in after)
+        ):
             path.cells[cell] = ANY
     for key, target in list(path.objects.items()):
-        after = [one.objects.get(key) for one in alive]
-        if target.unset_from is not None and any(one is None or one.unset_from != target.unset_from for one in after):
+        memory = [one.objects.get(key) for one in alive]
+        if target.unset_from is not None and any(one is None or one.unset_from != target.unset_from for one in memory):
             path.objects[key] = target._replace(unset_from=None)
     for variable in effects.variables:
         _join(path, variable, alive)

@@ -102,6 +102,11 @@ def is_in_units(amount: int | None) -> bool:
     return amount is not None and amount != 0 and amount % OTHER == 0
 
 
+def shown_size(amount: int) -> str:
+    """Return a number of bytes as text; of elements, if their size is unknown."""
+    return f"{amount // OTHER} elements" if is_in_units(amount) else f"{amount} bytes"
+
+
 def comparable(amount: int, size: int) -> bool:
     """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
     return (amount % OTHER == 0) == (size % OTHER == 0)

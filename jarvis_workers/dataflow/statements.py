@@ -29,6 +29,9 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
         machine.macros_open -= 1
         machine.unfolding -= is_macro
         return ends
+    if type(e) is ir.CastExpr and e.type == "void" and type(e.operand) is ir.NameExpr:
+        # It only tells compilers that the variable may be unused.
+        return paths
     if type(e) is ir.DeleteExpr:
         this = evaluate(path.copy(), e.operand)
         if this.kind and this.target is not None:
@@ -85,12 +88,24 @@ def _throw(path: PathState, statement: ir.ThrowStmt) -> list[PathState]:
 @follows(ir.ReturnStmt)
 def _return(path: PathState, statement: ir.ReturnStmt) -> Ends:
     ends = Ends([])
+    choice = statement.value
+    if type(choice) is ir.ConditionalExpr:
+        # The caller may tell from the result which of the two it is.
+        sides = branch(path, choice.condition, statement.line)
+        for paths, value in zip(sides, (choice.then, choice.otherwise), strict=True):
+            for one in paths:
+                _give_back(one, statement._replace(value=value), ends)
+    else:
+        _give_back(path, statement, ends)
+    return ends
+
+
+def _give_back(path: PathState, statement: ir.ReturnStmt, ends: Ends) -> None:
     if statement.value is not None:
         path.returned = evaluate(path, statement.value)
         returned(path, statement)
     if not path.ended:
         ends.add(RETURN, [path])
-    return ends
 
 
 @follows(ir.IfStmt)

@@ -23,6 +23,7 @@ class PathEvent(NamedTuple):
     """An event of a trace; `before` is the previous event, `about` the code that replaces {} in `note`.
 
     `doubt` is subtracted from the confidence of the findings that begin with the event: its evidence is weak.
+    `undecided` marks a branch that the path took although its condition may exclude what happened before.
     """
 
     before: "PathEvent | None"
@@ -31,6 +32,7 @@ class PathEvent(NamedTuple):
     note: str
     about: Any = None
     doubt: float = 0.0
+    undecided: bool = False
 
 
 class Value(NamedTuple):

@@ -45,7 +45,7 @@ def model(
     """
     if language != "c/cpp":
         nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
-        return {"functions": [], "others": [], "ending": [], "cpp": False, **nothing}
+        return {"functions": [], "others": [], "ending": [], "opaque": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
@@ -60,6 +60,7 @@ def model(
         "types": outside.types,
         "typedefs": outside.typedefs,
         "ending": sorted(outside.ending),
+        "opaque": sorted(outside.opaque),
         "cpp": is_in_cpp,
     }
 

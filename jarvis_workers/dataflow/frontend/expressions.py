@@ -81,7 +81,11 @@ def _binary(reading: Reading, node: Node) -> Expr:
         return ["x"]
     left, operator, right = children
     op = operator.type
-    if op in SIGNS and left.type == "parenthesized_expression" and (cast := _cast_of(reading, left)):
+    if (
+        op in SIGNS
+        and left.type == "parenthesized_expression"
+        and (cast := _cast_of(reading, left, is_address=op == "&" and _is_address(reading, node)))
+    ):
         value = reading.expr(right)
         if op == "-" and (negative := negate(value)):
             return ["t", cast, negative]
@@ -94,11 +98,18 @@ def _binary(reading: Reading, node: Node) -> Expr:
     return ["b", op, reading.expr(left), reading.expr(right)] if op in BINARY else ["x"]
 
 
-def _cast_of(reading: Reading, node: Node) -> str:
+def _is_address(reading: Reading, node: Node) -> bool:
+    """Return whether an operation is written like a cast of the address of a variable, as in `(NAME)&x`."""
+    left, operator, right = reading.children(node)
+    is_tight = left.end_byte == operator.start_byte and operator.end_byte == right.start_byte
+    return is_tight and right.type == "identifier" and reading.knows(reading.word(right))
+
+
+def _cast_of(reading: Reading, node: Node, *, is_address: bool) -> str:
     """Return the type name in a parenthesized cast that parses as a product, as in `(name_t) * p`; "" for no cast."""
     inner = node.children
     name = reading.word(inner[1]) if len(inner) == 3 and inner[1].type == "identifier" else ""
-    is_type = name.endswith("_t") or name in reading.names.types or name in reading.names.typedefs
+    is_type = is_address or name.endswith("_t") or name in reading.names.types or name in reading.names.typedefs
     return name if is_type and not reading.knows(name) else ""
 
 

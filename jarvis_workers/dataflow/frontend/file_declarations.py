@@ -28,7 +28,7 @@ TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 class Outside:
     """Declarations by name; the first declaration of a name wins.
 
-    `ending` are the functions whose prototypes say that they never return.
+    `ending` are the functions whose prototypes say that they never return, `opaque` the macros that are not understood.
     """
 
     def __init__(
@@ -45,8 +45,13 @@ class Outside:
         self.ending: set[str] = set()
         spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
         self.macros = macros(source, spans, defines)
-        defined = [source.content[start:end] for start, end in spans]
-        self._attributes = frozenset(text.split(None, 1)[0] for text in defined if NO_RETURN.search(text))
+        defined = [
+            (name[0], source.content[start:end])
+            for start, end in spans
+            if (name := WORD.search(source.content, start, end))
+        ]
+        self.opaque = {name.decode("latin-1") for name, _ in defined}.difference(self.macros)
+        self._attributes = frozenset(name for name, text in defined if NO_RETURN.search(text))
         self._source = source
         self._header = header
         self._line, self._behind = 1, 0

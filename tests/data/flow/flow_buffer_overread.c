@@ -172,3 +172,35 @@ int behind_word(int far)
         first[0] = text[5]; /* ok: flow_buffer_overread */
     return first[far & 3];
 }
+
+static void copy_into(char *to, const char *from, int room)
+{
+    if (room > 1)
+        do {
+            if ((*to++ = *from++) == '\0')
+                break;
+        } while (--room);
+    if (room == 0)
+        while (*from++) /* ok: flow_buffer_overread */
+            ;
+}
+
+int name_after_use(void)
+{
+    char name[8];
+    const char *slash = "/";
+    register_name(slash);
+    copy_into(name, slash, sizeof(name)); /* ok: flow_buffer_overread */
+    return name[0];
+}
+
+int letters_after_slash(void)
+{
+    char name[8] = "";
+    const char *s = "/ab";
+    if (*s++ == '/')
+        name[0] = *s; /* ok: flow_buffer_overread */
+    while (*s++) /* ok: flow_buffer_overread */
+        name[1]++;
+    return name[1];
+}

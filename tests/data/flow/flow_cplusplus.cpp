@@ -222,3 +222,34 @@ void not_in_the_lambda(Port &port)
 }
 
 } // namespace harbour
+
+class Stream {
+  public:
+    explicit Stream(const char *name) : file_(nullptr) { open(name, 1); } // ok: flow_handle_leak
+    void open(const char *name, int level)
+    {
+        close();
+        file_ = name;
+        level_ = level;
+    }
+    void close() { file_ = nullptr; }
+
+  private:
+    const char *file_;
+    int level_ = 0;
+};
+
+class Log {
+  public:
+    explicit Log(const char *name) { start(name); }
+    void start(const char *name)
+    {
+        int file = open(name, 1); // ruleid: flow_handle_leak
+        if (file < 0)
+            return;
+        level_ = 2;
+    }
+
+  private:
+    int level_ = 0;
+};

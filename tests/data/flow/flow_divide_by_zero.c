@@ -137,3 +137,23 @@ int default_instead(int total)
         by = 1;
     return total / by; /* ok: flow_divide_by_zero */
 }
+
+int is_negative_zero(double value)
+{
+    char text[20] = "";
+    int n = 0;
+    if (value == 0)
+        n = 1.0 / value < 0; /* ok: flow_divide_by_zero */
+    text[n & 1] = '0';
+    return text[0];
+}
+
+int share_of_none(int count)
+{
+    char text[20] = "";
+    int n = 0;
+    if (count == 0)
+        n = 100 / count; /* ruleid: flow_divide_by_zero */
+    text[n & 1] = '0';
+    return text[0];
+}

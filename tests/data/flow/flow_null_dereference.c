@@ -310,3 +310,14 @@ int lamp_not_shadowed_in_loop(struct lamp *first)
     free(label);
     return id + lamp->id; /* ruleid: flow_null_dereference */
 }
+
+#define NEXT_BYTE() (have ? 0 : (have = refill(file, &next)), have ? (have--, (int)(*next++)) : -1)
+
+int first_byte(int file)
+{
+    unsigned char *next = NULL;
+    unsigned have = 0;
+    char *label = strdup("byte");
+    free(label);
+    return NEXT_BYTE(); /* ok: flow_null_dereference */
+}

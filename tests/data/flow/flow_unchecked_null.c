@@ -212,3 +212,43 @@ char *home_if_path_is_set(void)
         return strdup(getenv("HOME")); /* ruleid: flow_unchecked_null */
     return NULL;
 }
+
+static int lend_room(struct yard *yard, size_t size, char **out)
+{
+    *out = yard->is_small ? NULL : malloc(size);
+    if (yard->is_large) {
+        *out = malloc(size);
+        return *out ? YARD_DONE : YARD_LATER;
+    }
+    return YARD_DONE;
+}
+
+int use_room(struct yard *yard)
+{
+    char *room = NULL;
+    if (lend_room(yard, 20, &room)) {
+        free(room);
+        return -1;
+    }
+    room[0] = 'a'; /* ok: flow_unchecked_null, flow_null_dereference */
+    free(room);
+    return 0;
+}
+
+static int lend_room_anyway(struct yard *yard, size_t size, char **out)
+{
+    *out = malloc(size);
+    return yard->is_large ? YARD_DONE : YARD_LATER;
+}
+
+int use_room_anyway(struct yard *yard)
+{
+    char *room = NULL;
+    if (lend_room_anyway(yard, 20, &room)) {
+        free(room);
+        return -1;
+    }
+    room[0] = 'a'; /* ruleid: flow_unchecked_null */
+    free(room);
+    return 0;
+}
