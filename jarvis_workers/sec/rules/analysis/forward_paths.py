@@ -19,7 +19,7 @@ LEFT = 512
 TOKEN = lazy(
     rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
     rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)\b|(?P<label>case|default)\b"
-    rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die|fatal|panic|err|errx|BUG|__builtin_unreachable|unreachable|"
+    rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die(?:_\w{1,16}+)?|fatal\w{0,16}+|panic\w{0,16}+|err|errx|BUG|__builtin_unreachable|unreachable|"
     rb"siglongjmp|longjmp|usage)(?=[ \t]*+\())"
 )
 DIRECTIVE = lazy(rb"#[ \t]*+(?P<directive>if|el|endif)")

@@ -28,6 +28,7 @@ RETURNS = lazy(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
 UNEVALUATED = lazy(
     rb"\b(?:[A-Z_][A-Z0-9_]{2,}+|struct_size|flex_array_size|container_of|\w*sizeof\w*+|\w*typeof\w*+)\s*+\([^;{}]*+\Z"
 )
+WHOLE = lazy(rb"\s*+=(?!=)")
 MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
 DELETED = lazy(rb"\s*+(?>\[\s*+\]\s*+)?+")
 # Upper-case names are macros, whose use of an argument is unknown.
@@ -166,9 +167,9 @@ def _is_of(text: bytes, name: bytes, at: int, length: int) -> bool:
 
 
 def _loses(text: bytes, kind: str, behind: int) -> bool:
-    """Return whether a mention of `x` may change the value of `x->p`."""
+    """Return whether a mention of `x` may change the value of `x->p`, as `*x = y` does."""
     if kind in ("assignment", "declaration", "address"):
         return True
-    if STEPPED.match(text, behind, behind + 16):
+    if STEPPED.match(text, behind, behind + 16) or (kind == "dereference" and WHOLE.match(text, behind, behind + 16)):
         return True
     return kind == "argument" and not MEMBER.match(text, behind, behind + 16)

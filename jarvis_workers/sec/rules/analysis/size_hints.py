@@ -14,7 +14,7 @@ from jarvis_workers.source.lazy_regex import lazy
 
 REACH, NEAR = 16_384, 1_024
 LEFT, STATEMENT_MAX = 48, 256
-LENGTHS_MAX = 8
+LENGTHS_MAX = 4
 OF_LENGTH = lazy(rb"\b(?:strlen|wcslen|strnlen|STRLEN)\s*+\((?:\s*+\([\w\s*]+\))?\s*+\Z")
 LENGTH_CALLS = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
 EXPRESSION = lazy(rb"\*?([\w.\[\]>-]{1,64})\Z")
@@ -57,14 +57,16 @@ def is_source_limited(site: Site, scope: BufferSizes, source: bytes) -> bool:
     source, target = bare(source), scope.capacities(site.masked(0))
     floor = max(site.function.body[0], site.start - REACH) if site.function else site.start
     fixed = bool(target) and all(capacity.is_plain for capacity in target)
+    seen: set[bytes] = set()
     for at, behind in _lengths(site, source, floor):
-        if is_limited(site, [site.source.text[at:behind]]) and not TRIVIAL.match(site.source.text, behind):
+        length, name = site.source.text[at:behind], _variable_of(site.source.text, at, floor)
+        if not fixed and _is_allocated(site, at, behind, b"" if name in seen else name):
             return True
-        name = _variable_of(site.source.text, at, floor)
-        if name and is_limited(site, [name]):
+        if length not in seen and not TRIVIAL.match(site.source.text, behind) and is_limited(site, [length]):
             return True
-        if not fixed and _is_allocated(site, at, behind, name):
+        if name and name not in seen and is_limited(site, [name]):
             return True
+        seen |= {length, name}
     return False
 
 

@@ -28,7 +28,7 @@ PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
 STRING_OBJECT = lazy(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
 ELEMENT = lazy(rb"\s*+\[")
 # POSIX and common practice make these the commands that the user wants to run.
-PROGRAMS = lazy(rb'\s*"\w*(?:SHELL|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS)"')
+PROGRAMS = lazy(rb'\s*"\w*(?:SHELL|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|HELPER)"')
 STAR = lazy(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
 MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
 FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")

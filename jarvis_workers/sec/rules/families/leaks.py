@@ -60,7 +60,7 @@ TESTED_FOR_FAILURE = lazy(rb"\s*+\)?\s*+(?:==|<)")
 FAILURE_IN_FRONT = lazy(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
 IN_SUCCESS = lazy(
     rb"\s*+;?\s*+if\s*+\(\s*+(?P<name>\w++)\s*+(?:!=\s*+(?:-1|NULL|nullptr|0|[A-Z][A-Z0-9_]*+)|>=\s*+0|>\s*+-1)?+\s*+\)"
-    rb"\s*+\{(?P<body>[^{}]*+)\}(?!\s*+else\b)"
+    rb"\s*+(?:\{(?P<body>[^{}]*+)\}(?!\s*+else\b)|return\s*+\(?\s*+(?P=name)\b)"
 )
 ENDS = lazy(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
 
@@ -106,10 +106,12 @@ def _acquired_from(site: Site) -> int | None:
 
 
 def _is_used_in_its_block(site: Site, name: bytes) -> bool:
-    """Return whether the function tests for success, and releases the resource and returns in that block."""
+    """Return whether the function tests for success, and returns from there, with the resource or after its release."""
     block = IN_SUCCESS.match(site.source.text, site.arguments.end or site.at)
     if block is None or block["name"] != name:
         return False
+    if block["body"] is None:
+        return True
     return b"return" in block["body"] and RELEASES.search(block["body"]) is not None
 
 

@@ -152,6 +152,8 @@ def _was_looked_for(site: Site) -> bool:
     content = site.source.content
     if content.find(key, start, site.start) >= 0:
         return True
+    if content.find(b"cmp", start, site.start) < 0:
+        return False
     prefix = re.compile(rb'\bstrn?(?:case)?cmp\s*\([^;"]{0,80}"[^"\n]*' + re.escape(key[1:-1]))
     return prefix.search(content, start, site.start) is not None
 

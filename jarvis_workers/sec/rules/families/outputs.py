@@ -13,7 +13,7 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 FORMATTED, REMOVED = 0.05, 0.05
-OCCURRENCES_MAX, IGNORED_MAX = 400, 4
+OCCURRENCES_MAX, IGNORED_MAX, NAMES_MAX = 400, 4, 64
 LEFT, STATEMENT_MAX = 64, 200
 STREAMS = {
     **dict.fromkeys(b"fprintf vfprintf fwprintf vfwprintf".split(), 0),
@@ -87,9 +87,12 @@ def _is_opened_here(site: Site) -> bool:
     stream = LAST_NAME.search(site.masked(STREAMS[site.name]))
     if stream is None:
         return False
-    pattern = re.compile(OPENS % stream[1])
-    opened = site.source.once(f"opens {stream[1]!r}", lambda: pattern.search(site.source.text))
-    return opened is not None and not DEVICE.match(site.source.content, opened.end())
+    source = site.source
+    cache: dict[bytes, bool] = source.once("opened streams", dict)
+    if stream[1] not in cache and len(cache) < NAMES_MAX:
+        opened = re.search(OPENS % stream[1], source.text)
+        cache[stream[1]] = opened is not None and not DEVICE.match(source.content, opened.end())
+    return cache.get(stream[1], False)
 
 
 def _notices(text: bytes) -> bool:

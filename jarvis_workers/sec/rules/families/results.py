@@ -211,7 +211,8 @@ def _was_written(site: Site) -> bool:
     if NAME.match(stream) is None or not any(use.callee in WRITES for use in site.uses_before(stream)):
         return False
     opened = re.compile(rb"\b%b\s*=\s*f(?:re)?open\s*\(\s*\"/dev/" % stream)
-    return opened.search(site.source.content) is None
+    start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
+    return opened.search(site.source.content, start, site.start) is None
 
 
 RULES: tuple[Rule, ...] = (

@@ -191,3 +191,17 @@ int in_one_build(const char *text)
 #endif
     return result;
 }
+
+int describe(struct buffer *buffer, int kind)
+{
+    char *text;
+    int error;
+
+    text = format(kind);
+    if ((error = put(buffer, text)) != 0) {
+        free(text);                                /* ok: double_free_and_free_non_heap */
+        fatal_with(error, "put");
+    }
+    free(text);                                    /* ok: double_free_and_free_non_heap */
+    return 0;
+}

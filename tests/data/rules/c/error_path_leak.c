@@ -189,3 +189,17 @@ int has_network(void)
     }
     return 0;
 }
+
+int create_unique(const char *name)
+{
+    int fd;
+
+    while (next_name(name)) {
+        fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0600); /* ok: error_path_leak */
+        if (fd >= 0)
+            return fd;
+        if (errno != EEXIST)
+            break;
+    }
+    return -1;
+}

@@ -196,3 +196,16 @@ void put_back(struct cache *c, struct node *v)
         c->first = v;
     }
 }
+
+int grow_set(struct set *set)
+{
+    struct set larger;
+
+    copy(&larger, set);
+    free(set->table);                              /* ok: uaf_suspect */
+    *set = larger;
+    set->table[1] = 2;
+    free(set->table);                              /* ruleid: uaf_suspect */
+    set->table[1] = 3;
+    return 0;
+}
