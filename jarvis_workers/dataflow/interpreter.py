@@ -105,13 +105,12 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     if calls is None:
         is_unfolded = type(statement) is ir.ExprStmt and unfolded(machine, statement) is not None
         calls = machine.calls[id(statement)] = [] if is_unfolded else calls_in(statement)
-    unused = statement.value if type(statement) is ir.ExprStmt else None
     for before in ends.out:
         machine.steps += not machine.unfolding
         if machine.steps > machine.steps_max:
             raise StepLimitReached
         machine.line = line
-        for path in _prepared(calls, before, unused) if calls else (before,):
+        for path in _prepared(calls, before, statement) if calls else (before,):
             machine.line = line
             done = act(path, statement)
             if isinstance(done, list):
@@ -123,13 +122,12 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
 
 
-def _prepared(calls: list[ir.Expression], path: PathState, unused: ir.Expression | None) -> list[PathState]:
-    """Follow the calls in a statement before executing it; `results` of each path holds the returned values.
-
-    `unused` is the call whose result is not used, if there is one.
-    """
+def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Statement) -> list[PathState]:
+    """Follow the calls in a statement before executing it; `results` of each path holds the returned values."""
     machine = path.machine
     paths = [path]
+    # The call whose result is not used.
+    unused = statement.value if isinstance(statement, ir.ExprStmt) else None
     for call in calls:
         if (
             type(call) is not ir.CallExpr
