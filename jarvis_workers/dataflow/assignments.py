@@ -121,7 +121,8 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     """Execute a declaration that runs no constructor."""
     _, line, name, kind, dims, init, flags = statement
     frame = path.frame
-    if name not in frame.types:
+    if name not in frame.types and (init is not None or dims):
+        # It may refer to its own type.
         frame.declare(name, kind, array=bool(dims))
     value = evaluate(path, init) if type(init) is not ir.InitListExpr and not dims else ANY
     declare(path, name, kind, array=bool(dims))

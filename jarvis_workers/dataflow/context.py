@@ -13,7 +13,8 @@ from jarvis_workers.dataflow.counted_buffers import CountedBuffer
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.ir.expr import Expression
-from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction
+from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.taint_rules import Effect, TaintRule
 from jarvis_workers.dataflow.values import ANY, LinearExtent, OpenMove, PendingCheck, Place, Range, Value
 
@@ -32,11 +33,21 @@ Finding = tuple[float, list[tuple[str | None, int, str]]]
 
 
 class FunctionFacts:
-    """Cached properties of a function; the function itself is immutable."""
+    """Cached properties of a function; the function itself is immutable.
+
+    `pointers`, `references` and `structs` are the numbers of its parameters of these kinds.
+    """
 
     def __init__(self, function: LoweredFunction) -> None:
         self.function = function
         self.is_small = size_of_function(function, SMALL) <= SMALL
+        kinds = [parameter.type for parameter in function.params]
+        self.pointers = tuple(at for at, kind in enumerate(kinds) if kind.endswith("*"))
+        self.references = tuple(at for at, kind in enumerate(kinds) if kind.endswith("&"))
+        # Parameters that may be structs or containers, which are copied by part.
+        self.structs = tuple(
+            at for at, kind in enumerate(kinds) if not kind.endswith(("*", "&")) and not limits_of(kind)
+        )
 
     @cached_property
     def nature(self) -> tuple[bool, frozenset[str]]:
@@ -109,6 +120,7 @@ class AnalysisContext(Definitions):
         self.fields: dict[int, str] = {}
         self.field_arrays: dict[int, tuple[int, Range] | None] = {}
         self.inner_arrays: dict[str, set[str]] = {}
+        self.function_macros: dict[str, FunctionMacro | None] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
         # Properties of functions; each entry holds its function, whose identity is the key.
         self._properties: dict[tuple[str, int], tuple[LoweredFunction, bool]] = {}

@@ -67,7 +67,7 @@ class Definitions:
         self._typedefs: dict[str, str] = model["typedefs"]
         self._ending = {name: True for name in model.get("ending", ())}
         self._lookup = lookup
-        self._typedefs_elsewhere: dict[str, str] = {}
+        self._plain: dict[str, str] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
@@ -161,15 +161,17 @@ class Definitions:
 
     def plain(self, kind: str) -> str:
         """Return the underlying type of a typedef of this file or of a header."""
+        plain = self._plain.get(kind)
+        if plain is not None:
+            return plain
         own = self._typedefs.get(kind)
-        if own is not None or kind in SIZES or not kind.isidentifier():
-            return own if own is not None else kind
-        if kind not in self._typedefs_elsewhere:
-            self._typedefs_elsewhere[kind] = kind
+        # A typedef may name itself.
+        self._plain[kind] = own if own is not None else kind
+        if own is None and kind not in SIZES and kind.isidentifier():
             stored = [payload for _, payload in self._lookup(f"typedef {kind}")]
             if stored and all(payload == stored[0] for payload in stored):
-                self._typedefs_elsewhere[kind] = self.plain(stored[0])
-        return self._typedefs_elsewhere[kind]
+                self._plain[kind] = self.plain(stored[0])
+        return self._plain[kind]
 
     def size_of(self, kind: str) -> int:
         return size_of(self.plain(kind), self._types)

@@ -1,12 +1,12 @@
 """Calling convention of followed calls: pass arguments, bind parameters, and discard the frame on return."""
 
 from jarvis_workers.dataflow.assignments import copy_parts
+from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.lvalues import name_bytes, name_target, place_of
 from jarvis_workers.dataflow.path import Frame, PathState
-from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
 NAMED = frozenset((NameExpr, MemberExpr, ArrowExpr))
@@ -20,16 +20,19 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
     path.machine.line = call.line
     for part in call.args:
         name_bytes(path, part)
-    values = evaluate_all(path, call.args)
-    for number, (parameter, value, part) in enumerate(zip(function.params, values, call.args, strict=False)):
-        if parameter.type.endswith("*") and value.target is None and not value.taint and type(part) in NAMED:
-            values[number] = name_target(path, part, value)
-    for number, (parameter, part) in enumerate(zip(function.params, call.args, strict=False)):
-        if parameter.type.endswith("&"):
-            place = place_of(path, part)
-            if place:
-                values[number] = Value(target=place[0], code=place[1] or None, null=NOT_NULL)
+    values, facts, count = evaluate_all(path, call.args), facts_of(function), len(call.args)
+    for number in facts.pointers:
+        if number < count and _is_unnamed(values[number]) and type(call.args[number]) in NAMED:
+            values[number] = name_target(path, call.args[number], values[number])
+    for number in facts.references:
+        place = place_of(path, call.args[number]) if number < count else None
+        if place:
+            values[number] = Value(target=place[0], code=place[1] or None, null=NOT_NULL)
     return values
+
+
+def _is_unnamed(value: Value) -> bool:
+    return value.target is None and not value.taint
 
 
 def object_of(path: PathState, call: CallExpr) -> Value:
@@ -45,12 +48,12 @@ def object_of(path: PathState, call: CallExpr) -> Value:
 
 def bind(path: PathState, call: CallExpr, values: list[Value], inner: Frame) -> None:
     """Enter a function: bind its parameters; structs and containers are copied by part."""
-    parameters = inner.function.params
-    for (name, kind, *_), value in zip(parameters, values, strict=False):
-        path.cells[inner.declare(name, path.machine.plain(kind)), ""] = value
-    for (name, kind, *_), part in zip(parameters, call.args, strict=False):
-        if not kind.endswith(("*", "&")) and not limits_of(kind):
-            copy_parts(path, part, (inner.key(name), ""))
+    parameters, plain, cells = inner.function.params, path.machine.plain, path.cells
+    for parameter, value in zip(parameters, values, strict=False):
+        cells[inner.declare_parameter(parameter.name, plain(parameter.type))] = value
+    for number in facts_of(inner.function).structs:
+        if number < len(call.args):
+            copy_parts(path, call.args[number], (inner.key(parameters[number].name), ""))
     path.frame = inner
     _begin(path)
 
@@ -58,13 +61,13 @@ def bind(path: PathState, call: CallExpr, values: list[Value], inner: Frame) -> 
 def _begin(path: PathState) -> None:
     """Bind references, and evaluate the member initializers of a constructor."""
     frame = path.frame
-    for name, kind, *_ in frame.function.params:
-        if kind.endswith("&"):
-            key = frame.key(name)
-            value = path.cells.get((key, ""), ANY)
-            if value.target:
-                frame.references.add(name)
-                path.cells[key, "&"] = Value(target=value.target, code=value.code or "")
+    for number in facts_of(frame.function).references:
+        name = frame.function.params[number].name
+        key = frame.key(name)
+        value = path.cells.get((key, ""), ANY)
+        if value.target:
+            frame.references.add(name)
+            path.cells[key, "&"] = Value(target=value.target, code=value.code or "")
     for member, args in frame.function.init:
         if frame.this.target and len(args) == 1:
             path.cells[frame.this.target, "." + member], *_ = evaluate_all(path, args)

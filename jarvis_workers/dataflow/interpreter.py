@@ -110,14 +110,12 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     if calls is None:
         is_unfolded = type(statement) is ir.ExprStmt and unfolded(machine, statement) is not None
         calls = machine.calls[id(statement)] = [] if is_unfolded else calls_in(statement)
-    unchecked = statement.value if type(statement) in UNCHECKED else None
-    is_unused = type(statement) is ir.ExprStmt
     for before in ends.out:
         machine.steps += not machine.unfolding
         if machine.steps > machine.steps_max:
             raise StepLimitReached
         machine.line = line
-        for path in _prepared(calls, before, unchecked, is_unused=is_unused) if calls else (before,):
+        for path in _prepared(calls, before, statement) if calls else (before,):
             machine.line = line
             done = act(path, statement)
             if isinstance(done, list):
@@ -129,15 +127,13 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
 
 
-def _prepared(
-    calls: list[ir.Expression], path: PathState, unchecked: ir.Expression | None, *, is_unused: bool
-) -> list[PathState]:
-    """Follow the calls in a statement before executing it; `results` of each path holds the returned values.
-
-    `unchecked` is the call whose result the statement does not look at: it returns the result, or `is_unused` is set.
-    """
+def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Statement) -> list[PathState]:
+    """Follow the calls in a statement before executing it; `results` of each path holds the returned values."""
     machine = path.machine
     paths = [path]
+    # The call whose result the statement does not look at: it returns the result, or does not use it.
+    unchecked = statement.value if isinstance(statement, UNCHECKED) else None
+    is_unused = type(statement) is ir.ExprStmt
     for call in calls:
         if (
             type(call) is not ir.CallExpr

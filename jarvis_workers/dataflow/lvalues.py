@@ -33,6 +33,8 @@ THIS = ir.NameExpr("v", "this")
 
 def place_of(path: PathState, e: ir.Expression) -> Place | None:
     """Return the cell of an lvalue, or None if it is unknown; the memory accesses on the way are checked."""
+    if type(e) is ir.NameExpr:
+        return place_of_variable(path, e.name)
     find = PLACES.get(type(e))
     return find(path, e) if find else None
 
@@ -190,7 +192,6 @@ def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
 
 
 PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
-    ir.NameExpr: lambda path, e: place_of_variable(path, e.name),
     ir.MemberExpr: _place_of_part,
     ir.ArrowExpr: _place_of_member,
     ir.DerefExpr: lambda path, e: _through(path, e.pointer, None),

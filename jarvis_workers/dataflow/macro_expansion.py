@@ -22,12 +22,19 @@ CHOICES = frozenset((ir.ConditionalExpr, ir.AndExpr, ir.OrExpr, ir.CommaExpr))
 def macro_of(machine: AnalysisContext, e: ir.CallExpr) -> FunctionMacro | None:
     """Return the macro that a call expands; one that ignores its arguments tells less than its name may."""
     called = e.callee
-    if not isinstance(called, ir.NameExpr) or called.name in LIBRARY or called.name in machine.effects:
+    if type(called) is not ir.NameExpr:
         return None
-    macro = machine.macro(called.name)
+    name, macros = called.name, machine.function_macros
+    if name not in macros:
+        macros[name] = None if name in LIBRARY or name in machine.effects else _function_macro(machine, name)
+    return macros[name]
+
+
+def _function_macro(machine: AnalysisContext, name: str) -> FunctionMacro | None:
+    macro = machine.macro(name)
     if not isinstance(macro, FunctionMacro):
         return None
-    is_disabled = asserts(called.name) and not variables_in((macro.body,)) & {*macro.params, VARIADIC}
+    is_disabled = asserts(name) and not variables_in((macro.body,)) & {*macro.params, VARIADIC}
     return None if is_disabled else macro
 
 

@@ -70,6 +70,13 @@ class Frame:
                 self.types[name] = types.get(name, self.types[name])
             self.hidden = hidden
 
+    def declare_parameter(self, name: str, kind: str) -> Place:
+        """Declare a parameter of a function that is entered, and return its cell."""
+        place = (f"{self.number}:{name}", "")
+        self.types[name] = Variable(kind, False, place)
+        self.scopes[name] = 0
+        return place
+
     def declare(self, name: str, kind: str, *, array: bool = False) -> str:
         """Declare a local variable with its type, and return its object name."""
         self.hide(name)
@@ -149,12 +156,12 @@ class PathState:
 
     def same_as(self, other: "PathState") -> bool:
         """Return whether two paths have the same future behaviour."""
-        return (self.cells, self.objects, self.facts, self.returned, self.results) == (
-            other.cells,
-            other.objects,
-            other.facts,
-            other.returned,
-            other.results,
+        return (
+            self.returned == other.returned
+            and self.cells == other.cells
+            and self.objects == other.objects
+            and self.facts == other.facts
+            and self.results == other.results
         )
 
     def joins(self, other: "PathState") -> bool:

@@ -15,11 +15,16 @@ from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import NOT_NULL, Value
 
 CASES_MAX = 64
+# Expressions that are neither expanded nor run a destructor.
+PLAIN = frozenset((ir.AssignExpr, ir.UpdateExpr))
 
 
 @follows(ir.ExprStmt)
 def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathState]:
     e, paths, machine = statement.value, [path], path.machine
+    if type(e) in PLAIN:
+        evaluate(path, e)
+        return paths
     inner = unfolded(machine, statement) if machine.macros_open < MACROS_DEEP else None
     if inner is not None:
         machine.macros_open += 1

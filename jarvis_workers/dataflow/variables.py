@@ -35,7 +35,7 @@ def _variable(path: PathState, e: NameExpr) -> Value:
         constant = _constant(path, e)
         if constant is not None:
             return constant
-    place = place_of_variable(path, name)
+    place = local.place if local is not None and name not in frame.references else place_of_variable(path, name)
     if local is not None and local.is_array and place[1] == "" and place[0] in path.objects:
         return point_to(place[0])
     value = path.cells.get(place)

@@ -57,9 +57,13 @@ class Row(NamedTuple):
 
 def pack_model(model: dict[str, Any]) -> Model:
     """Return a summary of `summarize` in stored form."""
-    face = _encode({name: model[name] for name in FACE}).encode()
+    exports = [(name, _encode(payload)) for name, payload in model["exports"].items()]
+    listed = ",".join([f"{_encode(name)}:{payload}" for name, payload in exports])
+    face = f'{{"exports":{{{listed}}},"calls":{_encode(model["calls"])}}}'.encode()
     body = _encode({name: part for name, part in model.items() if name not in FACE}).encode()
-    return _packed(model, key_of(face, body), zlib.compress(face, 1), zlib.compress(body, 1))
+    names = tuple((name, _digest(payload)) for name, payload in exports)
+    packed = zlib.compress(face, 1), zlib.compress(body, 1)
+    return Model(key_of(face, body), *packed, names, _calls(model))
 
 
 def read_model(blobs: Blobs, blob: str, place: tuple[BlobRange, BlobRange], key: str) -> Model:
@@ -127,7 +131,11 @@ def key_of(face: bytes, body: bytes) -> str:
 
 def digest_of(payload: Any) -> str:
     """Return the hash of an export's payload."""
-    return sha256(_encode(payload).encode()).hexdigest()[:DIGEST_LENGTH]
+    return _digest(_encode(payload))
+
+
+def _digest(payload: str) -> str:
+    return sha256(payload.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def bucket_of(name: bytes) -> int:
@@ -137,7 +145,11 @@ def bucket_of(name: bytes) -> int:
 
 def _packed(face: dict[str, Any], key: str, packed_face: bytes, packed_body: bytes) -> Model:
     names = tuple((name, digest_of(payload)) for name, payload in face["exports"].items())
-    return Model(key, packed_face, packed_body, names, tuple(sorted(set(face["calls"]))))
+    return Model(key, packed_face, packed_body, names, _calls(face))
+
+
+def _calls(face: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(sorted(set(face["calls"])))
 
 
 def _checked(face: bytes, body: bytes, key: str) -> tuple[bytes, bytes]:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.paths import from_shown, from_text, shown
+from jarvis_workers.paths import from_text, shown
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, digest_of, face_of, read_lines
@@ -35,6 +35,14 @@ class Exporter(NamedTuple):
     path: str
     face: BlobRange
     digest: str
+    test: bool
+
+
+class Exports(NamedTuple):
+    """The exports of a file by name, and the names whose payloads have been verified."""
+
+    payloads: dict[str, Any]
+    verified: set[str]
 
 
 def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[[bytes], str]) -> str:
@@ -62,6 +70,8 @@ class SymbolIndex:
         self._parts: list[str] = header["parts"]
         self._blocks = ByteLru(CACHE_BYTES)
         self._exporters_by_name: dict[str, tuple[Exporter, ...]] = {}
+        # By name, directory of the asking file, whether tests count, and directories of headers.
+        self._exporters_in: dict[tuple[str, bytes, bool, tuple[str, ...]], tuple[Exporter, ...]] = {}
 
     def fetch(self, names: Iterable[str]) -> None:
         """Look up many names at once; the results replace those of the last call."""
@@ -69,7 +79,7 @@ class SymbolIndex:
         for name in set(names):
             key = json.dumps(name).encode()
             lookups_by_bucket[bucket_of(key) * len(self._parts) // BUCKETS].append((name, key))
-        self._exporters_by_name = {}
+        self._exporters_by_name, self._exporters_in = {}, {}
         for part, lookups in sorted(lookups_by_bucket.items()):
             lines = self._lines(part)
             self._exporters_by_name.update((name, _exporters(lines, key)) for name, key in lookups)
@@ -83,16 +93,22 @@ class SymbolIndex:
         a macro or type those in the first of the directories `include`, if there are any.
         Without `tests`, test code is ignored: it may replace functions of the program by its own.
         """
-        exporters = self._exporters(name)
-        if not tests:
-            exporters = tuple(one for one in exporters if not is_test(from_shown(one.path)))
+        key = name, near.rpartition(b"/")[0], tests, tuple(include)
+        exporters = self._exporters_in.get(key)
+        if exporters is None:
+            exporters = self._exporters_in[key] = self._nearest(*key)
+        return [(exporter.path, self._payload(name, exporter)) for exporter in exporters]
+
+    def _nearest(self, name: str, directory: bytes, tests: bool, include: Sequence[str]) -> tuple[Exporter, ...]:
+        exporters = tuple(one for one in self._exporters(name) if tests or not one.test)
         if len(exporters) > 1 and include and name.startswith(OF_HEADERS):
             exporters = _included(exporters, include)
-        if len(exporters) > 1 and near:
-            place = shown(near).split("/")[:-1]
-            shared = [_shared(place, exporter.path.split("/")) for exporter in exporters]
-            exporters = tuple(one for one, count in zip(exporters, shared, strict=True) if count == max(shared))
-        return [(exporter.path, self._payload(name, exporter)) for exporter in exporters]
+        if len(exporters) <= 1 or not directory:
+            return exporters
+        place = shown(directory).split("/")
+        shared = [_shared(place, exporter.path.split("/")) for exporter in exporters]
+        most = max(shared)
+        return tuple(one for one, count in zip(exporters, shared, strict=True) if count == most)
 
     def answers(self, names: Iterable[str]) -> str:
         """Return a hash of the meaning of the names: equal hashes mean equal results of all lookups."""
@@ -112,13 +128,16 @@ class SymbolIndex:
     def _payload(self, name: str, exporter: Exporter) -> Any:
         blob = self._models[exporter.blob]
         exports = self._blocks.get((blob, exporter.face.start), lambda: self._face(blob, exporter.face))
-        if name not in exports or digest_of(exports[name]) != exporter.digest:
-            raise SnapshotDamaged(f"the cached exports of {exporter.path} are corrupt; scan again with --no-cache")
-        return exports[name]
+        payload = exports.payloads.get(name)
+        if name not in exports.verified:
+            if name not in exports.payloads or digest_of(payload) != exporter.digest:
+                raise SnapshotDamaged(f"the cached exports of {exporter.path} are corrupt; scan again with --no-cache")
+            exports.verified.add(name)
+        return payload
 
-    def _face(self, blob: str, face: BlobRange) -> tuple[dict[str, Any], int]:
-        exports, size = face_of(self._blobs, blob, face)
-        return exports, size * BYTES_A_BYTE
+    def _face(self, blob: str, face: BlobRange) -> tuple[Exports, int]:
+        payloads, size = face_of(self._blobs, blob, face)
+        return Exports(payloads, set()), size * BYTES_A_BYTE
 
     def _lines(self, part: int) -> bytes:
         def read() -> tuple[bytes, int]:
@@ -207,4 +226,5 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> int:
 
 def _exporter(row: Sequence[Any]) -> Exporter:
     blob, path, start, length, digest = row
-    return Exporter(blob, shown(from_text(path)), BlobRange(start, length), digest)
+    name = from_text(path)
+    return Exporter(blob, shown(name), BlobRange(start, length), digest, is_test(name))
