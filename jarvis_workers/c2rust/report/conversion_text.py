@@ -50,7 +50,7 @@ def summary(conversion: Conversion, say: Say = english) -> str:
 
 def _pointers(conversion: Conversion, say: Say) -> str:
     passed = [given for one in conversion.functions if one.accepted for given in one.mapping if given.name != RESULT]
-    forms = [one.form for one in passed if one.form != "value"]
+    forms = [one.form for one in passed if one.form not in ("value", "enum", "flags")]
     return say(
         "{converted} of their {total} pointer parameters are references, slices or strings",
         converted=f"{sum(form != 'raw' for form in forms):,}",

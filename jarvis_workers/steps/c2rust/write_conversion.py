@@ -106,7 +106,7 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
     warnings = (*conversion.warnings, *found.problems)
     # Without findings, "none" is only true if everything was scanned.
     counts = found.counts if found.counts or not found.problems else None
-    conversion = replace(conversion, findings=counts, warnings=warnings)
+    conversion = replace(conversion, findings=counts, warnings=warnings, enums=skeleton.enums)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
     planned = ((PLANNED, encode_conversion(_planned(conversion, skeleton))),) if skeleton.targets else ()
