@@ -9,26 +9,47 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 
 TRANSLATED = {"zh": "zh-CN"}
 # Texts of an HTML template that need translation.
 STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
 # The texts of a script, and the nouns that it counts.
 TRANSLATED_TEXT = re.compile(r'\bsay\("([^"]+)"')
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# A longer line, such as an error with a long path, is not compared with texts.
+LINE_MAX = 1000
 COUNTED_NOUN = re.compile(r'\bplural\([^"\n]*"([a-z ]+)"\)')
 
 
 class Words:
-    """Translator into one language; `code` is its name in HTML."""
+    """Translator into one language; `code` is its name in HTML.
 
-    def __init__(self, code: str, texts: Mapping[str, str], nouns: Mapping[str, str]) -> None:
+    `lines` are texts that results are stored with, their parts filled in.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        texts: Mapping[str, str],
+        nouns: Mapping[str, str],
+        lines: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.code = code
         self._texts, self._nouns = texts, nouns
+        self._lines = [(_filled(text), translation) for text, translation in lines.items()]
 
     def __call__(self, text: str, /, **parts: object) -> str:
         """Return the translated text, with its placeholders filled in if values are given."""
         translation = self._texts.get(text, text)
         return translation.format(**parts) if parts else translation
+
+    def line(self, line: str) -> str:
+        """Return a stored line in the language, and so the parts of it that are such lines; any other is unchanged."""
+        for pattern, translation in self._lines if len(line) <= LINE_MAX else ():
+            if match := pattern.fullmatch(line):
+                return translation.format(**{name: self.line(part) for name, part in match.groupdict().items()})
+        return line
 
     def count(self, number: int, noun: str) -> str:
         """Return a number with its noun."""
@@ -43,6 +64,13 @@ class Words:
         return {text: translation for text, translation in texts.items() if translation is not None}
 
 
+def _filled(text: str) -> re.Pattern[str]:
+    """Return the pattern of a text with any parts."""
+    literals = PLACEHOLDER.split(text)
+    parts = (f"(?P<{one}>.+?)" if number % 2 else re.escape(one) for number, one in enumerate(literals))
+    return re.compile("".join(parts), re.DOTALL)
+
+
 ENGLISH = Words("en", {}, {})
 
 
@@ -52,7 +80,7 @@ def words_in(language: str | None, package: str) -> Words:
     if language not in TRANSLATED:
         return ENGLISH
     table = json.loads(files(package).joinpath(f"{language}.json").read_text("utf-8"))
-    return Words(TRANSLATED[language], table["texts"], table["nouns"])
+    return Words(TRANSLATED[language], table["texts"], table["nouns"], table.get("lines", {}))
 
 
 def worded(page: str, say: Words) -> str:

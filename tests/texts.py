@@ -5,7 +5,7 @@ import gc
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["said"]
+__all__ = ["literals", "said"]
 
 
 def said(module: Path) -> Iterator[str]:
@@ -15,6 +15,13 @@ def said(module: Path) -> Iterator[str]:
             yield from _constants(node.args[0])
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "text":
             yield from _constants(node.value)
+
+
+def literals(module: Path) -> Iterator[str]:
+    """Yield the literals of a module, and the literal pieces of its format strings."""
+    for node in ast.walk(_parsed(module)):
+        if isinstance(node, ast.expr):
+            yield from _constants(node)
 
 
 def _parsed(module: Path) -> ast.Module:

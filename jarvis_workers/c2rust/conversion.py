@@ -1,8 +1,8 @@
 """The result of a conversion: the state, proof and gates of each function."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
@@ -110,7 +110,8 @@ class Conversion:
 
     `wanted` is the weakest proof that is accepted, `accepted` the state of functions with it. `crate` has the checks of
     the user's crate, `remainder` the C files that it still compiles.  `clippy` is the number of warnings of
-    cargo-clippy in the crate, `findings` are those of the rules of `jarvis sec`; each is None if not measured.
+    cargo-clippy in the crate, `findings` are those of the rules of `jarvis sec`; each is None if not measured. `enums`
+    are the planned kinds of enums by name.
     """
 
     functions: tuple[FunctionResult, ...] = ()
@@ -124,6 +125,7 @@ class Conversion:
     metrics: CrateMetrics | None = None
     clippy: int | None = None
     findings: tuple[CategoryCounts, ...] | None = None
+    enums: Mapping[str, str] = field(default_factory=dict)
 
 
 _ADAPTER = TypeAdapter(Conversion)

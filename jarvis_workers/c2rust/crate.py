@@ -35,6 +35,7 @@ FALLBACK = "fallback.c"
 SHAPES = "shapes.txt"
 SLOT_PREFIX = "jvr_"
 ROOT_MODULE, TESTS = "src/lib.rs", "golden_tests"
+ERROR_TYPE = re.compile(r"\bErrorCode<")
 
 
 class CrateItem(NamedTuple):
@@ -65,7 +66,7 @@ class Program(NamedTuple):
 
 def bench_crate(
     types: str,
-    declarations: Iterable[str],
+    declarations: Collection[str],
     functions: Sequence[CrateItem],
     symbols: Iterable[str] = (),
     shapes: str = "",
@@ -79,7 +80,7 @@ def bench_crate(
     files = {
         "Cargo.lock": LOCK.format(name="bench"),
         "Cargo.toml": _manifest("bench", 'crate-type = ["cdylib"]', f"[profile.dev]\nopt-level = 1\n{PROFILE}"),
-        "src/types.rs": types,
+        "src/types.rs": _with_error_type(types, declarations, functions),
         "src/c.rs": _extern_block(declarations),
         FALLBACK: _fallback(symbols, {one.slot for one in functions}),
         SHAPES: shapes,
@@ -91,6 +92,12 @@ def bench_crate(
         files[f"src/{module}.rs"] = IMPORTS + "\n" + export(function._replace(exported=SLOT_PREFIX + function.slot))
     files["src/lib.rs"] = "\n".join([LINTS, "mod c;", "mod types;", *modules, ""])
     return files
+
+
+def _with_error_type(types: str, declarations: Iterable[str], items: Iterable[CrateItem]) -> str:
+    """Return the text of types.rs, with the type of errors if a signature has it."""
+    texts = (*declarations, *(one.text for one in items))
+    return types + rust_text("error_code.rs") if any(ERROR_TYPE.search(text) for text in texts) else types
 
 
 def _fallback(symbols: Iterable[str], bodies: Collection[str]) -> str:
@@ -113,7 +120,7 @@ def function_of(file: str) -> str | None:
 def user_crate(
     name: str,
     types: str,
-    declarations: Iterable[str],
+    declarations: Collection[str],
     items: Sequence[CrateItem],
     documents: Mapping[str, str],
     programs: Iterable[Program] = (),
@@ -132,7 +139,8 @@ def user_crate(
     files = {
         "Cargo.lock": LOCK.format(name=name),
         "Cargo.toml": _manifest(name, 'crate-type = ["rlib", "staticlib"]', _profiles()),
-        "src/types.rs": "//! The types of the C library, with their C layout.\n\n" + types,
+        "src/types.rs": "//! The types of the C library, with their C layout.\n\n"
+        + _with_error_type(types, declarations, items),
         "src/c.rs": "//! The functions that a module may call: those of the other modules, and those in C.\n\n"
         f"{exports}\n{_extern_block(declarations)}",
         ROOT_MODULE: LINTS + "\n" + _declared(inner.pop("")),
@@ -140,7 +148,7 @@ def user_crate(
     for module, names in inner.items():
         files[f"src/{module}.rs"] = _declared(names)
     for module, own in modules.items():
-        text = "\n".join(export(item) for item in own)
+        text = "\n".join(map(export, own))
         files[f"src/{module}.rs"] = f"{documents.get(module, '')}\n{_declared(inner.get(module, ()))}{IMPORTS}\n{text}"
     if tests:
         files[ROOT_MODULE] += f"\n#[cfg(test)]\nmod {TESTS};\n"
@@ -176,8 +184,7 @@ def export(item: CrateItem) -> str:
     return definition.sub(lambda match: f"{attribute}\n{match[0]}", item.text, count=1)
 
 
-def _extern_block(declarations: Iterable[str]) -> str:
-    texts = list(declarations)
+def _extern_block(texts: Collection[str]) -> str:
     functions = [one for one in texts if one.endswith("}\n")]
     lines = [f"    {line}" for one in texts if not one.endswith("}\n") for line in one.splitlines()]
     # Before Rust's own archives, which also define some functions of libm: the addresses of C's must be used.

@@ -1,4 +1,4 @@
-"""The plan of a crate: which module contains which function (seed 001, 5.4 and 5.5).
+"""The plan of a crate: which module contains which function (seed 001, 5.4 and 5.5), and enums with a type in Rust.
 
 Plans are written by models and by people, and are untrusted.  What is wrong with an entry is named, and the functions
 that it concerns stay in the module of their C file; the rest of the plan counts.
@@ -6,11 +6,13 @@ that it concerns stay in the module of their C file; the rest of the plan counts
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from jarvis_workers.c2rust.enum_types import enum_problems
 from jarvis_workers.c2rust.project import RESERVED_MODULES
 from jarvis_workers.c2rust.rust_names import KEYWORDS
 from jarvis_workers.paths import listing
@@ -36,19 +38,23 @@ class PlannedModule(BaseModel):
 
 
 class CratePlan(BaseModel):
-    """The modules of a crate."""
+    """The modules of a crate, and what becomes of some enums, by name."""
 
     model_config = ConfigDict(frozen=True)
 
     modules: tuple[PlannedModule, ...]
+    enums: dict[str, str] = Field({}, description="enum or flags, by the name of an enum")
 
     @model_validator(mode="before")
     @classmethod
     def _from_tree(cls, value: Any) -> Any:
         """Accept a tree of directories and files beside the list of modules."""
-        if isinstance(value, Mapping) and value.keys() == {"modules"}:
-            value = value["modules"]
-        return {"modules": list(_modules(value, ""))}
+        enums: Any = None
+        if isinstance(value, Mapping):
+            value = dict(value)
+            enums = value.pop("enums", None)
+            value = value["modules"] if value.keys() == {"modules"} else value
+        return {"modules": list(_modules(value, "")), "enums": enums or {}}
 
 
 def _modules(value: Any, place: str) -> Iterator[Any]:
@@ -68,18 +74,26 @@ def _modules(value: Any, place: str) -> Iterator[Any]:
 
 
 class Placement(NamedTuple):
-    """The modules of functions by name, and what is wrong with the plan, one line each."""
+    """The modules of functions and the kinds of enums by name, and what is wrong with the plan, one line each."""
 
     modules: Mapping[str, str]
     problems: tuple[str, ...] = ()
+    enums: Mapping[str, str] = MappingProxyType({})
 
 
-def read_placement(plan: CratePlan, functions: Collection[str], types: Collection[str] = ()) -> Placement:
-    """Return the modules of the functions that a plan places; `types` are the names of the types of the crate."""
+def read_placement(
+    plan: CratePlan, functions: Collection[str], types: Collection[str] = (), enums: Collection[str] = ()
+) -> Placement:
+    """Return the modules of the functions that a plan places; `types` are the names of the types of the crate.
+
+    `enums` are the names of the enums that can have a type in Rust.
+    """
     modules, problems, planned = dict[str, str](), list[str](), set[str]()
+    wrong = enum_problems(plan.enums, enums)
+    kinds = {name: kind for name, kind in plan.enums.items() if name not in wrong}
     for one in plan.modules:
         try:
-            module = module_of(one.path, types)
+            module = module_of(one.path, (*types, *kinds))
         except ValueError as error:
             problems.append(str(error))
             continue
@@ -95,7 +109,7 @@ def read_placement(plan: CratePlan, functions: Collection[str], types: Collectio
                 modules[name] = module
     if missing := [name for name in functions if name not in modules]:
         problems.append(f"{MISSING}: {listing(missing, NAMES_SHOWN)}")
-    return Placement(modules, tuple(problems))
+    return Placement(modules, (*problems, *wrong.values()), kinds)
 
 
 def module_of(path: str, types: Collection[str] = ()) -> str:
@@ -130,10 +144,10 @@ def _shown(name: str) -> str:
     return ascii(name[:SHOWN_MAX])[1:-1]
 
 
-def plan_text(modules: Mapping[str, str]) -> str:
-    """Return a plan as YAML; `modules` are by function."""
+def plan_text(modules: Mapping[str, str], enums: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a plan as YAML; `modules` are by function, `enums` by name."""
     functions = dict[str, list[str]]()
     for name, module in modules.items():
         functions.setdefault(module, []).append(name)
     rows = [{"path": f"{SOURCE}/{module}{SUFFIX}", "functions": names} for module, names in sorted(functions.items())]
-    return yaml.safe_dump({"modules": rows}, sort_keys=False)
+    return yaml.safe_dump({"modules": rows} | ({"enums": dict(enums)} if enums else {}), sort_keys=False)

@@ -46,7 +46,8 @@ def read_crate_plan(text: str, file: str) -> CratePlan:
         raise UsageError(f"{file}: not YAML") from error
     except ValidationError as error:
         raise UsageError(f"{file}: {_first(error)}") from error
-    if wrong := [name for one in plan.modules for name in (one.path, *one.functions) if not name.isprintable()]:
+    words = [*plan.enums, *plan.enums.values(), *(name for one in plan.modules for name in (one.path, *one.functions))]
+    if wrong := [name for name in words if not name.isprintable()]:
         raise UsageError(f"{file}: not a name: {short.repr(wrong[0])}")
     return plan
 

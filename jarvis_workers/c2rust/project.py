@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from jarvis_workers.c2rust.enum_types import EnumType
 from jarvis_workers.c2rust.function_copies import copy_refusals, is_unit_variable
 from jarvis_workers.c2rust.rust_names import KEYWORDS, identifier
 from jarvis_workers.c2rust.slots import MAIN, unit_name
@@ -46,12 +47,16 @@ class ProjectItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The definitions of a project. `items` are ordered by file and line; `declared` are those used but not defined."""
+    """The definitions of a project. `items` are ordered by file and line; `declared` are those used but not defined.
+
+    `enums` are those that a plan makes types in Rust, by key.
+    """
 
     units: tuple[UnitDefinitions, ...]
     items: tuple[ProjectItem, ...]
     declared: Mapping[str, CDeclaration]
     names: Mapping[str, str] = field(repr=False)
+    enums: Mapping[str, EnumType] = field(default_factory=dict)
 
     @property
     def functions(self) -> tuple[ProjectItem, ...]:

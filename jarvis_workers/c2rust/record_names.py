@@ -15,7 +15,7 @@ RESERVED = frozenset(
         r"\w+",
         "bool char str i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f16 f32 f64 f128 c_void core std "
         "Box Clone Copy Default Drop Eq Err Fn FnMut FnOnce From Into Iterator None Ok Option Ord PartialEq PartialOrd "
-        "Result Send Sized Some String Sync ToOwned ToString TryFrom TryInto Unpin Vec",
+        "Result ErrorCode Send Sized Some String Sync ToOwned ToString TryFrom TryInto Unpin Vec",
     )
 )
 # A record, by key and variant.

@@ -1,7 +1,8 @@
 """The types of a project in Rust: names, spellings, and the text of types.rs.
 
 Each record has one name in all units, and its size, alignment and offsets are asserted when the crate is compiled.
-Bit-fields are stored in arrays of bytes, with the methods `b()` and `set_b(value)`.  Enums become their integer types.
+Bit-fields are stored in arrays of bytes, with the methods `b()` and `set_b(value)`.  Enums become their
+integer types; `enum_types.py` has those that a plan names.
 """
 
 import re
@@ -14,7 +15,7 @@ from jarvis_workers.c2rust.record_names import record_names
 from jarvis_workers.c2rust.record_variants import Variants, record_variants
 from jarvis_workers.c2rust.rust import rust_text
 from jarvis_workers.paths import shown
-from jarvis_workers.source.clang.c_types import CType, Record, TypeKind, UnitDefinitions
+from jarvis_workers.source.clang.c_types import CType, EnumDefinition, Record, TypeKind, UnitDefinitions
 
 # Represents a type that Rust lacks, such as long double, in records, with its size and alignment.
 FOREIGN = re.compile(r"\bForeign(\d+)Align(\d+)\b")
@@ -168,7 +169,7 @@ def _foreign(size: int, align: int) -> str:
 
 def _definition(types: ProjectTypes, one: tuple[str, int]) -> str:
     record, name = types.records[one], types.names.names[one]
-    heading = f"/// {_origin(record)}\n"
+    heading = f"/// {origin(record)}\n"
     if record.size < 0:
         return f"{heading}#[repr(C)]\npub struct {name} {{\n    _opaque: [u8; 0],\n}}\n"
     layout, names = types.names.layouts[one], types.owners[one]
@@ -181,11 +182,12 @@ def _definition(types: ProjectTypes, one: tuple[str, int]) -> str:
     return heading + definition + assertion + _accessors(name, layout, names)
 
 
-def _origin(record: Record) -> str:
+def origin(record: Record | EnumDefinition) -> str:
     """Return the C name, and the file without parts that differ between machines."""
     path = PurePosixPath(shown(record.file))
     file = path.name if path.is_absolute() else str(path)
-    words = f"{record.kind} {record.name}".rstrip()
+    kind = record.kind if isinstance(record, Record) else "enum"
+    words = f"{kind} {record.name}".rstrip()
     return re.sub(r"\s+", " ", f"`{words}`, {file}:{record.line}" if file else f"`{words}`")
 
 

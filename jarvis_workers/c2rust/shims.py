@@ -16,7 +16,7 @@ from jarvis_workers.c2rust.mechanical.names import Names, RustBody
 from jarvis_workers.c2rust.mechanical.translate import declaration, spelled
 from jarvis_workers.c2rust.project import ProjectItem, is_main
 from jarvis_workers.c2rust.rust_names import identifier
-from jarvis_workers.c2rust.signatures import RESULT, MappingKind, ParameterMapping
+from jarvis_workers.c2rust.signatures import ERROR_TYPE, RESULT, MappingKind, ParameterMapping
 from jarvis_workers.c2rust.slots import ORIGINAL
 from jarvis_workers.c2rust.translation import NOT_CHOSEN, Translated, TranslatedProject
 from jarvis_workers.paths import from_text
@@ -33,7 +33,7 @@ class ArgumentConversion(NamedTuple):
     """The Rust type of a parameter, the expressions that convert its argument from C and to C, and the safety claim.
 
     `{a}` is the name of the C argument, `{p}` that of the parameter, `{n}` the C argument with the length, `{t}` the
-    type of the element.
+    type of the element, or of a number, `{e}` that of the enum.
     """
 
     type: str
@@ -84,14 +84,18 @@ CONVERSIONS: Mapping[str, ArgumentConversion] = {
         "{p}.map_or(core::ptr::null(), |p| p.as_ptr()).cast()",
         f"is NULL or ends with NUL; {UNCHANGED}",
     ),
+    "enum": ArgumentConversion(
+        "Result<{e}, {t}>", "{e}::try_from({a})", "{p}.map_or_else(|value| value, {t}::from)", ""
+    ),
+    "flags": ArgumentConversion("{e}", "{e} {{ bits: {a} }}", "{p}.bits", ""),
 }
 
 
 class ResultConversion(NamedTuple):
     """The Rust type of a result, and the expressions that convert it from C and to C.
 
-    `{t}` is the C type in Rust, `{e}` its element, `{v}` the value; `{m}`, `{n}` and `{c}` are a cast,
-    NULL and a cast for its mutability.
+    `{t}` is the C type in Rust, `{e}` its element or the type of the mapping, `{v}` the value; `{m}`, `{n}` and `{c}`
+    are a cast, NULL and a cast for its mutability.
     """
 
     type: str
@@ -106,10 +110,17 @@ RESULTS: Mapping[str, ResultConversion] = {
         f"Option<{NON_NULL}<{{e}}>>", f"{NON_NULL}::new({{v}}{{m}})", "{v}.map_or({n}, |p| p.as_ptr(){c})"
     ),
     "result": ResultConversion(
-        "Result<{t}, {t}>",
-        "match {v} {{ value @ 0.. => Ok(value), code => Err(code) }}",
-        "match {v} {{ Ok(value) | Err(value) => value }}",
+        f"Result<{{t}}, {ERROR_TYPE}<{{t}}>>",
+        f"match {{v}} {{{{ value @ 0.. => Ok(value), code => Err({ERROR_TYPE}::new(code)) }}}}",
+        "match {v} {{ Ok(value) => value, Err(error) => error.code }}",
     ),
+    "status": ResultConversion(
+        f"Result<(), {ERROR_TYPE}<{{t}}>>",
+        f"match {{v}} {{{{ 0 => Ok(()), code => Err({ERROR_TYPE}::new(code)) }}}}",
+        "match {v} {{ Ok(()) => 0, Err(error) => error.code }}",
+    ),
+    "enum": ResultConversion("{e}", "{e}::try_from({v}).unwrap_or_else(|_| std::process::abort())", "{t}::from({v})"),
+    "flags": ResultConversion("{e}", "{e} {{ bits: {v} }}", "{v}.bits"),
 }
 ABORT = "    if {} {{\n        std::process::abort();\n    }}\n"
 TEXT = """{head} {{
@@ -176,7 +187,7 @@ def _forwarded(
         return Translated(item, None, refusal)
     chosen = tuple(mappings.get(item.definition.key, ()))
     if item.slot in raw:
-        chosen = tuple(ParameterMapping(one.parameter, _raw_kind(one)) for one in chosen)
+        chosen = tuple(ParameterMapping(one.parameter, _raw_kind(one), type=one.type) for one in chosen)
     text = shim_text(item, chosen, names, forwarder, checked=checked)
     if not text:
         return Translated(item, None, VARIADIC if item.definition.type.variadic else NOT_DECLARED)
@@ -184,7 +195,7 @@ def _forwarded(
 
 
 def _raw_kind(mapping: ParameterMapping) -> MappingKind:
-    return "value" if mapping.kind == "value" or mapping.parameter == RESULT else "raw"
+    return "value" if mapping.kind == "value" or mapping.parameter == RESULT or mapping.type else "raw"
 
 
 def forward_refusal(item: ProjectItem) -> str:
@@ -233,10 +244,10 @@ def wrapper_text(item: ProjectItem, mappings: Sequence[ParameterMapping], names:
     return f"{head} {{\n    // SAFETY: its arguments are valid for the call.\n    {result.original}\n}}\n"
 
 
-def _split(mappings: Sequence[ParameterMapping]) -> tuple[Sequence[ParameterMapping], str]:
-    """Return the mappings of the parameters, and the form of the result."""
+def _split(mappings: Sequence[ParameterMapping]) -> tuple[Sequence[ParameterMapping], ParameterMapping]:
+    """Return the mappings of the parameters, and that of the result."""
     parameters = [one for one in mappings if one.parameter != RESULT]
-    return parameters, next((one.kind for one in mappings if one.parameter == RESULT), "value")
+    return parameters, next((one for one in mappings if one.parameter == RESULT), ParameterMapping(RESULT, "value"))
 
 
 class PassedArguments(NamedTuple):
@@ -257,7 +268,8 @@ def _passed(mappings: Sequence[ParameterMapping], type_: CType, names: Names) ->
             originals.append(f"{words[lengths[number]]}.len() as {spelled(parameter, names)}")
             continue
         made = _converted(mapping, parameter, names)
-        values = {"a": f"a{number}", "p": words[number], "n": f"a{mapping.length}", "t": _element(parameter, names)}
+        values = {"a": f"a{number}", "p": words[number], "n": f"a{mapping.length}", "e": mapping.type}
+        values["t"] = spelled(parameter, names) if mapping.type else _element(parameter, names)
         kind, argument, back, claim = (text.format(**values) for text in made)
         parameters.append(f"{words[number]}: {kind}")
         arguments.append(argument)
@@ -266,15 +278,16 @@ def _passed(mappings: Sequence[ParameterMapping], type_: CType, names: Names) ->
     return PassedArguments(claims, ", ".join(arguments), ", ".join(parameters), ", ".join(originals))
 
 
-def _result(type_: CType, form: str, names: Names, value: str = "") -> ResultConversion:
+def _result(type_: CType, mapping: ParameterMapping, names: Names, value: str = "") -> ResultConversion:
     """Return the conversion of a result, where `value` is the expression; the type with its arrow, if any."""
     result = type_.target
     if result is None or result.kind == "void":
         return ResultConversion("", value, value)
     cast, null = (".cast_mut()", "core::ptr::null()") if result.const else ("", "core::ptr::null_mut()")
-    values = {"t": spelled(result, names), "e": _element(result, names), "v": value, "m": cast, "n": null}
+    element = mapping.type or _element(result, names)
+    values = {"t": spelled(result, names), "e": element, "v": value, "m": cast, "n": null}
     values["c"] = ".cast_const()" if result.const else ""
-    found = ResultConversion(*(text.format(**values) for text in RESULTS[form]))
+    found = ResultConversion(*(text.format(**values) for text in RESULTS[mapping.kind]))
     return found._replace(type=f" -> {found.type}")
 
 
@@ -283,7 +296,7 @@ def _checks(mappings: Sequence[ParameterMapping], type_: CType, names: Names) ->
     targets = list[tuple[str, str, bool]]()
     for number, (mapping, parameter) in enumerate(zip(mappings, map(decay, type_.parameters), strict=True)):
         kind = mapping.form.removeprefix("option ")
-        if kind not in CONVERSIONS:
+        if kind not in CONVERSIONS or mapping.type:
             continue
         address, element = f"a{number}", _element(parameter, names)
         if mapping.kind in ("ref", "mut_ref", "out", "cstr"):

@@ -57,12 +57,15 @@ def parameter_labels(names: Sequence[str]) -> list[str]:
 
 
 def passed_parameters(mappings: Sequence[ParameterMapping]) -> tuple[PassedParameter, ...]:
-    """Return mappings by the names of parameters; a result that is passed as in C is left out."""
+    """Return mappings by the names of parameters.
+
+    A result that is passed as in C is left out, unless its proposal is another one.
+    """
     labels = parameter_labels([one.parameter for one in mappings])
     return tuple(
         PassedParameter(label, one.form, "" if one.length is None else labels[one.length])
         for label, one in zip(labels, mappings, strict=True)
-        if (label, one.kind) != (RESULT, "value")
+        if (label, one.kind, one.type) != (RESULT, "value", "")
     )
 
 
@@ -98,8 +101,8 @@ def _mapping(
         length = numbers.get(given.length)
         if length is None or not choices[length].counts:
             raise ValueError(f"{given.name}: no integer parameter {_shown(given.length)} has its length")
-    return ParameterMapping(
-        choice.proposal.parameter, cast("MappingKind", kind), cast("MappingKind", inner or "value"), length
+    return choice.proposal._replace(
+        kind=cast("MappingKind", kind), inner=cast("MappingKind", inner or "value"), length=length
     )
 
 

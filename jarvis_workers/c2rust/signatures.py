@@ -6,30 +6,37 @@ pointers to structures that C allocates with another size than that of their typ
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from jarvis_workers.source.clang.c_types import CType, Record, UnitDefinitions
+from jarvis_workers.c2rust.enum_types import EnumType
+from jarvis_workers.source.clang.c_types import CDefinition, CType, Record, UnitDefinitions
 from jarvis_workers.source.pointers.aliasing import AliasAnalysis
 from jarvis_workers.source.pointers.pointer_facts import ParameterId, PointerAnalysis, PointerFacts
-from jarvis_workers.source.pointers.result_facts import returns_negative, returns_null
+from jarvis_workers.source.pointers.result_facts import returned_constants, returns_negative, returns_null
 
-MappingKind = Literal["value", "ref", "mut_ref", "slice", "mut_slice", "cstr", "option", "out", "raw", "result"]
+MappingKind = Literal[
+    "value", "ref", "mut_ref", "slice", "mut_slice", "cstr", "option", "out", "raw", "result", "status", "enum", "flags"
+]  # fmt: skip
 # The name of the result among parameters: a keyword of C, so that no parameter has it.
 RESULT = "return"
+ERROR_TYPE = "ErrorCode"
 POINTEES = ("bool", "integer", "floating", "enum", "record", "pointer", "array")
 
 
 class ParameterMapping(NamedTuple):
     """How a parameter is passed, or the result, whose name is RESULT.
 
-    A result is a "value" as in C, an "option" (a pointer or NULL), or a "result" (a negative number is an error).
-    `inner` is the mapping inside an `option`; `length` is the index of the parameter with the element count of a slice.
+    A result is a "value" as in C, an "option" (a pointer or NULL), a "result" (a negative number is an error), or a
+    "status" (any number but 0 is an error).  `inner` is the mapping inside an `option`; `length` is the index of the
+    parameter with the element count of a slice.  `type` is the Rust type instead of an integer that the proposal uses.
     """
 
     parameter: str
     kind: MappingKind
     inner: MappingKind = "value"
     length: int | None = None
+    type: str = ""
 
     @property
     def form(self) -> str:
@@ -56,16 +63,21 @@ def propose_mappings(units: Sequence[UnitDefinitions]) -> dict[str, tuple[Parame
     }
 
 
-def propose_signatures(units: Sequence[UnitDefinitions]) -> dict[str, tuple[ParameterChoice, ...]]:
+def propose_signatures(
+    units: Sequence[UnitDefinitions], enums: Mapping[str, EnumType] = MappingProxyType({})
+) -> dict[str, tuple[ParameterChoice, ...]]:
     """Return the choices for the parameters of all functions that the units define, by function key.
 
-    The last one is for the result, if the function returns NULL or a negative constant; a value is proposed.
+    The last one is for the result, if there is a choice.  `enums` are those that a plan makes types in Rust, by key.
     """
     analysis = PointerAnalysis(units)
     aliases = AliasAnalysis(units, analysis)
     records = {key: one for unit in units for key, one in unit.records.items()}
     unsized = {key for key, one in records.items() if _ends_with_array(one, records)}
-    return {key: tuple(_choices(key, analysis, aliases, unsized)) for key in analysis.functions}
+    return {
+        key: (*_choices(key, analysis, aliases, unsized, enums), *_result_choice(one.definition, enums))
+        for key, one in analysis.functions.items()
+    }
 
 
 def _ends_with_array(record: Record, records: Mapping[str, Record]) -> bool:
@@ -82,11 +94,18 @@ def _ends_with_array(record: Record, records: Mapping[str, Record]) -> bool:
 
 
 def _choices(
-    key: str, analysis: PointerAnalysis, aliases: AliasAnalysis, unsized: Set[str]
+    key: str,
+    analysis: PointerAnalysis,
+    aliases: AliasAnalysis,
+    unsized: Set[str],
+    enums: Mapping[str, EnumType],
 ) -> Iterator[ParameterChoice]:
     function = analysis.functions[key]
     for number, node in enumerate(function.parameters):
         type_, one = function.type_of(node), ParameterId(key, number)
+        if enum := _planned_enum(type_, enums):
+            yield _enum_choice(node.name, enum)
+            continue
         if type_ is None or type_.kind != "pointer":
             is_count = type_ is not None and type_.kind == "integer"
             yield ParameterChoice(ParameterMapping(node.name, "value"), ("value",), is_count)
@@ -104,9 +123,32 @@ def _choices(
         else:
             mapping = ParameterMapping(node.name, "option", kind, length)
         yield ParameterChoice(mapping, forms)
-    form = "option" if returns_null(function.definition) else "result" if returns_negative(function.definition) else ""
-    if form:
-        yield ParameterChoice(ParameterMapping(RESULT, "value"), ("value", form))
+
+
+def _result_choice(function: CDefinition, enums: Mapping[str, EnumType]) -> Iterator[ParameterChoice]:
+    """Yield the choice for a result: errors, where constants of the function mean them, or the type of an enum.
+
+    A Rust enum cannot have other numbers, so the function must return nothing but constants of the enum.
+    """
+    numbers = returned_constants(function)
+    enum = _planned_enum(function.type.target, enums)
+    if enum and (enum.kind == "flags" or (numbers and numbers <= enum.values)):
+        yield _enum_choice(RESULT, enum)
+    elif returns_null(function):
+        yield ParameterChoice(ParameterMapping(RESULT, "value"), ("value", "option"))
+    elif returns_negative(function):
+        if numbers and max(numbers) == 0:
+            yield ParameterChoice(ParameterMapping(RESULT, "status", type=ERROR_TYPE), ("value", "result", "status"))
+        else:
+            yield ParameterChoice(ParameterMapping(RESULT, "value"), ("value", "result"))
+
+
+def _planned_enum(type_: CType | None, enums: Mapping[str, EnumType]) -> EnumType | None:
+    return enums.get(type_.key) if type_ is not None and type_.kind == "enum" else None
+
+
+def _enum_choice(name: str, enum: EnumType) -> ParameterChoice:
+    return ParameterChoice(ParameterMapping(name, enum.kind, type=enum.name), ("value", enum.kind))
 
 
 def _forms(type_: CType, facts: PointerFacts) -> Iterator[str]:

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jarvis_workers.c2rust.crate import CrateItem
+from jarvis_workers.c2rust.enum_types import enum_definitions
 from jarvis_workers.c2rust.input_values import function_constants
 from jarvis_workers.c2rust.mechanical.names import Names, RustBody, SymbolUse
 from jarvis_workers.c2rust.mechanical.refusals import REFUSALS, Refusal
@@ -112,7 +113,8 @@ def translate_project(project: Project, only: Sequence[str] = ()) -> TranslatedP
         for unit in project.units
     }
     items = tuple(_translated(item, names[item.unit.file], only) for item in project.items)
-    return TranslatedProject(project, items, type_definitions(types), names)
+    text = type_definitions(types) + enum_definitions(project.enums.values())
+    return TranslatedProject(project, items, text, names)
 
 
 def is_chosen(item: ProjectItem, only: Sequence[str]) -> bool:

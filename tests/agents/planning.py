@@ -36,10 +36,10 @@ def answer_about_plan(body: Body, module: str) -> Step | None:
     return signatures(body) if is_about_signatures(body) else None
 
 
-def plan(modules: Mapping[str, list[str]]) -> Step:
-    """Answer with a plan: functions by the path of their module."""
+def plan(modules: Mapping[str, list[str]], enums: Mapping[str, str] | None = None) -> Step:
+    """Answer with a plan: functions by the path of their module, and what becomes of enums."""
     rows = [{"path": path, "functions": names} for path, names in modules.items()]
-    return says(f"<PLAN>\n{json.dumps({'modules': rows})}\n</PLAN>")
+    return says(f"<PLAN>\n{json.dumps({'modules': rows, 'enums': enums})}\n</PLAN>")
 
 
 def signatures(body: Body, choose: Choose = lambda _function, _parameter, proposed, _forms: proposed) -> Step:

@@ -10,6 +10,7 @@ MECHANICAL = re.compile(
     r'^pub unsafe extern "C" fn (?:r#)?\w+\(([^{]*)\)(?: -> [^{]*)? \{\n(.*?)\n\}$', re.MULTILINE | re.DOTALL
 )
 MARK = re.compile(r"^\w+\|", re.MULTILINE)
+FAILING = re.compile(r"-> Result<(.*), ErrorCode<(\w+)>>")
 PARAMETER = re.compile(r"(mut )?((?:r#)?\w+): ([^,]*(?:\([^)]*\)[^,]*)?)(?:, |$)")
 # How an argument in Rust becomes the pointer of the mechanical translation.
 POINTERS: Mapping[str, str] = {
@@ -67,7 +68,13 @@ def mechanical_body(task: str) -> str:
         form = next((form for start, form in POINTERS.items() if planned_kind.startswith(start)), "{p}")
         prologue.append(f"let {own}_ = {own}; let {mutable}{name}: {kind} = {form.format(p=f'{own}_')};")
     prologue.sort(key=lambda line: "_.len()" in line)
-    return f"{head[1]} {{\n    // SAFETY: as in C.\n    unsafe {{\n" + "\n".join([*prologue, mechanical[2]]) + "\n}\n}"
+    body = "unsafe {\n" + "\n".join([*prologue, mechanical[2]]) + "\n}\n"
+    if failing := FAILING.search(head[1]):
+        success, number = failing.groups()
+        arm = "0 => Ok(())" if success == "()" else "value @ 0.. => Ok(value)"
+        code = "code => Err(ErrorCode::new(code))"
+        body = f"let result = (move || -> {number} {{ {body} }})();\n    match result {{ {arm}, {code} }}\n"
+    return f"{head[1]} {{\n    // SAFETY: as in C.\n    {body}}}"
 
 
 def _parameters(head: str) -> str:

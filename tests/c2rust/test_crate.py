@@ -36,6 +36,19 @@ def test_each_function_of_the_crate_for_gates_has_a_file() -> None:
     assert [function_of(name) for name in sorted(files)] == [None, None, None, None, None, "type", None, None]
 
 
+def test_a_crate_has_the_type_of_errors_if_a_signature_mentions_it() -> None:
+    item, declared = CrateItem("add", "add", "a", ADD), ["pub fn abs(a: i32) -> i32;"]
+    failing = item._replace(text=f"{ADD}fn rust_add() -> Result<(), ErrorCode<i32>> {{ Ok(()) }}\n")
+    wrapper = "pub fn rust_abs() -> Result<i32, ErrorCode<i32>> {\n    Ok(1)\n}\n"
+    for items, declarations, expected in (
+        ([item], declared, False),
+        ([failing], declared, True),
+        ([item], [*declared, wrapper], True),
+    ):
+        for files in (bench_crate("", declarations, items), user_crate("sample", "", declarations, items, {})):
+            assert ("pub struct ErrorCode<T>" in files["src/types.rs"]) is expected
+
+
 @pytest.mark.parametrize(
     ("files", "modules"),
     [

@@ -12,6 +12,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.c2rust.crate_layout import CratePlan, module_of, plan_text, read_placement
 from jarvis_workers.c2rust.layout_question import (
+    ENUMS_MAX,
     FUNCTIONS_MAX,
     LayoutFunction,
     LayoutQuestion,
@@ -24,11 +25,13 @@ from jarvis_workers.c2rust.project import place_functions
 from jarvis_workers.c2rust.translation import translate_project
 from jarvis_workers.c2rust.yaml_form import YamlForm
 from jarvis_workers.platforms.profiles import GENERIC
+from jarvis_workers.source.clang.c_types import CType, EnumDefinition
 from tests.agents.arrange import answered
 from tests.c2rust.deliveries import build, delivery, output, translated
 
 NAMES = ("encode", "decode", "size")
 QUESTION = LayoutQuestion(tuple(LayoutFunction(name, "a.c", f"int {name}(void)") for name in NAMES), ("tree",))
+INT = CType("integer", "int", size=4, align=4, signed=True)
 ALL = "<PLAN>\nmodules:\n- path: src/codec/huffman.rs\n  functions: [encode, decode]\n- path: src/size.rs\n"
 ALL += "  functions: [size]\n</PLAN>"
 HUFFMAN = {"path": "src/codec/huffman.rs", "functions": ["encode", "decode"]}
@@ -40,10 +43,10 @@ def plan(*modules: tuple[str, Sequence[str]]) -> CratePlan:
     return CratePlan.model_validate({"modules": [{"path": path, "functions": names} for path, names in modules]})
 
 
-def ask(*answers: str, attempts: int = 4) -> tuple[PlannedLayout, list[str]]:
+def ask(*answers: str, attempts: int = 4, question: LayoutQuestion = QUESTION) -> tuple[PlannedLayout, list[str]]:
     """Return the layout, and the last message of each request."""
     agent: Agent = layouter(GENERIC, Marks("mark", "nonce", "canary"), AgentLimits(), attempts)
-    return answered(plan_layout(agent, QUESTION, attempts), answers)
+    return answered(plan_layout(agent, question, attempts), answers)
 
 
 @pytest.mark.parametrize(
@@ -122,14 +125,62 @@ def test_what_is_wrong_is_named_and_the_rest_counts() -> None:
     ],
 )
 def test_lists_of_modules_and_trees_of_files_are_read(value: Any) -> None:
-    assert read_placement(CratePlan.model_validate(value), NAMES) == (PLACED, ())
+    assert read_placement(CratePlan.model_validate(value), NAMES) == (PLACED, (), {})
     assert YamlForm(CratePlan, "PLAN").read_text(json.dumps(value)) == CratePlan.model_validate(value)
+
+
+ENUMS = {"color": "enum", "type": "flags", "mask": "bits", "gone": "enum", "fn\n": "enum"}
+
+
+@pytest.mark.parametrize(
+    "modules", [{"modules": [HUFFMAN, SIZE]}, {"src/codec/huffman.rs": NAMES[:2], "src/size.rs": "size"}]
+)
+def test_enums_of_a_plan_have_a_kind_and_the_others_are_named(modules: Any) -> None:
+    plan = CratePlan.model_validate(modules | {"enums": ENUMS})
+    found = read_placement(plan, NAMES, enums=("color", "type", "mask"))
+
+    assert (found.modules, found.enums) == (PLACED, {"color": "enum", "type": "flags"})
+    assert found.problems == (
+        "enums: mask cannot be bits; possible: enum, flags",
+        "enums: there is no enum gone with the same constants in all files",
+        "enums: there is no enum fn\\n with the same constants in all files",
+    )
+    assert CratePlan.model_validate(modules | {"enums": None}).enums == {}
+
+
+def test_a_module_that_would_hide_a_planned_enum_is_refused() -> None:
+    plan = CratePlan.model_validate({"src/codec/color.rs": "size", "enums": {"color": "enum"}})
+    problem = "src/codec/color.rs: color is also a type; choose another name"
+    assert problem in read_placement(plan, NAMES, enums=("color",)).problems
+    assert problem not in read_placement(plan, NAMES).problems
+
+
+def test_wrong_enums_go_back_to_the_model_and_the_usable_ones_count_at_last() -> None:
+    enums = "enums:\n  color: enum\n  gone: flags\n"
+    wrong, twice = ALL.replace("</PLAN>", f"{enums}</PLAN>"), ALL.replace("</PLAN>", f"{enums}  color: flags\n</PLAN>")
+    question = QUESTION._replace(enums=(("color", "color | RED = 0"),))
+    layout, (prompt, again, _) = ask(wrong, twice, wrong, attempts=3, question=question)
+
+    assert "mark|color | RED = 0" in prompt and "Your report may also have `enums`" in prompt
+    assert "enums: there is no enum gone" in again
+    assert (layout.modules, layout.enums, layout.checked) == (PLACED, {"color": "enum"}, True)
+
+
+def test_a_question_shows_some_enums_with_some_constants() -> None:
+    constants = tuple((f"C{number}", number) for number in range(20))
+    enums = {f"e{number}": EnumDefinition("k", "e", INT, constants, b"a.c", 1) for number in range(ENUMS_MAX + 1)}
+    (question,) = layout_questions(QUESTION.functions, (), enums)
+
+    assert len(question.enums) == ENUMS_MAX
+    assert question.enums[0] == ("e0", f"e0 | {', '.join(f'C{n} = {n}' for n in range(12))}, …")
+    assert "Your report may also" not in ask(ALL)[1][0]
 
 
 def test_a_plan_is_written_as_it_is_read() -> None:
     assert read_placement(YamlForm(CratePlan, "PLAN").read_text(f"<PLAN>{plan_text(PLACED)}</PLAN>"), NAMES) == (
         PLACED,
         (),
+        {},
     )
 
 

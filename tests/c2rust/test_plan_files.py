@@ -17,7 +17,8 @@ def line(name: object, *parameters: object) -> str:
 
 
 def test_written_plans_are_read() -> None:
-    plan = read_crate_plan(plan_text({"sum": "math/sums", "no": "rest"}), "p")
+    plan = read_crate_plan(plan_text({"sum": "math/sums", "no": "rest"}, {"color": "enum"}), "p")
+    assert plan.enums == {"color": "enum"}
     assert {one.path: one.functions for one in plan.modules} == {"src/math/sums.rs": ("sum",), "src/rest.rs": ("no",)}
     files = PlanFiles(modules=plan, functions={"sum": (PassedParameter("n", "ref"),)})
     assert PlanFiles.model_validate_json(files.model_dump_json()) == files
@@ -41,10 +42,14 @@ def test_lines_with_a_signature_are_read() -> None:
         ("3", "p: modules.0"),
         ('{src/a.rs: ["\\ud800"]}', "p: not a name: "),
         ("x" * 2_000_000, "p is longer than 1,000,000 characters"),
+        ("enums: {color: enum, color: flags}", 'p:1: "color" occurs twice'),
+        ("enums: [color]", "p: enums: Input should be a valid dictionary"),
+        ("enums: {color: 1}", "p: enums.color: Input should be a valid string"),
+        ('enums: {color: "\\ud800"}', "p: not a name: "),
         ("\0", "p: not YAML"),
         ("!!python/object/apply:os.system [ls]", "p:1: could not determine a constructor"),
     ],
-    ids=range(10),
+    ids=range(14),
 )
 def test_plans_that_cannot_be_read_are_refused_by_name(text: str, problem: str) -> None:
     with pytest.raises(UsageError) as refused:

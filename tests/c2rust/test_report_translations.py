@@ -9,9 +9,10 @@ import pytest
 
 from jarvis_cli import progress
 from jarvis_workers.c2rust import conversion, replacement_lines, report
-from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, SuiteResult
+from jarvis_workers.c2rust.conversion import Conversion, FunctionResult, GateOutcome, SuiteResult
 from jarvis_workers.c2rust.conversion_difference import compare_conversions
 from jarvis_workers.c2rust.function_map import STATUSES
+from jarvis_workers.c2rust.mechanical.refusals import REFUSALS
 from jarvis_workers.c2rust.report import difference_formats, page
 from jarvis_workers.c2rust.report.conversion_text import ACCEPTED, CAUSES, conversion_markdown, conversion_text
 from jarvis_workers.c2rust.report.difference_formats import ConversionSides
@@ -20,7 +21,7 @@ from jarvis_workers.c2rust.rule_counts import SeverityCounts
 from jarvis_workers.service.c2rust import conversion_diff
 from jarvis_workers.source.clang.unit import ReferenceKind
 from jarvis_workers.words import COUNTED_NOUN, STANDING, TRANSLATED, TRANSLATED_TEXT
-from tests.texts import said
+from tests.texts import literals, said
 
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
@@ -52,15 +53,76 @@ def test_every_text_has_a_translation_and_no_other(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", TABLES)
+def test_stored_lines_have_the_texts_of_the_modules_that_write_them(language: str) -> None:
+    packages = [HERE.parent, *(HERE.parents[1] / one for one in ("steps/c2rust", "service/c2rust"))]
+    written = [text for package in packages for module in package.glob("*.py") for text in literals(module)]
+    written += (one.meaning for one in REFUSALS.values())
+    for line in TABLES[language]["lines"]:
+        for part in re.split(r"\{\w+\}", line):
+            words = part.strip(" :;,")
+            assert words.count(" ") < 2 or any(words in text for text in written), words
+
+
+@pytest.mark.parametrize("language", TABLES)
 def test_a_translation_has_the_same_placeholders(language: str) -> None:
     table = TABLES[language]
-    for text, other in table["texts"].items():
+    for text, other in (*table["texts"].items(), *table["lines"].items()):
         assert sorted(re.findall(r"\{(\w+)\}", text)) == sorted(re.findall(r"\{(\w+)\}", other)), text
     assert all(re.findall(r"\{(\w+)\}", other) == ["number"] for other in table["nouns"].values())
 
 
 def function(name: str, **fields: object) -> FunctionResult:
     return FunctionResult(name, "a.c", 1, 9, "a", name, slot=name, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "translation"),
+    [
+        ("no test reaches it", "没有测试到达它"),
+        ("inputs: a call differs from C", "inputs：有一次调用与 C 不同"),
+        (
+            "crate_plan.yaml: enums: color cannot be bits; possible: enum, flags",
+            "crate_plan.yaml：enums：color 不能是 bits；可以是：enum, flags",
+        ),
+        (
+            "the planned signature of f is not used: it has no parameter return",
+            "没有采用 f 的计划签名：它没有参数 return",
+        ),
+        (
+            "the signature of f is not changed: it is as requested already; the model asked for it: speed",
+            "f 的签名未更改：它已与要求相同；模型要求更改的原因：speed",
+        ),
+        ("Rust has no complex numbers (line 3: complex)", "Rust 没有复数（第 3 行：complex）"),
+        ("E0308 mismatched types", "E0308 mismatched types"),
+        ("no test reaches it" + "!" * 9000, "no test reaches it" + "!" * 9000),
+        ("the gates did not run: {0}\n%s", "检查没有运行：{0}\n%s"),
+        ("", ""),
+    ],
+)
+def test_stored_lines_and_the_lines_in_them_are_translated(line: str, translation: str) -> None:
+    assert words_in_reports("zh").line(line) == translation
+    assert words_in_reports("en").line(line) == line
+
+
+def test_warnings_and_reasons_are_in_chinese() -> None:
+    say = words_in_reports("zh")
+    functions = (
+        function("f", cause="not_checked", reason="no test reaches it"),
+        function("g", state="mechanical", not_translated="its job failed"),
+    )
+    warnings = ("the tests fail with the planned signatures of f", "from elsewhere")
+    gates = GateOutcome("C interface", True, "3 symbols"), GateOutcome("tests with the crate", False, "make: 1 fails")
+    one = Conversion(
+        functions, warnings=warnings, crate=gates, not_checked=(("a.c", "not reached before the run ended"),)
+    )
+    run = {"id": "1", "kind": "fast", "state": "done", "cost": 0.0}
+    for render in (conversion_text, conversion_markdown):
+        text = "".join(render(one, run, say))
+        assert "C 接口: 3 个符号" in text and "使用 crate 的测试 未通过：make: 1 fails" in text
+        for translation in ("没有测试到达它", "它的任务失败", "采用 f 的计划签名时，测试未通过", "from elsewhere"):
+            assert translation in text
+        assert "运行结束前没有到达" in text
+        assert "no test reaches it" in "".join(render(one, run))
 
 
 def test_reports_and_differences_are_in_chinese() -> None:

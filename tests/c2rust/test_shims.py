@@ -1,6 +1,7 @@
 """Functions with Rust parameters: C calls them through shims, and forwarders call C."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from jarvis_workers.bench.limits import BenchLimits
 from jarvis_workers.bench.project_bench import ProjectBuild, open_bench
 from jarvis_workers.c2rust.crate import bench_crate
+from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.shims import CONVERSIONS, forward_project, forwarder_names
-from jarvis_workers.c2rust.signatures import ParameterMapping, propose_mappings
+from jarvis_workers.c2rust.signatures import RESULT, ParameterMapping, propose_mappings, propose_signatures
+from jarvis_workers.c2rust.translation import translate_project
 from jarvis_workers.service.c2rust.project_archive import pack_project
 from jarvis_workers.steps.c2rust import signature_choice
 from jarvis_workers.steps.c2rust.signature_choice import choose_signatures
@@ -129,6 +132,61 @@ def test_signatures_with_which_the_tests_fail_are_raw(tmp_path: Path, monkeypatc
         monkeypatch.setattr(signature_choice, "MOST_SIGNATURES", 1)
         again = choose_signatures(project, mappings | wrong, bench, BenchSuites(bench, ["./program"]))
         assert again.functions[0].signature == chosen.functions[0].signature
+
+
+NUMBERS = """
+enum color { RED, GREEN, LIME = 1, DARK = -3 };
+typedef enum { READ = 1, WRITE = 2 } mode;
+static enum color next(enum color c)
+{
+    switch (c) { case RED: return GREEN; case GREEN: return DARK; default: return RED; }
+}
+int number(enum color c) { return c; }
+mode both(mode a, mode b) { return a | b; }
+int status(int value) { if (value > 2) return -7; return value ? -2147483647 : 0; }
+long bounded(long value) { return value > 9 ? -1 : value; }
+char narrow(int value) { return value ? -128 : 0; }
+int main(void)
+{
+    int failed = next(RED) != GREEN || next(GREEN) != DARK || next(99) != RED || next(-1) != RED;
+    failed |= number(1) != 1 || number(-3) != -3 || number(2147483647) != 2147483647 || number(-99) != -99;
+    failed |= both(1, 2) != 3 || both(0, 0xfffffff0u) != 0xfffffff0u;
+    failed |= status(0) != 0 || status(3) != -7 || status(1) != -2147483647;
+    failed |= bounded(0) || bounded(9) != 9 || bounded(10) != -1 || bounded(-5000000000) != -5000000000;
+    return failed || narrow(1) != (char)-128 || narrow(0);
+}
+"""
+NUMBER_SIGNATURES = {
+    "a__next": "forward_next(c: Result<color, i32>) -> color",
+    "number": "forward_number(c: Result<color, i32>) -> i32",
+    "both": "forward_both(a: mode, b: mode) -> mode",
+    "status": "forward_status(value: i32) -> Result<(), ErrorCode<i32>>",
+    "bounded": "forward_bounded(value: i64) -> Result<i64, ErrorCode<i64>>",
+    "narrow": "forward_narrow(value: i32) -> Result<(), ErrorCode<i8>>",
+}
+
+
+@pytest.mark.slow
+def test_no_number_is_lost_through_errors_and_enums(tmp_path: Path) -> None:
+    """Also not numbers that are no constants of an enum, and those at the ends of their types."""
+    require("cc", "cargo")
+    source = tmp_path / "source"
+    source.mkdir()
+    project = translated(source, {"a.c": NUMBERS}).project
+    enums = plan_enums(project.units, {"color": "enum", "mode": "flags"})
+    choices = propose_signatures(project.units, enums)
+    mappings = {key: [one.proposal for one in found] for key, found in choices.items()}
+    (bounded,) = (key for key in mappings if key.endswith("@bounded"))
+    mappings[bounded][-1] = ParameterMapping(RESULT, "result")
+    planned = translate_project(replace(project, enums=enums))
+    build = ProjectBuild(pack_project(source, 10), None, "cc -O1 -o program a.c")
+    with open_bench(tmp_path / "data", build, BenchLimits(300, 60, 2048, 1024)) as bench:
+        suites = BenchSuites(bench, ["./program"])
+        assert suites.run().passed
+        chosen = choose_signatures(planned, mappings, bench, suites)
+    assert {one.item.slot: one.signature for one in chosen.functions if one.body} == {
+        slot: f"fn {signature}" for slot, signature in NUMBER_SIGNATURES.items()
+    }
 
 
 FALSE_CLAIMS = """

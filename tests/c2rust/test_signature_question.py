@@ -10,6 +10,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.c2rust.conversion import PassedParameter
+from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.signature_answer import PlannedParameter, passed_parameters, read_mapping
 from jarvis_workers.c2rust.signature_question import (
     FUNCTIONS_MAX,
@@ -103,6 +104,38 @@ def test_parameters_without_a_name_of_their_own_have_numbers() -> None:
     assert passed == (PassedParameter("#0", "slice", "#1"), PassedParameter("#1", "value"))
     choices = (ParameterChoice(mappings[0], CONST), ParameterChoice(mappings[1], ("value",), counts=True))
     assert read_mapping(choices, passed) == mappings
+
+
+def test_a_result_that_is_proposed_otherwise_stays_as_in_c_if_it_was_planned_so() -> None:
+    status = ParameterMapping("return", "status", type="ErrorCode")
+    choices = (ParameterChoice(status, ("value", "result", "status")),)
+    planned = read_mapping(choices, [PassedParameter("return", "value")])
+    assert planned == (status._replace(kind="value"),)
+    assert read_mapping(choices, passed_parameters(planned)) == planned
+    assert read_mapping(choices, []) == (status,)
+
+
+@pytest.mark.parametrize(
+    ("source", "passed", "problem"),
+    [
+        ("unsigned f(void) { return -1; }", ("return", "result"), "it has no parameter return"),
+        ("int f(int a) { return a ? -1 : a; }", ("return", "status"), "cannot be status; possible: value, result"),
+        ("int f(int a) { return a ? -1 : 0; }", ("return", "option"), "possible: value, result, status"),
+        ("enum e { A } f(int a) { return A; }", ("return", "flags"), "return cannot be flags; possible: value, enum"),
+        ("enum e { A } f(int a) { return a; }", ("return", "enum"), "it has no parameter return"),
+        ("enum e { A }; int f(enum e a) { return a; }", ("a", "flags"), "a cannot be flags; possible: value, enum"),
+        ("enum o { A }; int f(enum o a) { return a; }", ("a", "enum"), "a cannot be enum; possible: value"),
+        ("int f(int a) { return a; }", ("a", "enum"), "a cannot be enum; possible: value"),
+    ],
+)
+def test_results_and_enums_are_refused_where_numbers_would_be_lost(
+    tmp_path: Path, source: str, passed: tuple[str, str], problem: str
+) -> None:
+    (tmp_path / "a.c").write_text(source)
+    unit = read_definitions(tmp_path, CompileCommand(b"a.c", b"", ()), builtin_headers(None))
+    choices = propose_signatures([unit], plan_enums([unit], {"e": "enum"}))["c:@F@f"]
+    with pytest.raises(ValueError, match=f"{problem}$"):
+        read_mapping(choices, [PassedParameter(*passed)])
 
 
 @pytest.mark.parametrize("kind", ["Option<ref>", "option_ref", "option(ref)", "Option ref"])

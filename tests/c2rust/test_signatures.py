@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.signatures import RESULT, ParameterMapping, propose_mappings, propose_signatures
 from jarvis_workers.source.clang.c_types import UnitDefinitions
 from jarvis_workers.source.clang.definitions import read_definitions
@@ -108,12 +109,24 @@ FUNCTIONS = {
 RESULTS = {
     "int f(int a) { if (a) return -1; return a; }": ("value", "result"),
     "long f(int a) { return a ? (a > 2 ? -(4) : 5) : a; }": ("value", "result"),
-    "enum { BAD = -3 }; short f(int a) { return a ? BAD : 0; }": ("value", "result"),
+    "enum { BAD = -3 }; short f(int a) { return a ? BAD : 0; }": ("value", "result", "status"),
+    "int f(int a) { if (a) return -1; return 0; }": ("value", "result", "status"),
+    "typedef enum { OK, BAD = -1 } error; error f(int a) { return a ? BAD : OK; }": ("value", "result", "status"),
+    "typedef enum { OK, BAD = -1 } error; error f(error a) { return a == BAD ? BAD : a; }": ("value", "result"),
+    # A comparison, and no success at all.
+    "int f(int a, int b) { return a < b ? -1 : a > b; }": ("value", "result"),
+    "int f(int a, int b) { return a < b ? -1 : a > b ? 1 : 0; }": ("value", "result"),
+    "int f(int a) { return a ? -1 : -2; }": ("value", "result"),
+    "int f(int a) { return a ?: -1; }": ("value", "result"),
+    "int f(node *p) { return p ? p->value : -1; }": ("value", "result"),
     "int *f(int *a) { return *a ? a : NULL; }": ("value", "option"),
     "const void *f(void) { return 0; }": ("value", "option"),
     "int f(int a) { return -a; }": None,
     "int f(int a) { return a - 1; }": None,
     "unsigned f(void) { return -1; }": None,
+    "unsigned f(int a) { return a ? -1 : 0; }": None,
+    "enum { A, B } f(int a) { return a ? -1 : A; }": None,
+    "node *f(node *p) { return p->next; }": None,
     "double f(void) { return -1; }": None,
     "int *f(int *a) { return a; }": None,
     "typedef void (*call)(void); call f(void) { return 0; }": None,
@@ -144,6 +157,50 @@ def test_mappings_follow_from_uses(tmp_path, source):
 def test_results_are_offered_where_constants_mean_a_failure(tmp_path, source):
     choices = propose_signatures([unit(tmp_path, source)])["c:@F@f"]
     found = [one for one in choices if one.proposal.parameter == RESULT]
+    forms = RESULTS[source]
     assert [(one.proposal.kind, one.forms) for one in found] == (
-        [("value", RESULTS[source])] if RESULTS[source] else []
+        [("status" if "status" in forms else "value", forms)] if forms else []
     )
+
+
+ENUMS = "enum color { RED, GREEN, LIME = 1 }; typedef enum { READ = 1, WRITE = 2, ALL = 3 } mode; "
+# Functions named f, and how they are passed if a plan makes `color` a Rust enum and `mode` flags.
+PLANNED = {
+    "int f(enum color c) { return c == RED; }": "enum",
+    "int f(const mode m) { return m; }": "flags",
+    "int f(enum color *c) { return *c; }": "mut_ref",
+    "int f(int n) { enum color c = n; return c; }": "value",
+    "enum color f(int n) { return n ? (enum color)GREEN : RED; }": "value enum",
+    "mode f(int n) { return n; }": "value flags",
+    "mode f(mode m) { return m | READ; }": "flags flags",
+    # Results that may be no constant of the enum.
+    "enum color f(int n) { return n; }": "value",
+    "enum color f(enum color c) { return c; }": "enum",
+    "enum color f(int n) { return n ? GREEN | RED : RED; }": "value",
+    "enum color f(int n) { return n ? 7 : RED; }": "value",
+    "enum color f(struct own *p) { return p->k; }": "mut_ref",
+    "enum color f(int n) { while (1) n++; }": "value",
+    # The end may be reached: C returns any number then.
+    "enum color f(int n) { if (n) return GREEN; }": "value",
+    "enum color f(int n) { if (n) return GREEN; else n = 0; }": "value",
+    "enum color f(int n) { if (n) return GREEN; else if (n < 2) return RED; else return LIME; }": "value enum",
+    "enum color f(int n) { switch (n) { case 1: return RED; default: return GREEN; } }": "value enum",
+    "enum color f(int n) { switch (n) { case 1: break; default: return GREEN; } }": "value",
+    "enum color f(int n) { switch (n) { case 1: return GREEN; } }": "value",
+    "enum color f(int n) { if (n) goto end; return RED; end: return GREEN; }": "value enum",
+    "enum color f(int n) { if (n) goto end; return RED; end: ; }": "value",
+    "enum color f(int n) { if (n) return RED; {} }": "value",
+}
+
+
+@pytest.mark.parametrize("source", PLANNED)
+def test_planned_enums_are_types_where_no_other_number_comes_in(tmp_path, source):
+    one = unit(tmp_path, ENUMS + source)
+    enums = plan_enums([one], {"color": "enum", "mode": "flags", "gone": "enum"})
+    choices = propose_signatures([one], enums)["c:@F@f"]
+
+    assert " ".join(choice.proposal.kind for choice in choices) == PLANNED[source]
+    assert {choice.proposal.type for choice in choices} <= {"", "color", "mode"}
+    assert all(choice.forms[0] == "value" for choice in choices if choice.proposal.type)
+    plain = propose_signatures([one])["c:@F@f"]
+    assert {choice.proposal.kind for choice in plain} <= {"value", "mut_ref"}

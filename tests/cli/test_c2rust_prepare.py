@@ -123,7 +123,7 @@ def test_a_model_plans_modules_and_signatures_with_which_the_tests_pass(jarvis: 
         "length": "fn forward_length(text: *const i8) -> u64",
         "tail": "fn forward_tail(numbers: *mut i32, count: i32) -> Option<core::ptr::NonNull<i32>>",
         "word": "fn forward_word(number: i32) -> Option<core::ptr::NonNull<i8>>",
-        "checked": "fn forward_checked(value: i32) -> Result<i32, i32>",
+        "checked": "fn forward_checked(value: i32) -> Result<i32, ErrorCode<i32>>",
     }
     assert "the tests fail with the planned signatures of sum, given" in ended.out
     assert "signatures as proposed: length: its code contains instructions to a model" in ended.out
@@ -267,8 +267,8 @@ int main(void)
 }
 """
 RESULT_BODIES = {
-    "checked": "{ if value < 0 { Err(-7) } else { Ok(value) } }",
-    "doubled": "{ rust_checked(value).map_or_else(|code| code, |known| known.wrapping_mul(2)) }",
+    "checked": "{ if value < 0 { Err(ErrorCode::new(-7)) } else { Ok(value) } }",
+    "doubled": "{ rust_checked(value).map_or_else(|error| error.code, |known| known.wrapping_mul(2)) }",
     "tail": """{
     let after = numbers.wrapping_add(1);
     if count > 1 { core::ptr::NonNull::new(after) } else { None }
@@ -300,7 +300,7 @@ def test_failures_are_results_and_options_if_the_plan_says_so(jarvis: Jarvis) ->
 
     assert ended.code == 0, ended.err + ended.out
     assert heads == {
-        "checked": "fn rust_checked(value: i32) -> Result<i32, i32>",
+        "checked": "fn rust_checked(value: i32) -> Result<i32, ErrorCode<i32>>",
         "doubled": "fn rust_doubled(value: i32) -> i32",
         "tail": "unsafe fn rust_tail(numbers: *mut i32, count: i32) -> Option<core::ptr::NonNull<i32>>",
         "second": "fn rust_second(a: i32, b: i32) -> i32",
@@ -310,8 +310,98 @@ def test_failures_are_results_and_options_if_the_plan_says_so(jarvis: Jarvis) ->
     assert states == {**dict.fromkeys(heads, "translated"), "main": "mechanical"}
     assert "it has no parameter return" in ended.out, "second returns neither NULL nor a negative constant"
     text = (library.with_name("small_rs") / "src" / "lib_c.rs").read_text()
-    assert "match rust_checked(a0) { Ok(value) | Err(value) => value }" in text
+    assert "match rust_checked(a0) { Ok(value) => value, Err(error) => error.code }" in text
     subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=library.with_name("small_rs"), check=True)
+
+
+ENUM_HEADER = """enum color { RED, GREEN = 4, type = 7 };
+typedef enum { READ = 1, WRITE = 2 } mode;
+enum plain { ON };
+enum color next(enum color); mode both(mode, mode); int status(enum color, enum plain);
+"""
+ENUM_LIBRARY = """#include "lib.h"
+enum color next(enum color c)
+{
+    switch (c) {
+    case RED: return GREEN;
+    case GREEN: return type;
+    default: return RED;
+    }
+}
+mode both(mode a, mode b) { return a | b; }
+int status(enum color c, enum plain p)
+{
+    if (next(c) == RED)
+        return p == ON ? -2 : -3;
+    return 0;
+}
+"""
+ENUM_CHECK = """#include "lib.h"
+int main(void)
+{
+    return next(RED) != GREEN || next(GREEN) != type || next(99) != RED || both(1, 2) != 3 || both(64, 1) != 65
+        || status(RED, ON) || status(type, ON) != -2 || status(55, 1) != -3;
+}
+"""
+ENUM_HEADS = {
+    "next": "(c: Result<color, u32>) -> color",
+    "both": "(a: mode, b: mode) -> mode",
+    "status": "(c: Result<color, u32>, p: u32) -> Result<(), ErrorCode<i32>>",
+}
+ENUM_BODIES = {
+    "next": "{ match c { Ok(color::RED) => color::GREEN, Ok(color::GREEN) => color::r#type, _ => color::RED } }",
+    "both": "{ a | b }",
+    "status": """{
+    if rust_next(c) != color::RED {
+        return Ok(());
+    }
+    Err(ErrorCode::new(if p == 0 { -2 } else { -3 }))
+}""",
+}
+
+
+@pytest.mark.slow
+def test_enums_and_errors_of_a_plan_reach_the_bodies(jarvis: Jarvis) -> None:
+    """A first answer names an enum that the library lacks; numbers that are no constants come in and go out."""
+    require("cc", "make", "cargo")
+    library = jarvis.tree("small", {**FILES, "lib.h": ENUM_HEADER, "lib.c": ENUM_LIBRARY, "check.c": ENUM_CHECK})
+    questions: list[str] = []
+
+    def answer(body: Body) -> Step:
+        questions.append(task_of(body))
+        if is_layout(body):
+            again = "there is no enum gone" in str(body["messages"][-1]["content"])
+            gone = {} if again else {"gone": "enum"}
+            return plan({"src/rest.rs": list(functions_to_place(body))}, {"color": "enum", "mode": "flags", **gone})
+        match = HEAD.search(task_of(body))
+        if match is None:
+            return signatures(body)
+        assert match[1] == f"fn rust_{match[2]}{ENUM_HEADS[match[2]]}"
+        return calls("submit_report", rust=f"{match[1]} {ENUM_BODIES[match[2]]}")
+
+    with ModelServer(forever=answer) as server:
+        planned = prepare(jarvis, library, server)
+        found = signed(library)
+        ended = convert(jarvis, library, server, "transpile", "-m", "0", "--no-review")
+
+    assert (planned.code, ended.code) == (0, 0), planned.err + ended.err + ended.out
+    heads = {name: f"fn forward_{name}{head}" for name, head in ENUM_HEADS.items()}
+    assert {name: one["rust_signature"] for name, one in found.items() if one["rust_signature"]} == heads
+    assert "|plain | ON = 0" in questions[0] and "|mode | READ = 1, WRITE = 2" in questions[0]
+    asked = next(one for one in questions if "How are the parameters" in one)
+    assert "parameter return: proposed status; possible: value, result, status" in asked
+    plan_file = (library / ".jarvis" / "c2rust" / "crate_plan.yaml").read_text()
+    assert plan_file.endswith("enums:\n  color: enum\n  mode: flags\n")
+    body = next(one for one in questions if "fn rust_status" in one)
+    assert "pub enum color {" in body and "`E::try_from(number)`" in body and "`Err(ErrorCode::new(number))`" in body
+    report = json.loads(jarvis("runs", "report", "last", "--format", "json").out)
+    states = {one["name"]: one["state"] for one in report["conversion"]["functions"]}
+    assert states == {**dict.fromkeys(ENUM_HEADS, "translated"), "main": "mechanical"}
+    crate = library.with_name("small_rs")
+    types = (crate / "src" / "types.rs").read_text()
+    assert all(f"pub {one} {{" in types for one in ("enum color", "struct mode")) and "plain" not in types
+    subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, check=True)
+    subprocess.run([crate / "target" / "debug" / "check"], check=True)
 
 
 def test_without_a_model_the_command_that_needs_none_is_named(jarvis: Jarvis, tmp_path: Path) -> None:

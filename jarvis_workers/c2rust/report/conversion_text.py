@@ -16,7 +16,7 @@ from jarvis_workers.c2rust.conversion import (
     state_counts,
 )
 from jarvis_workers.c2rust.report.measures import measure_lines
-from jarvis_workers.c2rust.report.wording import Say, english
+from jarvis_workers.c2rust.report.wording import Say, english, with_lines_in
 from jarvis_workers.c2rust.rule_counts import SeverityCounts
 from jarvis_workers.c2rust.signatures import RESULT
 from jarvis_workers.paths import plain
@@ -50,7 +50,7 @@ def summary(conversion: Conversion, say: Say = english) -> str:
 
 def _pointers(conversion: Conversion, say: Say) -> str:
     passed = [given for one in conversion.functions if one.accepted for given in one.mapping if given.name != RESULT]
-    forms = [one.form for one in passed if one.form != "value"]
+    forms = [one.form for one in passed if one.form not in ("value", "enum", "flags")]
     return say(
         "{converted} of their {total} pointer parameters are references, slices or strings",
         converted=f"{sum(form != 'raw' for form in forms):,}",
@@ -74,6 +74,7 @@ def advice(conversion: Conversion) -> str:
 
 def conversion_text(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
     """Yield the lines of the report for a terminal; `run` is the `run` part of other reports."""
+    conversion = with_lines_in(say, conversion)
     for line in (*_lines(conversion, say), *measure_lines(conversion, run, say), summary(conversion, say)):
         yield plain(line) + "\n"
 
@@ -138,6 +139,7 @@ def suite_text(passed: bool, say: Say = english) -> str:
 
 def conversion_markdown(conversion: Conversion, run: Mapping[str, Any], say: Say = english) -> Iterator[str]:
     """Yield the pieces of the report in Markdown; `run` is the `run` part of other reports."""
+    conversion = with_lines_in(say, conversion)
     project = PurePosixPath(str(run.get("scanned_root", ""))).name
     yield f"# {say('From C to Rust')}: {_cell(project)}\n\n{summary(conversion, say)}.\n"
     for line in failures(conversion, say):

@@ -169,7 +169,7 @@ def _files(kind: str, conversion: Conversion) -> dict[str, list[str]]:
 def _plan_files(conversion: Conversion) -> dict[str, list[str]]:
     signed = (one for one in conversion.functions if one.rust_signature)
     modules = {one.rust_name.removeprefix("r#"): one.module for one in signed}
-    return {SIGNATURES: list(symbol_map_lines(conversion)), CRATE_PLAN: [plan_text(modules)]}
+    return {SIGNATURES: list(symbol_map_lines(conversion)), CRATE_PLAN: [plan_text(modules, conversion.enums)]}
 
 
 def _planned_files(store: Store, blobs: Blobs, run: Run) -> dict[str, list[str]]:

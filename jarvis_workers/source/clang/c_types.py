@@ -17,7 +17,7 @@
 All types are canonical: typedefs are resolved.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
@@ -90,6 +90,17 @@ class Record(NamedTuple):
     line: int
 
 
+class EnumDefinition(NamedTuple):
+    """An enum with the names and values of its constants; `type` is its integer type, `name` is "" without a name."""
+
+    key: str
+    name: str
+    type: CType
+    constants: tuple[tuple[str, int], ...]
+    file: bytes
+    line: int
+
+
 class CDefinition(NamedTuple):
     """A function or global that a unit defines, with its type and its syntax tree.
 
@@ -123,8 +134,8 @@ class CDeclaration(NamedTuple):
 class UnitDefinitions:
     """The data of a unit that the translation needs in addition to the symbols.
 
-    `types` maps `SyntaxNode.type` to the type, for all nodes of the trees.  `records` are the records named by these
-    types, sorted by key; enumerators are values of their nodes.
+    `types` maps `SyntaxNode.type` to the type, for all nodes of the trees.  `records` and `enums` are those named by
+    these types, sorted by key; enumerators are values of their nodes.
     """
 
     file: bytes
@@ -132,3 +143,4 @@ class UnitDefinitions:
     declared: tuple[CDeclaration, ...]
     types: dict[str, CType]
     records: dict[str, Record]
+    enums: dict[str, EnumDefinition] = field(default_factory=dict)

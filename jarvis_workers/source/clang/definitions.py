@@ -36,7 +36,8 @@ class _DefinitionReader:
         references = sorted(self._builder.references.items())
         declared = tuple(self._declaration(key, cursor) for key, cursor in references if key not in own)
         types = self._types.types()
-        return UnitDefinitions(self._unit.file, definitions, declared, types, self._types.records())
+        records = self._types.records()
+        return UnitDefinitions(self._unit.file, definitions, declared, types, records, self._types.enums())
 
     def _definition(self, key: DeclarationKey, cursor: Cursor) -> CDefinition:
         lib = library()

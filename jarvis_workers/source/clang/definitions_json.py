@@ -8,12 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
-from jarvis_workers.source.clang.c_types import CDeclaration, CDefinition, CType, Field, Record, UnitDefinitions
+from jarvis_workers.source.clang.c_types import (
+    CDeclaration,
+    CDefinition,
+    CType,
+    EnumDefinition,
+    Field,
+    Record,
+    UnitDefinitions,
+)
 from jarvis_workers.source.clang.syntax_tree import SyntaxNode
 from jarvis_workers.source.clang.unit import Extent
 
 # Raise it whenever the form or the meaning of definitions changes: earlier encodings are then not read.
-VERSION = 2
+VERSION = 3
 MISSING = -1
 
 
@@ -25,6 +33,10 @@ def encode_definitions(unit: UnitDefinitions) -> bytes:
         (*one[:5], [(f.name, types.of(f.type), *f[2:]) for f in one.fields], as_text(one.file), one.line)
         for one in unit.records.values()
     ]
+    enums = [
+        (one.key, one.name, types.of(one.type), one.constants, as_text(one.file), one.line)
+        for one in unit.enums.values()
+    ]
     definitions = [
         (*_place(one), int(one.internal), types.of(one.type), int(one.constant), list(_rows(one.tree, words)))
         for one in unit.definitions
@@ -32,7 +44,7 @@ def encode_definitions(unit: UnitDefinitions) -> bytes:
     declared = [(one.key, one.name, types.of(one.type), int(one.project), one.symbol) for one in unit.declared]
     spellings = [(spelling, types.of(type_)) for spelling, type_ in unit.types.items()]
     file = as_text(unit.file)
-    document = [VERSION, file, words.rows, types.rows, spellings, records, declared, definitions]
+    document = [VERSION, file, words.rows, types.rows, spellings, records, enums, declared, definitions]
     return json.dumps(document, separators=(",", ":")).encode()
 
 
@@ -99,7 +111,7 @@ def decode_definitions(line: bytes) -> UnitDefinitions:
     version, *fields = json.loads(line)
     if version != VERSION:
         raise ValueError(f"unsupported version {version} of definitions, expected {VERSION}")
-    file, words, type_rows, spellings, records, declared, definitions = fields
+    file, words, type_rows, spellings, records, enums, declared, definitions = fields
     types: list[CType] = []
     for row in type_rows:
         types.append(_type(row, types))
@@ -111,6 +123,7 @@ def decode_definitions(line: bytes) -> UnitDefinitions:
         ),
         types={spelling: types[number] for spelling, number in spellings},
         records={record.key: record for record in _records(records, types)},
+        enums={row[0]: _enum(row, types) for row in enums},
     )
 
 
@@ -138,6 +151,12 @@ def _records(rows: Iterable[Sequence[Any]], types: Sequence[CType]) -> Iterator[
     for key, name, kind, size, align, fields, file, line in rows:
         own = (Field(word, types[type_], at, width, bool(bit)) for word, type_, at, width, bit in fields)
         yield Record(key, name, kind, size, align, tuple(own), from_text(file), line)
+
+
+def _enum(row: Sequence[Any], types: Sequence[CType]) -> EnumDefinition:
+    key, name, type_, constants, file, line = row
+    pairs = tuple((constant, value) for constant, value in constants)
+    return EnumDefinition(key, name, types[type_], pairs, from_text(file), line)
 
 
 def _definition(row: Sequence[Any], types: Sequence[CType], words: Sequence[str]) -> CDefinition:

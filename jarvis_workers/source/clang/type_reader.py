@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from jarvis_workers.source.clang.c_types import CType, Field, Record
+from jarvis_workers.source.clang.c_types import CType, EnumDefinition, Field, Record
 from jarvis_workers.source.clang.c_types import TypeKind as CTypeKind
 from jarvis_workers.source.clang.declaration_keys import DeclarationKeys
 from jarvis_workers.source.clang.kinds import BASIC_TYPES, CursorKind, TypeKind
-from jarvis_workers.source.clang.libclang import CONTINUE, ClangType, Cursor, FieldVisitor, library, text
+from jarvis_workers.source.clang.libclang import CONTINUE, ClangType, Cursor, FieldVisitor, children, library, text
 from jarvis_workers.source.clang.translation_unit import TranslationUnit
 
 # A type of pointers to functions of pointers … is not read any deeper.
@@ -31,6 +31,7 @@ class TypeReader:
         self._clang_types: dict[str, ClangType] = {}
         self._types: dict[int | None, CType] = {}
         self._records: dict[str, Cursor] = {}
+        self._enums: dict[str, tuple[Cursor, CType]] = {}
         self._parts: dict[CTypeKind, Callable[[ClangType, int], dict[str, Any]]] = {
             "pointer": self._pointer,
             **dict.fromkeys(ARRAY_KINDS, self._array),
@@ -107,7 +108,9 @@ class TypeReader:
     def _enum(self, type_: ClangType, depth: int) -> dict[str, Any]:
         cursor = definition_of(type_)
         integer = self.read(self._lib.clang_getEnumDeclIntegerType(cursor), depth)
-        return {"key": self._keys.type_key(cursor), "target": integer}
+        key = self._keys.type_key(cursor)
+        self._enums.setdefault(key, (cursor, integer))
+        return {"key": key, "target": integer}
 
     def _named_record(self, type_: ClangType, _depth: int) -> dict[str, Any]:
         cursor = definition_of(type_)
@@ -125,8 +128,7 @@ class TypeReader:
 
     def _record(self, key: str, cursor: Cursor) -> Record:
         type_ = self._lib.clang_getCursorType(cursor)
-        at = self._unit.position(cursor)
-        file = self._unit.file_of(at.file)
+        file, line = _place(cursor, self._unit)
         return Record(
             key=key,
             name=self._keys.type_name(cursor),
@@ -134,9 +136,18 @@ class TypeReader:
             size=max(self._lib.clang_Type_getSizeOf(type_), -1),
             align=max(self._lib.clang_Type_getAlignOf(type_), -1),
             fields=tuple(map(self._field, fields_of(type_))),
-            file=self._unit.path_of(at.file) if file is None else file,
-            line=at.line,
+            file=file,
+            line=line,
         )
+
+    def enums(self) -> dict[str, EnumDefinition]:
+        """Return the enums that the types read so far refer to, sorted by key."""
+        return {
+            key: EnumDefinition(
+                key, self._keys.type_name(cursor), integer, _constants(cursor, integer), *_place(cursor, self._unit)
+            )
+            for key, (cursor, integer) in sorted(self._enums.items())
+        }
 
     def _field(self, cursor: Cursor) -> Field:
         lib = self._lib
@@ -148,6 +159,24 @@ class TypeReader:
             lib.clang_getFieldDeclBitWidth(cursor) if bit_field else 0,
             bool(bit_field),
         )
+
+
+def _constants(cursor: Cursor, integer: CType) -> tuple[tuple[str, int], ...]:
+    """Return the names and values of the constants of an enum."""
+    lib = library()
+    # libclang returns the bits of an unsigned constant as a signed number.
+    mask = -1 if integer.signed else (1 << 8 * max(integer.size, 0)) - 1
+    return tuple(
+        (text(lib.clang_getCursorSpelling(one)), lib.clang_getEnumConstantDeclValue(one) & mask)
+        for one in children(cursor)
+        if one.kind == CursorKind.ENUM_CONSTANT
+    )
+
+
+def _place(cursor: Cursor, unit: TranslationUnit) -> tuple[bytes, int]:
+    at = unit.position(cursor)
+    file = unit.file_of(at.file)
+    return unit.path_of(at.file) if file is None else file, at.line
 
 
 def fields_of(type_: ClangType) -> list[Cursor]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.body_translation import TranslatedBody
+from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.project import Project, read_project
 from jarvis_workers.c2rust.signature_answer import read_mapping
 from jarvis_workers.c2rust.signature_changes import ChosenRequests, SignatureRequest, choose_requests, most_changes
@@ -128,6 +129,7 @@ def _resign(work: ResignWork, resources: Resources) -> Resigned:
     skeleton = decode_skeleton(blobs.read(skeleton_of(blobs, [_done(work.skeleton)])))
     bodies = read_translated(blobs, [_done(one) for one in work.translations])
     project = read_project(unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, work.units)))
+    project = replace(project, enums=plan_enums(project.units, skeleton.enums))
     chosen = _choose(project, skeleton, bodies, options)
     with project_bench(resources, options) as bench:
         targets = _signed(project, skeleton, chosen, bench, options) if chosen.mappings else {}
@@ -161,7 +163,7 @@ def _choose(
 
 
 def _choices(project: Project, skeleton: Skeleton) -> dict[str, tuple[ParameterChoice, ...]]:
-    found = propose_signatures(project.units)
+    found = propose_signatures(project.units, project.enums)
     items = (one for one in project.functions if one.slot in skeleton.targets)
     return {one.slot: found[one.definition.key] for one in items}
 

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from jarvis_workers.c2rust.conversion import PassedParameter
 from jarvis_workers.c2rust.crate_layout import MISSING, read_placement
+from jarvis_workers.c2rust.enum_types import plannable_enums
 from jarvis_workers.c2rust.layout_question import PLANNED_LAYOUT
 from jarvis_workers.c2rust.plan_files import PlanFiles
 from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name, read_project
@@ -37,11 +38,15 @@ class QuestionPayload(JsonRecord):
 
 @dataclass(frozen=True)
 class CrateModules:
-    """What was planned: modules and parameters of functions by plain Rust name, and lines about what is not used."""
+    """What was planned: modules and parameters of functions by plain Rust name, and lines about what is not used.
+
+    `enums` are the kinds of enums, by plain Rust name.
+    """
 
     modules: Mapping[str, str] = field(default_factory=dict)
     functions: Mapping[str, Sequence[PassedParameter]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    enums: Mapping[str, str] = field(default_factory=dict)
 
 
 def question_job(step: str, label: str, question: str) -> NewJob:
@@ -68,9 +73,11 @@ def planned_functions(
 def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str], files: CrateModules) -> CrateModules:
     """Return what the jobs of both stages have planned, from their results, and otherwise the files of the project."""
     modules, functions, warnings = dict(files.modules), dict(files.functions), list(files.warnings)
+    enums = dict(files.enums)
     for content in _contents(blobs, LAYOUT, layouts):
         layout = PLANNED_LAYOUT.validate_json(content)
         modules |= layout.modules
+        enums |= layout.enums
         if layout.checked and layout.reason:
             warnings.append(f"the plan of the modules is used in part: {layout.reason}")
     unused = dict[str, list[str]]()
@@ -80,7 +87,7 @@ def read_plan(blobs: Blobs, layouts: Iterable[str], signatures: Iterable[str], f
         for name, reason in signed.reasons.items() if signed.checked else ():
             unused.setdefault(reason, []).append(name)
     warnings += (f"signatures as proposed: {listing(names, NAMES_SHOWN)}: {why}" for why, names in unused.items())
-    return CrateModules(modules, functions, tuple(warnings))
+    return CrateModules(modules, functions, tuple(warnings), enums)
 
 
 def read_files(blobs: Blobs, name: str, project: Project) -> CrateModules:
@@ -93,9 +100,10 @@ def read_files(blobs: Blobs, name: str, project: Project) -> CrateModules:
     warnings = [f"signatures.jsonl: there is no function {listing(unknown, NAMES_SHOWN)}"] if unknown else []
     if files.modules is None:
         return CrateModules({}, files.functions, tuple(warnings))
-    placement = read_placement(files.modules, names, type_names(project))
+    enums = [name.removeprefix("r#") for name in plannable_enums(project.units)]
+    placement = read_placement(files.modules, names, type_names(project), enums)
     warnings += (f"crate_plan.yaml: {one}" for one in placement.problems if not one.startswith(MISSING))
-    return CrateModules(placement.modules, files.functions, tuple(warnings))
+    return CrateModules(placement.modules, files.functions, tuple(warnings), placement.enums)
 
 
 def type_names(project: Project) -> list[str]:

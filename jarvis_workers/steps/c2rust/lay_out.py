@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jarvis_workers.c2rust.enum_types import plannable_enums
 from jarvis_workers.c2rust.layout_question import (
     LAYOUT_QUESTION,
     PLANNED_LAYOUT,
@@ -14,12 +15,13 @@ from jarvis_workers.c2rust.layout_question import (
     layouter,
     plan_layout,
 )
-from jarvis_workers.c2rust.project import ProjectItem, plain_name
+from jarvis_workers.c2rust.project import Project, ProjectItem, plain_name
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.source.clang.c_types import EnumDefinition
 from jarvis_workers.steps.c2rust.crate_plans import (
     LAYOUT,
     QuestionPayload,
@@ -61,8 +63,17 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
         )
         for item in items
     ]
-    for number, question in enumerate(layout_questions(functions, type_names(project)), 1):
+    enums = _enums(project, items)
+    for number, question in enumerate(layout_questions(functions, type_names(project), enums), 1):
         yield question_job(LAYOUT, f"modules {number}", earlier.put(LAYOUT_QUESTION.dump_json(question)))
+
+
+def _enums(project: Project, items: Sequence[ProjectItem]) -> dict[str, EnumDefinition]:
+    """Return the enums that the functions take or return, by name."""
+    types = (item.definition.type for item in items)
+    keys = {one.key for type_ in types for one in (type_.target, *type_.parameters) if one and one.kind == "enum"}
+    found = plannable_enums(project.units)
+    return {name.removeprefix("r#"): one for name, one in found.items() if one.key in keys}
 
 
 def _calls(graph: SymbolGraph, items: Sequence[ProjectItem]) -> Mapping[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.bench.project_bench import ProjectBench
 from jarvis_workers.c2rust.conversion import Cause, FunctionResult
+from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.input_sources import input_sources
 from jarvis_workers.c2rust.inputs import CallPlan, plan_calls
 from jarvis_workers.c2rust.project import place_functions, read_project
@@ -111,7 +112,7 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
     units = [unit for _, unit in read_unit_definitions(blobs, definition_blobs(blobs, work.definitions))]
     project = read_project(units)
     crate = read_plan(blobs, work.layouts, work.signatures, read_files(blobs, work.options.plan, project))
-    project = place_functions(project, crate.modules)
+    project = replace(place_functions(project, crate.modules), enums=plan_enums(project.units, crate.enums))
     if unmatched := unmatched_names(project, work.options.only):
         raise StepFailed(f"--only: the project has no function {', '.join(unmatched)}; see: jarvis c2rust symbols")
     translated = translate_project(project, work.options.only)
@@ -127,7 +128,7 @@ def _make(work: SkeletonWork, resources: Resources) -> Commit:
             translated = forwarded if work.options.forward else translated
             targets = translation_targets(forwarded, translated) if work.options.translate else {}
         skeleton = replace(_skeleton(translated, bench, suites, targets), called=frozenset(called))
-        skeleton = replace(skeleton, warnings=(*warnings, *skeleton.warnings))
+        skeleton = replace(skeleton, warnings=(*warnings, *skeleton.warnings), enums=crate.enums)
         skeleton = _with_inputs(_with_lines(skeleton, *coverage.result()), found)
     commit = Commit(blobs=((SKELETON, blobs.put(encode_skeleton(skeleton))),))
     return cache_result(resources, _key(work, blobs), commit, *skeleton.warnings)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jarvis_workers.c2rust.enum_types import plan_enums
 from jarvis_workers.c2rust.project import ProjectItem, plain_name
 from jarvis_workers.c2rust.signature_question import (
     CALLS_SHOWN,
@@ -24,10 +25,13 @@ from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.c2rust.c_sources import CodePlace, read_c_texts
 from jarvis_workers.steps.c2rust.crate_plans import (
+    LAYOUT,
     SIGNATURES,
     QuestionPayload,
     planned_functions,
     question_job,
+    read_files,
+    read_plan,
     read_stage_project,
 )
 from jarvis_workers.steps.c2rust.prepare_options import PrepareOptions
@@ -55,7 +59,9 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job for at most twenty functions of a file whose pointers can be passed in several ways."""
     project = read_stage_project(blobs, earlier)
     items = list(planned_functions(project, PrepareOptions.of(run), earlier, blobs))
-    choices = propose_signatures(project.units)
+    layouts = [one.result for one in earlier.outcomes(LAYOUT) if one.result]
+    planned = read_plan(blobs, layouts, (), read_files(blobs, PrepareOptions.of(run).plan, project))
+    choices = propose_signatures(project.units, plan_enums(project.units, planned.enums))
     texts = read_c_texts(blobs, run.snapshot_id, {item.slot: _place(item) for item in items})
     uses = _uses(items, texts)
     functions = [

@@ -36,7 +36,7 @@ def sign_project(
 
     `plan` has the planned parameters by plain Rust name.
     """
-    choices = propose_signatures(translated.project.units)
+    choices = propose_signatures(translated.project.units, translated.project.enums)
     planned, problems = _planned(translated.project, choices, plan)
     proposed = {key: tuple(one.proposal for one in found) for key, found in choices.items()}
     forwarded = choose_signatures(translated, proposed, bench, suites, planned)

@@ -62,7 +62,7 @@ class Skeleton:
 
     `functions` are all functions of the project, `bodies` those with a body, by slot; `called` are the slots that the
     tests call, `targets` the functions with a Rust signature for a model to translate. `wrappers` are those of the
-    targets, by name, if the declarations are complete.
+    targets, by name, if the declarations are complete. `enums` are the planned kinds of enums by name.
     """
 
     functions: tuple[FunctionResult, ...]
@@ -78,6 +78,7 @@ class Skeleton:
     inputs: Mapping[str, UsableInputs] = field(default_factory=dict)
     targets: Mapping[str, TranslationTarget] = field(default_factory=dict)
     wrappers: Mapping[str, str] = field(default_factory=dict)
+    enums: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def declared(self) -> list[str]:

@@ -20,7 +20,7 @@ from jarvis_workers.c2rust.report.body import UncheckedUnit
 from jarvis_workers.c2rust.report.conversion_data import conversion_data
 from jarvis_workers.c2rust.report.measures import page_lines
 from jarvis_workers.c2rust.report.page import PageFacts, render_page
-from jarvis_workers.c2rust.report.wording import words_in_reports
+from jarvis_workers.c2rust.report.wording import with_lines_in, words_in_reports
 from jarvis_workers.c2rust.roots import find_roots
 from jarvis_workers.c2rust.symbol import SymbolGraph
 from jarvis_workers.c2rust.translation import shown_signature
@@ -106,7 +106,7 @@ def decide(work: ConversionWork, resources: Resources) -> Commit:
     warnings = (*conversion.warnings, *found.problems)
     # Without findings, "none" is only true if everything was scanned.
     counts = found.counts if found.counts or not found.problems else None
-    conversion = replace(conversion, findings=counts, warnings=warnings)
+    conversion = replace(conversion, findings=counts, warnings=warnings, enums=skeleton.enums)
     page = _page(work, conversion, skeleton, blobs)
     gaps = tuple((from_shown(one.file), one.reason) for one in conversion.functions if is_unproven(one))
     planned = ((PLANNED, encode_conversion(_planned(conversion, skeleton))),) if skeleton.targets else ()
@@ -140,6 +140,7 @@ def _page(work: ConversionWork, conversion: Conversion, skeleton: Skeleton, blob
     name = shown(work.run.root_raw.rstrip(b"/").rpartition(b"/")[2]) or work.run.root
     options = FastOptions.of(work.run)
     steps, say = translation_order(work.graph, options.delayed), words_in_reports(options.lang)
+    conversion = with_lines_in(say, conversion)
     rust = {slot: item.text for slot, item in skeleton.bodies.items()}
     bodies = final_bodies(blobs, skeleton, work.translations).bodies
     rust |= {one.slot: bodies[one.slot].text for one in conversion.functions if one.state in BY_MODEL}

@@ -124,6 +124,22 @@ def test_records_have_the_layout_of_clang(unit):
     assert "T" in {one.name for one in unit.records.values()}
 
 
+def test_enums_have_their_constants_with_the_values_of_their_type(tmp_path):
+    source = "enum big { BIG = 0xffffffffu, ONE = 1 }; typedef enum { LOW = -2, SAME = -2 } low; enum none;\n"
+    source += "enum wide { WIDE = 0x8000000000000000ull }; enum unused { UNUSED }; enum { UNNAMED } state;\n"
+    unit = read(tmp_path, source + "enum big f(low l, enum wide w, enum none *n) { return ONE; }\n")
+
+    assert {one.name: (one.type.spelling, dict(one.constants)) for one in unit.enums.values()} == {
+        "big": ("unsigned int", {"BIG": 0xFFFFFFFF, "ONE": 1}),
+        "low": ("int", {"LOW": -2, "SAME": -2}),
+        "wide": ("unsigned long", {"WIDE": 1 << 63}),
+        "none": ("", {}),
+        "": ("unsigned int", {"UNNAMED": 0}),
+    }
+    assert {one.line for one in unit.enums.values() if one.name} == {1, 2}
+    assert decode_definitions(encode_definitions(unit)) == unit
+
+
 def test_declared_functions_and_globals_have_their_types(unit):
     declared = {one.name: one for one in unit.declared}
 

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.c2rust.conversion import PassedParameter, decode_conversion
+from jarvis_workers.c2rust.crate_layout import CratePlan
+from jarvis_workers.c2rust.plan_files import PlanFiles
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.steps.c2rust import translate_again
 from jarvis_workers.steps.c2rust.change_signatures import CHANGED, FAILING, Resigned, read_resigned
 from jarvis_workers.steps.c2rust.pipelines import TRANSPILE
+from jarvis_workers.steps.c2rust.skeleton import decode_skeleton
 from jarvis_workers.steps.c2rust.translate_options import TranslateOptions
 from jarvis_workers.steps.c2rust.translated_bodies import TranslatePayload, read_translated
 from jarvis_workers.toolchain.cargo import CargoMessage
@@ -33,9 +36,12 @@ int mean(int a, int b)
     return sum(both, 2) / 2;
 }
 int first(const int *at) { return at[0]; }
+enum tint { DARK, LIGHT = 9 };
+int shade(enum tint tint) { return tint == LIGHT; }
 """,
 }
-CALLED = ("sum", "mean", "first")
+PLAN = PlanFiles(modules=CratePlan.model_validate({"modules": [], "enums": {"tint": "enum"}}))
+CALLED = ("sum", "mean", "first", "shade")
 # With these calls the caller compiles only for the first signature, and only for the changed one.
 SAFE_CALL, RAW_CALL = "rust_sum(&[a, b])", "crate::c::sum(core::ptr::null(), 0)"
 
@@ -75,8 +81,16 @@ def ended(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> It
     directory = tmp_path_factory.mktemp("run")
     bench = CallerBench(directory / "bench", CALLED, CALLED)
     with conversion_run(directory, sqlite_template, answer, bench, FakeCrateBench()) as run:
-        run.convert(TRANSPILE, FILES, TranslateOptions(model_group="m", translate=True, max_retries=1))
+        plan = run.resources.blobs.put(PLAN.model_dump_json().encode())
+        run.convert(TRANSPILE, FILES, TranslateOptions(model_group="m", translate=True, max_retries=1, plan=plan))
         yield run
+
+
+def test_planned_enums_stay_in_the_signatures_of_other_functions(ended: ConversionRun) -> None:
+    skeleton = decode_skeleton(ended.resources.blobs.read(resigned(ended).skeleton))
+    assert "tint: Result<tint, u32>" in skeleton.targets["shade"].item.text
+    assert "pub enum tint {" in skeleton.types
+    assert decode_conversion(ended.artifact("planned")).enums == {"tint": "enum"}
 
 
 def resigned(run: ConversionRun) -> Resigned:

@@ -48,13 +48,37 @@ def test_plans_of_another_project_are_named_and_not_used(blobs: DirectoryBlobs, 
     assert files(blobs, project, functions={"first": RAW}).warnings == ()
 
 
+def test_enums_of_the_project_that_mean_the_same_in_all_files_can_be_planned(
+    tmp_path: Path, blobs: DirectoryBlobs
+) -> None:
+    texts = {
+        "a": "enum same { A = 1 }; enum other { B }; struct s { int n; }; typedef enum { C } T; enum { D } nameless;",
+        "b": "enum same { A = 1 }; enum other { B = 2 }; struct s { int n; }; typedef enum { C } T; enum type { E } t;",
+    }
+    units = []
+    for name, text in texts.items():
+        taking = " ".join(f"{kind} {name}_{number}," for number, kind in enumerate(("enum same", "enum other", "T")))
+        (tmp_path / f"{name}.c").write_text(f"{text}\nint {name}({taking} struct s *s) {{ return s->n; }}\n")
+        units.append(read_definitions(tmp_path, CompileCommand(f"{name}.c".encode(), b"", ()), builtin_headers(None)))
+    wanted = dict.fromkeys(("same", "other", "T", "s", "type", "nameless", ""), "enum")
+
+    found = files(blobs, read_project(units), modules=CratePlan.model_validate({"modules": [], "enums": wanted}))
+
+    assert found.enums == dict.fromkeys(("same", "type"), "enum")
+    assert [one.split(" with ")[0] for one in found.warnings] == [
+        f"crate_plan.yaml: enums: there is no enum {name}" for name in ("other", "T", "s", "nameless", "")
+    ]
+
+
 def test_without_files_nothing_is_planned(blobs: DirectoryBlobs, project: Project) -> None:
     assert read_files(blobs, "", project) == CrateModules()
 
 
 def test_a_model_overrides_the_files_and_what_it_leaves_out_is_named(blobs: DirectoryBlobs) -> None:
-    given = CrateModules({"first": "a", "second": "b"}, {"first": RAW}, ("from a file",))
-    layout = PlannedLayout({"first": "c"}, "src/d.rs: not a name")
+    given = CrateModules(
+        {"first": "a", "second": "b"}, {"first": RAW}, ("from a file",), {"color": "enum", "mode": "flags"}
+    )
+    layout = PlannedLayout({"first": "c"}, "src/d.rs: not a name", enums={"color": "flags"})
     signed = PlannedSignatures({"second": RAW}, {"first": "it is odd", "third": "it is odd"})
     results = [
         f'{{"layout": "{blobs.put(PLANNED_LAYOUT.dump_json(layout))}"}}',
@@ -64,6 +88,7 @@ def test_a_model_overrides_the_files_and_what_it_leaves_out_is_named(blobs: Dire
     found = read_plan(blobs, results[:1], results[1:], given)
 
     assert (found.modules, found.functions) == ({"first": "c", "second": "b"}, {"first": RAW, "second": RAW})
+    assert found.enums == {"color": "flags", "mode": "flags"}
     assert found.warnings == (
         "from a file",
         "the plan of the modules is used in part: src/d.rs: not a name",
