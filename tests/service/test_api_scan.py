@@ -15,6 +15,7 @@ import pytest
 from jarvis_workers import service
 from jarvis_workers.errors import ScanCancelled, UsageError
 from jarvis_workers.service import CancelToken, Report, ScanOptions, ScanProgress, ScanSession, TraceStep
+from jarvis_workers.service.api.requests import choose_rules
 
 ACROSS = Path(__file__).parents[1] / "data" / "flow" / "across" / "frees_elsewhere"
 COPY = "void f(char *a, char *b) {\n    strcpy(a, b);\n}\n"
@@ -312,11 +313,19 @@ def test_an_option_that_cannot_be_is_refused(options: dict[str, object], says: s
         ({"min_confidence": 3}, "min_confidence is 3; expected a number from 0 to 1"),
         ({"processes": 0}, "processes is 0"),
         ({"languages": []}, "languages is empty"),
+        ({"depth": "rule"}, 'depth: "rule" is not one of rules, flow'),
     ],
 )
 def test_an_option_of_the_wrong_kind_is_refused_at_once(options: dict[str, object], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         ScanOptions(**options)  # type: ignore[arg-type]
+
+
+def test_depth_rules_disables_the_flow_rules() -> None:
+    off = choose_rules(ScanOptions(depth="rules")).facts.off
+
+    assert off
+    assert all(name.startswith("flow_") for name in off)
 
 
 def test_a_path_that_is_not_there_is_refused(session: ScanSession, tree: Path) -> None:
