@@ -65,11 +65,16 @@ def reported(reports: Iterable[Mapping[str, object]], projects: Iterable[str]) -
 
 
 def _project(root: PurePosixPath, projects: Sequence[str]) -> tuple[str, PurePosixPath] | None:
-    """Return the project that is named in a path, and what of the path is below its directory."""
-    for directory in (root, *root.parents):
-        for project in projects:
-            if directory.name in (project.replace(" ", "-"), project.partition(" ")[0]):
-                return project, root.relative_to(directory)
+    """Return the project that is named in a path, and what of the path is below its directory.
+
+    A directory with the version counts first: libarchive-3.6.2/libarchive is a part of the project.
+    """
+    names = {project.replace(" ", "-"): project for project in projects}
+    bare = {project.partition(" ")[0]: project for project in projects}
+    for known in (names, bare):
+        for directory in (root, *root.parents):
+            if directory.name in known:
+                return known[directory.name], root.relative_to(directory)
     return None
 
 

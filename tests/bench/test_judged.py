@@ -41,6 +41,13 @@ def test_reports_name_their_project_by_a_directory_and_leave_out_tests() -> None
     assert reported([report], ["git 1a2b", "redis 7.0.15"]) == {ROW.place: 0.6}
 
 
+def test_a_directory_with_the_version_is_the_project() -> None:
+    issue = {"file": "a.c", "line": 3, "pattern": "unsafe_api", "confidence": 0.6}
+    report = {"run": {"scanned_root": "/x/redis-7.0.15/redis"}, "issues": [issue]}
+
+    assert reported([report], ["redis 7.0.15"]) == {("redis 7.0.15", "redis/a.c", 3, "unsafe_api"): 0.6}
+
+
 def test_findings_are_counted_by_band_and_lost_true_ones_are_named() -> None:
     confidences = {ROWS[0].place: 0.75, ROWS[2].place: 0.79}
 
