@@ -88,6 +88,17 @@ def _jumps(text: bytes, start: int, end: int, tokens: re.Pattern[bytes]) -> bool
     return step is not None and bool(step["jump"] or step["ends"])
 
 
+def branch_has_ended(text: bytes, at: int, end: int) -> bool:
+    """Return whether `at` is in a branch of an `#if` that has ended before `end`, so that other builds have another."""
+    depth = 0
+    for step in DIRECTIVE.finditer(text, at, end):
+        depth += 1 if step["directive"] == b"if" else 0
+        if depth == 0:
+            return True
+        depth -= 1 if step["directive"] == b"endif" else 0
+    return False
+
+
 def is_conditional(text: bytes, at: int) -> bool:
     """Return whether the statement around `at` belongs to an `if`, `else` or loop without braces."""
     at = _at_first_branch(text, at)

@@ -5,6 +5,7 @@ from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
 from jarvis_workers.sec.rules.analysis.forward_paths import straight
+from jarvis_workers.sec.rules.analysis.macros import definition_around
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.analysis.no_return import tokens
 from jarvis_workers.sec.rules.rule import Site
@@ -121,6 +122,8 @@ def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
             if left < 0:
                 return
             if kind != "assignment" and IN_STEP.search(text[max(start, at - STEP_REACH) : at]):
+                continue
+            if (definition := definition_around(text, at)) and definition.start() > start:
                 continue
             yield Mention(kind, at, callee, stretch.inner, stretch.left)
 

@@ -1,5 +1,6 @@
 """malloc_free_mismatch: memory from one allocator is released by another."""
 
+from jarvis_workers.sec.rules.analysis.forward_paths import branch_has_ended
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
@@ -93,8 +94,11 @@ def _taker(site: Site) -> bytes:
 
 
 def _families(site: Site, name: bytes) -> set[str]:
-    """Return the allocator families of the pointer's values; empty if one of the values is unknown."""
-    values = [value.text for value in values_before(site, name)] or _member_values(site, name)
+    """Return the allocator families of the pointer's values; empty if a value is unknown, or of some builds only."""
+    before = values_before(site, name)
+    if any(branch_has_ended(site.source.text, value.at, site.start) for value in before):
+        return set()
+    values = [value.text for value in before] or _member_values(site, name)
     match = {_family(value) for value in values if not NOTHING.match(value)}
     return {family for family in match if family} if None not in match else set()
 
