@@ -1,5 +1,6 @@
 """malloc_free_mismatch: memory from one allocator is released by another."""
 
+from jarvis_workers.sec.rules.analysis.facts import defines
 from jarvis_workers.sec.rules.analysis.forward_paths import branch_has_ended
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
@@ -80,9 +81,11 @@ def check_pair(site: Site) -> float | None:
     if site.function is None or name is None or STARRED.match(site.masked(index)):
         return None
     families = _families(site, name)
+    if not families or defines(site, site.name):
+        return None
     if b"is_vmalloc_addr" in site.before(CONDITION_REACH):
         return None
-    if not families or families & TAKERS.get(taker, set()):
+    if families & TAKERS.get(taker, set()):
         return None
     return min((SOFT.get((family, taker), 0.0) for family in families), default=0.0)
 
