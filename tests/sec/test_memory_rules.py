@@ -107,3 +107,9 @@ def test_so_many_releases_are_read_in_bounded_time():
     body = "".join(f"free(p{number % 50});" for number in range(4_000))
 
     assert scan(body)["double_free_and_free_non_heap"] >= 0.8
+
+
+def test_a_second_release_behind_a_label_is_doubtful():
+    body = "char *p = malloc(9); if (!f()) goto failed; free(p); switch (g()) { default: abort(); } failed: free(p);"
+
+    assert scan(body)["double_free_and_free_non_heap"] < 0.7

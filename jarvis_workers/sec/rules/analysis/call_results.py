@@ -117,7 +117,9 @@ def _is_tested(text: bytes, end: int | None, before: bytes) -> bool:
 
 
 def _is_statement(before: bytes) -> bool:
-    """Return whether a statement begins after this text."""
+    """Return whether a statement begins after this text; the `:` of a conditional expression does not begin one."""
+    if before.endswith(b":") and b"?" in statement_before(before):
+        return False
     if not before or before[-1:] in b";{}:" or STATEMENT_WORD.search(before[-16:]):
         return True
     return before.endswith(b")") and ends_in_branch(before)

@@ -13,6 +13,7 @@ DECLARED = lazy(
     rb"\s*+(?!(?:return|goto|else|case|delete|throw)\b)[A-Za-z_][\w:]*+(?>\s*+<[^<>;]{0,64}+>)?+"
     rb"(?:\s*+[*&]++\s*+|\s++)(?:[A-Za-z_*&]|\Z)"
 )
+DEFINITION = rb"#[ \t]*+define[ \t]++%b\b|\n(?:[A-Za-z_][\w* \t]*[\s*])?%b\s*+\([^;{}()]*+\)\s*+\{"
 GOES_ON = lazy(rb"\s*+[=;,\[({:]")
 LASTING = lazy(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
 
@@ -38,6 +39,14 @@ def is_in_file(site: Site, pattern: re.Pattern[bytes]) -> bool:
     """Return whether the masked text of the file matches a pattern; the search runs once per file."""
     text = site.source.text
     return site.source.once(pattern.pattern.decode(), lambda: pattern.search(text) is not None)
+
+
+def defines(site: Site, name: bytes) -> bool:
+    """Return whether the file defines a function or macro of this name; the search runs once per name."""
+    cache: dict[bytes, bool] = site.source.once("defined names", dict)
+    if name not in cache:
+        cache[name] = re.search(DEFINITION % ((re.escape(name),) * 2), site.source.text) is not None
+    return cache[name]
 
 
 def target_at(site: Site) -> int:

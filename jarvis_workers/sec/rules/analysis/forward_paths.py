@@ -5,7 +5,7 @@ followed, but the back edge of a loop never is.  The text is masked; only braces
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.source.lazy_regex import lazy
@@ -16,12 +16,13 @@ LEAPS_MAX = 2
 NEAR_MAX = 512
 LABELS_MAX = 16
 LEFT = 512
-TOKEN = lazy(
+TOKENS = (
     rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
     rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)\b|(?P<label>case|default)\b"
     rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die(?:_\w{1,16}+)?|fatal\w{0,16}+|panic\w{0,16}+|err|errx|BUG|__builtin_unreachable|unreachable|"
-    rb"siglongjmp|longjmp|usage)(?=[ \t]*+\())"
+    rb"siglongjmp|longjmp|usage%b)(?=[ \t]*+\())"
 )
+TOKEN = lazy(TOKENS % b"")
 DIRECTIVE = lazy(rb"#[ \t]*+(?P<directive>if|el|endif)")
 BRACE = lazy(rb"[{}]")
 EDGE = lazy(rb"[;{}()]")
@@ -43,19 +44,28 @@ class Stretch(NamedTuple):
     left: int
 
 
-def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
-    """Yield the spans that may run between the statement containing `start` and the end of the function at `end`."""
-    walk = _ForwardWalk(text, start, end)
+def token_pattern(ends: Sequence[bytes]) -> bytes:
+    """Return the pattern of the tokens, among them calls of the functions and macros `ends`, which do not return."""
+    return TOKENS % b"".join(b"|" + re.escape(name) for name in ends)
+
+
+def straight(text: bytes, start: int, end: int, tokens: re.Pattern[bytes] | None = None) -> Iterator[Stretch]:
+    """Yield the spans that may run between the statement containing `start` and the end of the function at `end`.
+
+    `tokens` has a pattern of `token_pattern`, if some functions or macros of the file do not return.
+    """
+    tokens = tokens or TOKEN
+    walk = _ForwardWalk(text, start, end, tokens)
     walk.left = int(is_conditional(text, start))
     if walk.left:
         walk.at = _behind_semicolon(text, start, end)
         yield Stretch(start, walk.at, 0, 0)
-        if _jumps(text, start, walk.at):
+        if _jumps(text, start, walk.at, tokens):
             return
         walk.at = _behind_else(text, walk.at, end)
     for _ in range(STEPS_MAX):
         near = _near(text, walk.at, end)
-        step = TOKEN.search(text, walk.at, near)
+        step = tokens.search(text, walk.at, near)
         behind = step.end() if step else near
         yield Stretch(walk.at, behind, walk.inner, walk.left)
         walk.at = behind
@@ -73,9 +83,20 @@ def _near(text: bytes, at: int, end: int) -> int:
     return text.rfind(b";", at, at + NEAR_MAX) + 1 or at + NEAR_MAX
 
 
-def _jumps(text: bytes, start: int, end: int) -> bool:
-    step = TOKEN.search(text, start, end)
+def _jumps(text: bytes, start: int, end: int, tokens: re.Pattern[bytes]) -> bool:
+    step = tokens.search(text, start, end)
     return step is not None and bool(step["jump"] or step["ends"])
+
+
+def branch_has_ended(text: bytes, at: int, end: int) -> bool:
+    """Return whether `at` is in a branch of an `#if` that has ended before `end`, so that other builds have another."""
+    depth = 0
+    for step in DIRECTIVE.finditer(text, at, end):
+        depth += 1 if step["directive"] == b"if" else 0
+        if depth == 0:
+            return True
+        depth -= 1 if step["directive"] == b"endif" else 0
+    return False
 
 
 def is_conditional(text: bytes, at: int) -> bool:
@@ -111,8 +132,9 @@ def _at_first_branch(text: bytes, at: int) -> int:
 class _ForwardWalk:
     """State of the walk: its position, and whether it is over."""
 
-    def __init__(self, text: bytes, start: int, end: int) -> None:
+    def __init__(self, text: bytes, start: int, end: int, tokens: re.Pattern[bytes]) -> None:
         self.text = text
+        self.tokens = tokens
         self.at = start
         self.end = end
         self.inner = 0
@@ -179,7 +201,7 @@ class _ForwardWalk:
     def _leave_block(self) -> None:
         """Skip the code after a jump, up to the end of its block or the next label."""
         depth = 0
-        for step in TOKEN.finditer(self.text, self.at, self.end):
+        for step in self.tokens.finditer(self.text, self.at, self.end):
             if step[0] == b"{":
                 depth += 1
             elif step[0] == b"}":

@@ -15,18 +15,18 @@ TEXT = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
 
 
 def is_in_macro(site: Site) -> bool:
-    return _head(site) is not None
+    return definition_around(site.source.text, site.start) is not None
 
 
-def _head(site: Site) -> re.Match[bytes] | None:
-    text = site.source.text
-    floor = max(0, site.start - REACH)
-    start = text.rfind(b"\n", floor, site.start) + 1
+def definition_around(text: bytes, at: int) -> re.Match[bytes] | None:
+    """Return the match of `#define name(parameters)` if its body contains the offset `at`."""
+    floor = max(0, at - REACH)
+    start = text.rfind(b"\n", floor, at) + 1
     for _ in range(LINES_MAX):
         if not text[max(0, start - 3) : max(0, start - 1)].rstrip(b"\r").endswith(b"\\"):
             break
         start = text.rfind(b"\n", floor, start - 1) + 1
-    return HEAD.match(text, max(start, floor), site.start)
+    return HEAD.match(text, max(start, floor), at)
 
 
 def text_macros(source: SourceText) -> Mapping[bytes, bytes]:

@@ -5,7 +5,9 @@ from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
 from jarvis_workers.sec.rules.analysis.forward_paths import straight
+from jarvis_workers.sec.rules.analysis.macros import definition_around
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
+from jarvis_workers.sec.rules.analysis.no_return import tokens
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -113,13 +115,15 @@ def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
     end = _returned_by_macro(text, start, end)
     parts = [base[1], *INDEX.findall(name)]
     left = MENTIONS_MAX
-    for stretch in straight(text, start, end):
+    for stretch in straight(text, start, end, tokens(site.source)):
         mentions = _mentions(text, name, parts, (stretch.start, stretch.end))
         for at, kind, callee in mentions if parts == [name] else sorted(mentions):
             left -= 1
             if left < 0:
                 return
             if kind != "assignment" and IN_STEP.search(text[max(start, at - STEP_REACH) : at]):
+                continue
+            if (definition := definition_around(text, at)) and definition.start() > start:
                 continue
             yield Mention(kind, at, callee, stretch.inner, stretch.left)
 

@@ -1,14 +1,15 @@
 """uaf_suspect and double_free_and_free_non_heap: memory that is used or released again after its release."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
-from jarvis_workers.sec.rules.analysis.forward_paths import DIRECTIVE, is_conditional
+from jarvis_workers.sec.rules.analysis.forward_paths import branch_has_ended, is_conditional
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import (
+    MACRO,
     RELEASING,
     Mention,
     follow,
@@ -30,6 +31,9 @@ EACH = lazy(
 SAFE = lazy(rb"safe|SAFE|MUTABLE", re.IGNORECASE)
 LEAVES = lazy(rb"[^{}]*?\b(?:break|return|goto)\b")
 VALUE_END = lazy(rb"[;{}]")
+# Behind a label, the second release may be for other paths only.
+GOTO_LABEL = lazy(rb"[;{}]\s*+(?!default\b)[A-Za-z_]\w*+\s*+:(?!:)")
+JOINED = 0.2
 COUNTS = {"dereference": 1.0, "argument": 0.9, "return": 0.85}
 BRACE = lazy(rb"[{}]")
 ENDLESS = lazy(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
@@ -94,6 +98,7 @@ def _look_behind(site: Site, name: bytes) -> _Next:
     for mention in follow(site, name, _behind(site)):
         sureness = _sureness(mention, guarded=guarded)
         if mention.kind == "argument" and mention.callee in RELEASING:
+            sureness -= JOINED if GOTO_LABEL.search(site.source.text, site.at, mention.at) else 0.0
             return _Next(use, None if mention.left and _is_set_in_loop(site, name) else sureness)
         delta = 0.0 if is_shown(site, mention) else _used(site, name, mention)
         if delta is None or (delta and mention.left and _is_set_in_loop(site, name)):
@@ -218,30 +223,20 @@ def _not_from_heap(site: Site, expression: bytes) -> float | None:
 
 
 def _local_or_moved(site: Site, name: bytes) -> float | None:
-    values = [value for value in values_before(site, name) if not NOTHING.match(value.text)]
-    if any(_is_of_some_builds(site, value.at) for value in values):
+    possible = values_before(site, name)
+    values = [value for value in possible if not NOTHING.match(value.text)]
+    if any(branch_has_ended(site.source.text, value.at, site.start) for value in values):
         return None
     if not values:
         return 0.15 if _is_array(site, name) else None
     fixed = [_is_fixed(site, value) for value in values]
     if any(fixed):
-        return _all_fixed(site, name) if all(fixed) else _mixed(site, name)
+        return _all_fixed(site, name, possible) if all(fixed) else _mixed(site, name)
     moved = [value for value in values if not value.text and _is_step(site.source.text, value.at, len(name))]
     others = [value for value in values if value.text]
     if not moved or len(moved) + len(others) < len(values):
         return None
     return -0.1 if any(GIVES.search(value.text) for value in others) else -0.2
-
-
-def _is_of_some_builds(site: Site, at: int) -> bool:
-    """Return whether an assignment is in a branch of an `#if` that has ended before the site."""
-    depth = 0
-    for step in DIRECTIVE.finditer(site.source.text, at, site.start):
-        depth += 1 if step["directive"] == b"if" else 0
-        if depth == 0:
-            return True
-        depth -= 1 if step["directive"] == b"endif" else 0
-    return False
 
 
 def _is_step(text: bytes, at: int, length: int) -> bool:
@@ -264,8 +259,16 @@ def _is_fixed(site: Site, value: Assigned, follow_on: bool = True) -> bool:
     return bool(further) and all(_is_fixed(site, one, False) for one in further)
 
 
-def _all_fixed(site: Site, name: bytes) -> float | None:
-    """Return the adjustment if all values are fixed, or None if `if (p != buffer) free(p);` excludes them."""
+def _all_fixed(site: Site, name: bytes, possible: Sequence[Assigned]) -> float | None:
+    """Return the adjustment if all values are fixed, or None if `if (p != buffer) free(p);` excludes them.
+
+    A call with the address of the pointer, or a macro, may assign memory from the heap, and the last assignment may
+    clear the pointer on the paths to the site.
+    """
+    if NOTHING.match(possible[0].text) or any(
+        use.kind == "address" or MACRO.match(use.callee) for use in site.uses_before(name)
+    ):
+        return None
     guard = INEQUALITY_TEST.search(site.source.text, max(0, site.start - GUARD_REACH), site.start)
     return None if guard and name in guard.groups() else 0.1
 

@@ -10,6 +10,7 @@ from jarvis_workers.sec.rules.analysis.examined import is_examined
 from jarvis_workers.sec.rules.analysis.printf_length import printed_length
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
+from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
 REACH, LEFT, LOOP_LEFT = 4_096, 160, 2_048
@@ -29,6 +30,7 @@ SENT = (
     rb"\((?:[^;()]|\([^()]*\))*\b%b\b(?:[^;()]|\([^()]*\))*,\s*(?:[^;(),]*\*\s*)?%b\s*(?:[+]\s*1\s*)?[,)]|\b%b\s*\[\s*%b\s*(?:-\s*1\s*)?\]\s*="
 )
 PLAIN = lazy(rb"[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+)*\Z")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 LOOP = lazy(rb"\b(?:for|while|do)\b")
 
 
@@ -69,9 +71,23 @@ def _of_sum(site: Site, name: bytes, size: bytes, behind: bytes) -> float | None
     around = first + behind
     if re.search(COMPARED % (word, word, word), around):
         return None
+    if _holds_all_texts(site, function, squeezed.partition(b"-")[0]):
+        return None
     if not _is_in_loop(first) and not re.search(OFFSET % ((word,) * 4), behind):
         return None
     return WRAPS + (OF_NUMBERS if _is_bounded(site) else 0.0)
+
+
+def _holds_all_texts(site: Site, function: Function, size: bytes) -> bool:
+    """Return whether the size is a variable to which the function assigned a sum with the length of each text."""
+    if NAME.match(size) is None:
+        return False
+    before = site.source.text[max(function.body[0], site.start - REACH) : site.start]
+    sums = list(re.finditer(rb"\b%b\s*+=(?!=)([^;]*+);" % re.escape(size), before))
+    texts = [site.masked(number).strip() for number in range(3, len(site.arguments.spans))]
+    return bool(sums and texts) and all(
+        NAME.match(text) and re.search(rb"\bstrlen\s*+\(\s*+%b\s*+\)" % re.escape(text), sums[-1][1]) for text in texts
+    )
 
 
 def _of_length(site: Site, name: bytes, size: bytes, behind: bytes) -> float | None:

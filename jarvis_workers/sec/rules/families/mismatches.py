@@ -1,5 +1,7 @@
 """malloc_free_mismatch: memory from one allocator is released by another."""
 
+from jarvis_workers.sec.rules.analysis.facts import defines
+from jarvis_workers.sec.rules.analysis.forward_paths import branch_has_ended
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
@@ -79,9 +81,11 @@ def check_pair(site: Site) -> float | None:
     if site.function is None or name is None or STARRED.match(site.masked(index)):
         return None
     families = _families(site, name)
+    if not families or defines(site, site.name):
+        return None
     if b"is_vmalloc_addr" in site.before(CONDITION_REACH):
         return None
-    if not families or families & TAKERS.get(taker, set()):
+    if families & TAKERS.get(taker, set()):
         return None
     return min((SOFT.get((family, taker), 0.0) for family in families), default=0.0)
 
@@ -93,8 +97,11 @@ def _taker(site: Site) -> bytes:
 
 
 def _families(site: Site, name: bytes) -> set[str]:
-    """Return the allocator families of the pointer's values; empty if one of the values is unknown."""
-    values = [value.text for value in values_before(site, name)] or _member_values(site, name)
+    """Return the allocator families of the pointer's values; empty if a value is unknown, or of some builds only."""
+    before = values_before(site, name)
+    if any(branch_has_ended(site.source.text, value.at, site.start) for value in before):
+        return set()
+    values = [value.text for value in before] or _member_values(site, name)
     match = {_family(value) for value in values if not NOTHING.match(value)}
     return {family for family in match if family} if None not in match else set()
 

@@ -205,3 +205,38 @@ int describe(struct buffer *buffer, int kind)
     free(text);                                    /* ok: double_free_and_free_non_heap */
     return 0;
 }
+
+void warn(const char *text, size_t size)
+{
+    wchar_t *wide = NULL;
+    int is_allocated = 0;
+
+    for (;;) {
+        if (size < 100)
+            wide = alloca(size);
+        else {
+            if (!is_allocated)
+                wide = NULL;
+            wchar_t *larger = realloc(wide, size);
+            if (larger == NULL) {
+                free(wide);                        /* ok: double_free_and_free_non_heap */
+                return;
+            }
+            wide = larger;
+            is_allocated = 1;
+        }
+        size *= 2;
+    }
+}
+
+void read_pairs(struct reader *reader)
+{
+    struct pair first[8];
+    struct pair *pairs = first;
+    int is_larger = 0;
+
+    while (next_pair(reader))
+        GROW(pairs, reader->count, is_larger);
+    if (is_larger)
+        free(pairs);                               /* ok: double_free_and_free_non_heap */
+}

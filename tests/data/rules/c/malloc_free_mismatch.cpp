@@ -81,3 +81,33 @@ static void told_apart(char *buf, size_t n)
         kfree(buf);                         /* ok: malloc_free_mismatch */
     }
 }
+
+int watch(const char *name)
+{
+#if HAVE_DIRECTORIES
+    DIR *list = opendir(name);
+#else
+    struct listing *list = (struct listing *) malloc(sizeof(struct listing));
+#endif
+
+    if (list == NULL)
+        return -1;
+    closedir(list);                                /* ok: malloc_free_mismatch */
+    return 0;
+}
+
+int
+closedir(struct listing *list)
+{
+    drop(list->names);
+    free(list);
+    return 0;
+}
+
+void list_names(const char *name)
+{
+    struct listing *list = (struct listing *) malloc(sizeof(struct listing));
+
+    read_names(list, name);
+    closedir(list);                                /* ok: malloc_free_mismatch */
+}

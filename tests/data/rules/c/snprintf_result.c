@@ -143,3 +143,23 @@ int counted(const char *a)
     total += n;
     return total;
 }
+
+char *join_texts(const char *name, const char *realm, const char *opaque)
+{
+    size_t size = strlen(name) + strlen(realm) + (opaque ? strlen(opaque) : 0) + 64;
+    char *text = allocate(size);
+    int at = snprintf(text, size, "name=%s", name);       /* ok: snprintf_result */
+
+    at += snprintf(text + at, size - at, ", opaque=%s", opaque); /* ok: snprintf_result */
+    return text + at;
+}
+
+char *join_some(const char *name, const char *realm, const char *opaque)
+{
+    size_t size = strlen(name) + strlen(realm) + 64;
+    char *text = allocate(size);
+    int at = snprintf(text, size, "name=%s", name);
+
+    at += snprintf(text + at, size - at, ", opaque=%s", opaque); /* ruleid: snprintf_result */
+    return text + at;
+}

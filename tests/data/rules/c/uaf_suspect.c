@@ -209,3 +209,32 @@ int grow_set(struct set *set)
     set->table[1] = 3;
     return 0;
 }
+
+static NORETURN void leave(int);
+void stop(const char *text) __attribute__((noreturn));
+#define FAIL(text) do { report(text); return -1; } while (0)
+#define FAIL_IF(text) do { if (text) return -1; } while (0)
+
+int read_options(struct options *options, char *given)
+{
+    struct entry *entry = take(options);
+
+    if (!given) {
+        free(entry);                               /* ok: uaf_suspect */
+        FAIL("nothing given");
+    }
+    if (!*given) {
+        free(entry);                               /* ok: uaf_suspect */
+        leave(1);
+    }
+    if (*given == '-') {
+        free(entry);                               /* ok: uaf_suspect */
+        stop("no option");
+    }
+    if (*given == '+') {
+        free(entry);                               /* ruleid: uaf_suspect */
+        FAIL_IF(given[1]);
+    }
+    entry->text = given;
+    return 0;
+}

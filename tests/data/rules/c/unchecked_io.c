@@ -139,3 +139,25 @@ void end_text(FILE *file, int fd, char *text, size_t size)
     ssize_t r = read(fd, text, size);              /* ruleid: unchecked_io */
     text[r] = 0;
 }
+
+int resolve(const char *from, const char *to)
+{
+    char *cwd = getcwd(NULL, 0);                   /* ok: unchecked_io */
+    char *target;
+
+    if (!cwd
+        || chdir(cwd))                             /* ok: unchecked_io */
+        return -1;
+    target = chdir(from) ? NULL : getcwd(NULL, 0); /* ok: unchecked_io */
+    if (is_relative(to)
+        && chdir(cwd))                             /* ok: unchecked_io */
+        abort();
+    while (target && errno
+           && chdir(target) != 0)                  /* ok: unchecked_io */
+        errno = 0;
+    switch (errno) {
+    case EACCES:
+        chdir(target);                             /* ruleid: unchecked_io */
+    }
+    return target != NULL;
+}

@@ -99,3 +99,24 @@ int through_a_macro(struct table *table)
 	GET_LINE(table);
 	return line->count;
 }
+
+void show_address(const unsigned char *bytes)
+{
+    const struct address *address;                 /* ok: uninitialized_ptr_use */
+    const struct address *other;                   /* ruleid: uninitialized_ptr_use */
+
+#define PART(member) show_part((address->member[1] << 8) | \
+    address->member[2], other->member[3])
+
+    show_text("address");
+    address = (const struct address *)bytes;
+    show_number(other->number);
+}
+
+void
+show_parts(struct output *output,
+           const unsigned char *bytes,
+           const struct address *address)          /* ok: uninitialized_ptr_use */
+{
+    show_number(address->number);
+}
