@@ -39,12 +39,18 @@ def _never_returns(machine: AnalysisContext, callee: Callee, deep: int) -> bool:
             return ends_program(machine, inner, deep - 1)
         return never_returns(name) or ends_by_signal(name, call.args) or machine.never_returns(name)
 
-    return not _leaves(function.body) and not _completes(function.body, ends)
+    return not _leaves(function.body, ends) and not _completes(function.body, ends)
 
 
-def _leaves(statements: Iterable[ir.Statement]) -> bool:
+def _leaves(statements: Iterable[ir.Statement], ends: Ends) -> bool:
     """Return whether statements may leave their function, or contain jumps whose target is not looked for."""
-    return any(isinstance(one, LEAVING) or any(_leaves(body) for body in bodies(one)) for one in statements)
+    for one in statements:
+        if isinstance(one, LEAVING) or any(_leaves(body, ends) for body in bodies(one)):
+            return True
+        if not _goes_on(one, ends):
+            # Without a jump, nothing behind it is reached.
+            return False
+    return False
 
 
 def _completes(statements: Iterable[ir.Statement], ends: Ends) -> bool:
