@@ -194,3 +194,55 @@ void list_destroy(struct node *head)
         free(dead); /* ok: flow_double_free */
     }
 }
+
+struct rope {
+    char *knots;
+    int count;
+};
+
+struct rigging {
+    struct rope fore, main, aft;
+    struct rope *spare;
+};
+
+#define cut_rope(rope) free((rope)->knots)
+
+static void unrig(struct rigging *rigging)
+{
+    cut_rope(&rigging->fore);
+    cut_rope(&rigging->main); /* ok: flow_double_free */
+    cut_rope(&rigging->aft); /* ok: flow_double_free */
+    free(rigging);
+}
+
+struct rigging *rig(int fails)
+{
+    struct rigging *rigging = calloc(1, sizeof(*rigging));
+    if (rigging == NULL)
+        return NULL;
+    if (fails) {
+        unrig(rigging);
+        return NULL;
+    }
+    return rigging;
+}
+
+static void unrig_fore(struct rigging *rigging)
+{
+    cut_rope(&rigging->fore);
+    cut_rope(&rigging->main);
+    cut_rope(&rigging->fore); /* ruleid: flow_double_free */
+    free(rigging);
+}
+
+struct rigging *rig_fore(int fails)
+{
+    struct rigging *rigging = calloc(1, sizeof(*rigging));
+    if (rigging == NULL)
+        return NULL;
+    if (fails) {
+        unrig_fore(rigging);
+        return NULL;
+    }
+    return rigging;
+}
