@@ -11,6 +11,7 @@ from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_typ
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 from jarvis_workers.dataflow.frontend.macros import macros
+from jarvis_workers.dataflow.name_heuristics import never_returns
 
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768
@@ -21,6 +22,8 @@ DIRECTIVE = re.compile(rb"^[ \t]*+#(?>[^\\\n]++|\\.)*+", re.DOTALL | re.MULTILIN
 # An attribute, or a macro for one, that says that a function never returns; and the names that it may be about.
 NO_RETURN = re.compile(rb"\b(?:_Noreturn|\w*no_?return\w*)\b", re.IGNORECASE)
 DECLARED = re.compile(rb"\b([A-Za-z_]\w*)\s*(,?)\s*\(")
+# A macro without parameters for a single call.
+CALLING = re.compile(rb"[ \t]++(\w++)\(\s*+\)[ \t]++(\w++)[ \t]*+\([^()\n;]{0,200}\)\s*+;?\s*+")
 POINTER = re.compile(rb"\(\s*+\*\s*+([A-Za-z_]\w*+)\s*+\)\s*+\(")
 ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"__declspec"))
 TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
@@ -53,6 +56,7 @@ class Outside:
             if (name := WORD.search(source.content, start, end))
         ]
         self.opaque = {name.decode("latin-1") for name, _ in defined}.difference(self.macros)
+        self._excluded(source, {name for name, _ in defined})
         self._attributes = frozenset(name for name, text in defined if NO_RETURN.search(text))
         self._source = source
         self._header = header
@@ -95,6 +99,13 @@ class Outside:
                 return
             code = code[:equals] + b"= __long_initializer__;"
         self._read(code, parts[0][0])
+
+    def _excluded(self, source: ParsedSource, defined: set[bytes]) -> None:
+        """Record a macro that never returns where it is defined, which is in an excluded branch."""
+        for one in source.branches.directives:
+            macro = CALLING.fullmatch(one.rest) if one.word == b"define" else None
+            if macro and macro[1] not in defined and never_returns(macro[2].decode("latin-1")):
+                self.ending.add(macro[1].decode("latin-1"))
 
     def _never_returns(self, declaration: bytes) -> bool:
         return bool(NO_RETURN.search(declaration)) or not self._attributes.isdisjoint(WORD.findall(declaration))
