@@ -246,3 +246,35 @@ struct rigging *rig_fore(int fails)
     }
     return rigging;
 }
+
+struct berth {
+    char *boat, *owner;
+};
+
+struct quay {
+    void *first;
+};
+
+void hash_quay_iterate(struct quay *quay, struct berth *berth);
+int hash_quay_iter_next(struct berth *berth);
+int hash_quay_print(struct berth *berth);
+
+void clear_quay(struct quay *quay)
+{
+    struct berth berth;
+    char *name = strdup("quay");
+    free(name);
+    for (hash_quay_iterate(quay, &berth); hash_quay_iter_next(&berth);) {
+        free(berth.boat); /* ok: flow_double_free */
+        free(berth.owner); /* ok: flow_double_free */
+    }
+}
+
+void clear_berth(struct quay *quay)
+{
+    struct berth berth;
+    hash_quay_iterate(quay, &berth);
+    free(berth.boat);
+    hash_quay_print(&berth);
+    free(berth.boat); /* ruleid: flow_double_free */
+}
