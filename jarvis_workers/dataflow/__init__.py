@@ -107,10 +107,11 @@ def summarize(
 
     `exports` maps names to the definitions that other files may look up: a function by its name, a static function that
     an exported one calls by "static NAME", a type by "type NAME", and of a header a typedef by "typedef NAME", a macro
-    by "macro NAME", and a function that never returns by "ending NAME". A function in `exports` is listed in
-    `functions` by its key only. `calls` is empty: callees are looked up during the analysis. Functions that call one of
-    `names`, those of a project's own taint rules, are worth analysing for these, and list them as `marks`. `defines`
-    are macros such as `SIZE=8` from the compiler's command line. Raises GivenUp for a file that exceeds the limits.
+    by "macro NAME", and a function that never returns by "ending NAME", or a pointer to one or the type of such a
+    pointer by "ending *NAME". A function in `exports` is listed in `functions` by its key only. `calls` is empty:
+    callees are looked up during the analysis. Functions that call one of `names`, those of a project's own taint rules,
+    are worth analysing for these, and list them as `marks`. `defines` are macros such as `SIZE=8` from the compiler's
+    command line. Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":

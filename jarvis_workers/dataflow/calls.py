@@ -29,7 +29,7 @@ from jarvis_workers.dataflow.null_results import never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
-from jarvis_workers.dataflow.termination import ends_by_signal, ends_program
+from jarvis_workers.dataflow.termination import ends_by_pointer, ends_by_signal, ends_program
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
@@ -64,6 +64,10 @@ def _call(path: PathState, e: CallExpr) -> Value:
     called = e.callee
     if type(called) is NameExpr:
         return _call_of_name(path, called.name, e)
+    if ends_by_pointer(path.machine, called) or path.machine.never_returns(f"*{type_of(path, called)}"):
+        evaluate_all(path, e.args)
+        path.ended = True
+        return ANY
     if isinstance(called, (MemberExpr, ArrowExpr)):
         return _call_of_method(path, called, e)
     return _apply_model(path, "", e)
@@ -153,7 +157,12 @@ def _is_pool(path: PathState, first: Expression) -> bool:
 
 def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:
     machine = path.machine
-    return ends_program(machine, body) if body is not None else name not in LIBRARY and machine.never_returns(name)
+    if body is not None:
+        return ends_program(machine, body)
+    pointer = path.frame.types.get(name)
+    if pointer is not None:
+        return machine.never_returns(f"*{pointer.kind}")
+    return name not in LIBRARY and (machine.never_returns(name) or machine.never_returns(f"*{name}"))
 
 
 class _NameTraits(NamedTuple):

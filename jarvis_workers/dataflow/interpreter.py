@@ -22,6 +22,7 @@ from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.pointers import RETURNS_NULL
 from jarvis_workers.dataflow.side_effects import forget_outputs
 from jarvis_workers.dataflow.tainting import reaches_effects
+from jarvis_workers.dataflow.termination import ends_program
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
@@ -148,7 +149,12 @@ def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Stateme
         if not paths:
             break
         if target is not None and _may_enter(target, paths[0]) and matters(paths[0], call, target):
+            is_last = ends_program(machine, target)
+            if is_last and machine.quiet:
+                return []
             entered = [_enter(call, target, one, is_checked=call is not unchecked) for one in paths]
+            if is_last:
+                return []
             for finished in entered if call is unchecked and is_unused else ():
                 _hand_over(finished)
             paths = few([after for finished in entered for after in finished])

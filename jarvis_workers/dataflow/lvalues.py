@@ -141,7 +141,9 @@ def _access(path: PathState, access: Access) -> Place | None:
     elif not is_exact(start):
         read(path, access, target, start, width)
     if is_exact(start):
-        return key, f"[{start[0]}]"
+        # A pointer to a member refers to it by its cell.
+        member = value.code or ""
+        return key, member if member and start == (0, 0) else f"{member}[{start[0]}]"
     return (key, SOMEWHERE) if target.taint and not access.writing else None
 
 

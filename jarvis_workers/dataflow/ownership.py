@@ -17,7 +17,7 @@ from jarvis_workers.dataflow.ir.expr import (
 from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import escape, escape_inside
+from jarvis_workers.dataflow.pointers import doubt_of_element, escape, escape_inside
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.reports import report
@@ -115,7 +115,8 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
         target = Object("other")
     if target.freed is not None:
         text = f"{text_of(e)} is released twice"
-        report(path, "flow_double_free", line, text, since=target.freed, sure=CERTAIN)
+        sure = CERTAIN - doubt_of_element(target.freed, e)
+        report(path, "flow_double_free", line, text, since=target.freed, sure=sure)
     elif not allocated or _may_be_released(path, e, value, target, family, line):
         path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
 

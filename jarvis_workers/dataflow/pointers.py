@@ -1,7 +1,8 @@
 """State changes of pointers that are dereferenced, tested or passed on: NULL, released or escaped."""
 
+from jarvis_workers.dataflow.ast_queries import walk
 from jarvis_workers.dataflow.exits import SINGLE_FROM
-from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.expr import Expression, IndexExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.reports import report
@@ -20,6 +21,8 @@ from jarvis_workers.dataflow.values import (
 NULL_ARGUMENT = 0.76
 NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
 USED_AFTER_FREE = 0.9
+# The released element of an array may be another one than the element that is used.
+OTHER_ELEMENT = 0.3
 # The callee returns NULL on one of its paths, which its callers may know to be impossible.
 RETURNS_NULL, RETURNED_NULL = "{} returns NULL", 0.6
 
@@ -68,9 +71,21 @@ def used_after_free(
     """Report a use after free, once per object."""
     key = value.target or ""
     target = path.objects[key]
+    sure -= doubt_of_element(target.freed, pointer)
     text = f"{text_of(pointer)} is used after it was released"
     report(path, "flow_use_after_free", line, text, since=target.freed, sure=sure)
     path.objects[key] = target._replace(freed=None, lost=True)
+
+
+def doubt_of_element(freed: PathEvent | None, pointer: Expression) -> float:
+    """Return the doubt about a use of a released object: it may be another element if the subscripts differ."""
+    before = _subscripts(freed.about) if freed is not None and freed.about is not None else []
+    after = _subscripts(pointer)
+    return OTHER_ELEMENT if before and after and before != after else 0.0
+
+
+def _subscripts(e: Expression) -> list[Expression]:
+    return [part.subscript for part in walk(e) if isinstance(part, IndexExpr)]
 
 
 def escape(path: PathState, value: Value) -> None:

@@ -21,6 +21,16 @@ def ends_by_signal(name: str, args: tuple[ir.Expression, ...]) -> bool:
     return name == "raise" and len(args) == 1 and isinstance(args[0], ir.NameExpr) and args[0].name in ENDING_SIGNALS
 
 
+def ends_by_pointer(machine: AnalysisContext, called: ir.Expression) -> bool:
+    """Return whether a call through a pointer never returns, as the declaration of the pointer says."""
+    match called:
+        case ir.DerefExpr(pointer=pointer):
+            return ends_by_pointer(machine, pointer)
+        case ir.NameExpr(name=name) | ir.MemberExpr(member=name) | ir.ArrowExpr(member=name):
+            return machine.never_returns(f"*{name}")
+    return False
+
+
 def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> bool:
     """Return whether a function never returns to its caller."""
     function, _ = callee
@@ -32,19 +42,27 @@ def _never_returns(machine: AnalysisContext, callee: Callee, deep: int) -> bool:
 
     def ends(call: ir.CallExpr) -> bool:
         if not isinstance(call.callee, ir.NameExpr):
-            return False
+            return ends_by_pointer(machine, call.callee)
         inner = machine.function(call.callee.name, file)
         name = call.callee.name
         if inner:
             return ends_program(machine, inner, deep - 1)
-        return never_returns(name) or ends_by_signal(name, call.args) or machine.never_returns(name)
+        if never_returns(name) or ends_by_signal(name, call.args) or machine.never_returns(name):
+            return True
+        return ends_by_pointer(machine, call.callee)
 
-    return not _leaves(function.body) and not _completes(function.body, ends)
+    return not _leaves(function.body, ends) and not _completes(function.body, ends)
 
 
-def _leaves(statements: Iterable[ir.Statement]) -> bool:
+def _leaves(statements: Iterable[ir.Statement], ends: Ends) -> bool:
     """Return whether statements may leave their function, or contain jumps whose target is not looked for."""
-    return any(isinstance(one, LEAVING) or any(_leaves(body) for body in bodies(one)) for one in statements)
+    for one in statements:
+        if isinstance(one, LEAVING) or any(_leaves(body, ends) for body in bodies(one)):
+            return True
+        if not _goes_on(one, ends):
+            # Without a jump, nothing behind it is reached.
+            return False
+    return False
 
 
 def _completes(statements: Iterable[ir.Statement], ends: Ends) -> bool:

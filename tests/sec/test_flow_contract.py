@@ -150,3 +150,18 @@ def test_code_apart_from_the_path_gets_a_state_of_its_own() -> None:
     context._start_path()
 
     assert sorted(vars(context)) == sorted(OF_A_PATH)
+
+
+@pytest.mark.parametrize(
+    ("use", "pattern"),
+    [(b"return strdup(%b);", "flow_use_after_free"), (b"free(%b); return strdup(word);", "flow_double_free")],
+)
+def test_a_use_of_another_element_than_the_released_one_is_less_sure(use: bytes, pattern: str) -> None:
+    head = b"struct slot { char *name; };\nstatic struct slot *slots;\nchar *f(char *word, size_t a, size_t b)\n"
+    code = head + b"{\n    free(slots[a].name);\n    %b\n}\n"
+
+    (same,), (other,) = tell(code % (use % b"slots[a].name")), tell(code % (use % b"slots[b].name"))
+
+    assert same.pattern == other.pattern == pattern
+    assert same.confidence > 0.8
+    assert other.confidence < 0.7

@@ -11,6 +11,7 @@ from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_typ
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 from jarvis_workers.dataflow.frontend.macros import macros
+from jarvis_workers.dataflow.name_heuristics import never_returns
 
 DECLARATION_MAX = 1_024
 TYPE_MAX = 32_768
@@ -21,6 +22,9 @@ DIRECTIVE = re.compile(rb"^[ \t]*+#(?>[^\\\n]++|\\.)*+", re.DOTALL | re.MULTILIN
 # An attribute, or a macro for one, that says that a function never returns; and the names that it may be about.
 NO_RETURN = re.compile(rb"\b(?:_Noreturn|\w*no_?return\w*)\b", re.IGNORECASE)
 DECLARED = re.compile(rb"\b([A-Za-z_]\w*)\s*(,?)\s*\(")
+# A macro without parameters for a single call.
+CALLING = re.compile(rb"[ \t]++(\w++)\(\s*+\)[ \t]++(\w++)[ \t]*+\([^()\n;]{0,200}\)\s*+;?\s*+")
+POINTER = re.compile(rb"\(\s*+\*\s*+([A-Za-z_]\w*+)\s*+\)\s*+\(")
 ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"__declspec"))
 TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 
@@ -28,7 +32,8 @@ TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 class Outside:
     """Declarations by name; the first declaration of a name wins.
 
-    `ending` are the functions whose prototypes say that they never return, `opaque` the macros that are not understood.
+    `ending` are the functions whose prototypes say that they never return, with a star before the name of a pointer to
+    such a function or of its type; `opaque` are the macros that are not understood.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class Outside:
             if (name := WORD.search(source.content, start, end))
         ]
         self.opaque = {name.decode("latin-1") for name, _ in defined}.difference(self.macros)
+        self._excluded(source, {name for name, _ in defined})
         self._attributes = frozenset(name for name, text in defined if NO_RETURN.search(text))
         self._source = source
         self._header = header
@@ -82,9 +88,10 @@ class Outside:
         brace, equals, call = bare.find(b"{"), bare.find(b"="), bare.find(b"(")
         is_type = brace >= 0 and (equals < 0 or brace < equals)
         if not is_type and first[0] != b"typedef" and _is_prototype(bare, call, equals):
-            if NO_RETURN.search(bare) or not self._attributes.isdisjoint(WORD.findall(bare)):
+            if self._never_returns(bare):
                 self.ending.update(_declared_name(bare))
             return
+        self._pointers(bare)
         code = b"".join([clean(self._source, start, end) for start, end in parts])
         code = code[len(masked) - len(bare) :]
         if len(code) > (TYPE_MAX if is_type else DECLARATION_MAX):
@@ -92,6 +99,29 @@ class Outside:
                 return
             code = code[:equals] + b"= __long_initializer__;"
         self._read(code, parts[0][0])
+
+    def _excluded(self, source: ParsedSource, defined: set[bytes]) -> None:
+        """Record a macro that never returns where it is defined, which is in an excluded branch."""
+        for one in source.branches.directives:
+            macro = CALLING.fullmatch(one.rest) if one.word == b"define" else None
+            if macro and macro[1] not in defined and never_returns(macro[2].decode("latin-1")):
+                self.ending.add(macro[1].decode("latin-1"))
+
+    def _never_returns(self, declaration: bytes) -> bool:
+        return bool(NO_RETURN.search(declaration)) or not self._attributes.isdisjoint(WORD.findall(declaration))
+
+    def _pointers(self, text: bytes) -> None:
+        """Record the pointers to functions that never return, among members and typedefs, too."""
+        behind = 0
+        for pointer in POINTER.finditer(text):
+            if pointer.start() < behind:
+                # It is a parameter.
+                continue
+            start = max(text.rfind(mark, behind, pointer.start()) for mark in (b";", b"{", b"}")) + 1
+            end = text.find(b";", pointer.end())
+            behind = end if end >= 0 else len(text)
+            if self._never_returns(text[max(start, 0) : behind]):
+                self.ending.add(f"*{pointer[1].decode('latin-1')}")
 
     def _read(self, code: bytes, start: int) -> None:
         self._line += self._source.content.count(b"\n", self._behind, start)

@@ -194,3 +194,87 @@ void list_destroy(struct node *head)
         free(dead); /* ok: flow_double_free */
     }
 }
+
+struct rope {
+    char *knots;
+    int count;
+};
+
+struct rigging {
+    struct rope fore, main, aft;
+    struct rope *spare;
+};
+
+#define cut_rope(rope) free((rope)->knots)
+
+static void unrig(struct rigging *rigging)
+{
+    cut_rope(&rigging->fore);
+    cut_rope(&rigging->main); /* ok: flow_double_free */
+    cut_rope(&rigging->aft); /* ok: flow_double_free */
+    free(rigging);
+}
+
+struct rigging *rig(int fails)
+{
+    struct rigging *rigging = calloc(1, sizeof(*rigging));
+    if (rigging == NULL)
+        return NULL;
+    if (fails) {
+        unrig(rigging);
+        return NULL;
+    }
+    return rigging;
+}
+
+static void unrig_fore(struct rigging *rigging)
+{
+    cut_rope(&rigging->fore);
+    cut_rope(&rigging->main);
+    cut_rope(&rigging->fore); /* ruleid: flow_double_free */
+    free(rigging);
+}
+
+struct rigging *rig_fore(int fails)
+{
+    struct rigging *rigging = calloc(1, sizeof(*rigging));
+    if (rigging == NULL)
+        return NULL;
+    if (fails) {
+        unrig_fore(rigging);
+        return NULL;
+    }
+    return rigging;
+}
+
+struct berth {
+    char *boat, *owner;
+};
+
+struct quay {
+    void *first;
+};
+
+void hash_quay_iterate(struct quay *quay, struct berth *berth);
+int hash_quay_iter_next(struct berth *berth);
+int hash_quay_print(struct berth *berth);
+
+void clear_quay(struct quay *quay)
+{
+    struct berth berth;
+    char *name = strdup("quay");
+    free(name);
+    for (hash_quay_iterate(quay, &berth); hash_quay_iter_next(&berth);) {
+        free(berth.boat); /* ok: flow_double_free */
+        free(berth.owner); /* ok: flow_double_free */
+    }
+}
+
+void clear_berth(struct quay *quay)
+{
+    struct berth berth;
+    hash_quay_iterate(quay, &berth);
+    free(berth.boat);
+    hash_quay_print(&berth);
+    free(berth.boat); /* ruleid: flow_double_free */
+}
