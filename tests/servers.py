@@ -21,7 +21,7 @@ from sqlalchemy.engine import make_url
 UNPRIVILEGED = "nobody"
 START_SECONDS = 60.0
 PAUSE = threading.Event()
-FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_addresses= -c max_wal_size=64MB"
+FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c max_wal_size=64MB -c listen_addresses="
 # A file system in memory, and the bytes that must be free there: on a disk, creating a database takes 5 times as long.
 IN_MEMORY, LEAST_FREE = Path("/dev/shm"), 2_000_000_000
 

@@ -33,6 +33,7 @@ EXAMPLES = Path(__file__).parents[1] / "data" / "rules"
 LOCKS, FREES, LOOPS = (
     EXAMPLES / "c" / name for name in ("deadlock_patterns.c", "double_free_and_free_non_heap.c", "endless_loop.c")
 )
+COPIES, STREAMS = (EXAMPLES / "c" / name for name in ("strncpy_no_nul.c", "unchecked_io.c"))
 SIZES, STACK = (EXAMPLES / "c" / name for name in ("alloc_size_overflow.c", "alloca_unbounded.c"))
 THREADS, TIMES = (EXAMPLES / "c" / name for name in ("thread_leak_no_join.c", "time_apis_not_threadsafe.c"))
 RUST = [EXAMPLES / "rust" / name for name in ("maybe_uninit.rs", "mem_forget.rs")]
@@ -132,7 +133,7 @@ def prompt(found: Estimate) -> int:
 def test_on_three_trees_the_questions_take_within_a_quarter_of_what_was_said_before(
     pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
 ) -> None:
-    verify(pipeline, tree(tmp_path / "earlier", [LOCKS, FREES, LOOPS]))
+    verify(pipeline, tree(tmp_path / "earlier", [LOCKS, FREES, LOOPS, COPIES, STREAMS]))
     for number, files in enumerate(([SIZES, STACK], [THREADS, TIMES], RUST)):
         root, before = tree(tmp_path / str(number), files), len(server.requests)
         said = foresee(pipeline, group, root)
