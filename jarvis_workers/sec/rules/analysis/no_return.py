@@ -11,7 +11,7 @@ NAMES_MAX, DEFINITIONS_MAX = 64, 4_096
 LEFT, RIGHT = 240, 160
 SPECIFIER = lazy(rb"\b_*(?:[Nn]oreturn|NO_?RETURN)_*\b")
 DECLARED_BEHIND = lazy(rb"[\])]*+\s++(?:\w++[\s*]++){0,4}?(\w++)\s*+\(")
-DECLARED_BEFORE = lazy(rb"\s(\w++)\s*+\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)\s*+(?:__attribute__\s*+\(\(\s*+)?\Z")
+DECLARED_BEFORE = lazy(rb"\s(\w++)\s*+\([^()]*+(?>\([^()]*+\)[^()]*+)*+\)\s*+(?:__attribute__\s*+\(\(\s*+)?\Z")
 DEFINITION = lazy(rb"#[ \t]*+define[ \t]++(\w++)\([^()\n]*+\)((?>[^\n\\]++|\\\r?+\n|\\)*+)")
 RETURNS = lazy(
     rb"(?!.*\b(?:if|for|switch|case)\b)[^{}?]*+(?:\bdo[\s\\]*+)?\{?[^{}?]*\b(?:return|goto)\b[^;{}]*+;?[\s\\]*+"

@@ -59,7 +59,7 @@ ERROR_LABEL = lazy(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
 TESTED_FOR_FAILURE = lazy(rb"\s*+\)?\s*+(?:==|<)")
 FAILURE_IN_FRONT = lazy(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
 IN_SUCCESS = lazy(
-    rb"\s*+;?\s*+if\s*+\(\s*+(?P<name>\w++)\s*+(?:!=\s*+(?:-1|NULL|nullptr|0|[A-Z][A-Z0-9_]*+)|>=\s*+0|>\s*+-1)?+\s*+\)"
+    rb"\s*+;?\s*+if\s*+\(\s*+(?P<name>\w++)\s*+(?>!=\s*+(?:-1|NULL|nullptr|0|[A-Z][A-Z0-9_]*+)|>=\s*+0|>\s*+-1)?+\s*+\)"
     rb"\s*+(?:\{(?P<body>[^{}]*+)\}(?!\s*+else\b)|return\s*+\(?\s*+(?P=name)\b)"
 )
 ENDS = lazy(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
