@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -83,7 +82,7 @@ class ScanCommand:
             "compared": [self.baseline, self.since],
         }
         if self.scan_input.build is not None:
-            facts["build"] = sha256(self.scan_input.build).hexdigest()
+            facts["build"] = self.scan_input.build_blob
         return RunName(self.name, request_hash(self.agents or self.scan_input.options, **facts))
 
     def with_remark(self, remark: str | None) -> "ScanCommand":

@@ -61,11 +61,11 @@ class Definitions:
         self._others = frozenset(model.get("others", ()))
         self.globals = {name: decode.global_variable(stored) for name, stored in model["globals"].items()}
         self.macros: dict[str, Any] = model["macros"]
-        self._opaque = frozenset(model.get("opaque", ()))
+        self._opaque = frozenset(model["opaque"])
         self.is_cpp: bool = model.get("cpp", True)
         self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
-        self._ending = {name: True for name in model.get("ending", ())}
+        self._ending = {name: True for name in model["ending"]}
         self._lookup = lookup
         self._plain: dict[str, str] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}

@@ -21,12 +21,12 @@ from jarvis_workers.dataflow.macro_expansion import unfolded
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.pointers import RETURNS_NULL
 from jarvis_workers.dataflow.side_effects import forget_outputs
-from jarvis_workers.dataflow.tainting import reaches_effects
+from jarvis_workers.dataflow.tainting import EFFECTS_DEEP, reaches_effects
 from jarvis_workers.dataflow.termination import ends_program
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, PathEvent, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
-CALLS_DEEP = 4
+CALLS_DEEP = EFFECTS_DEEP + 1
 # With a project's own rule, functions with at most this many statements are followed to its sources and sinks.
 MEDIUM = 100
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)

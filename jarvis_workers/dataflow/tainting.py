@@ -29,8 +29,8 @@ from jarvis_workers.source.call_patterns import ANY_STRING, ELLIPSIS, CallPatter
 
 # The kind of the result of a call that checks an argument begins like this; the key of the check follows.
 RESULT_OF_CHECK = "?"
-# Calls are searched for effects as deep as they are followed from a root.
-CALLS_DEEP = 3
+# Callees of a callee are searched for effects as deep as calls are followed.
+EFFECTS_DEEP = 3
 # Calls with more arguments match no pattern, since two ellipses match in as many ways as the square of their number.
 ARGUMENTS_MAX = 64
 NULL_NAMES = ("NULL", "nullptr")
@@ -106,7 +106,7 @@ def implies(holds: tuple[str, int], condition: tuple[str, int]) -> bool:
 
 
 def reaches_effects(
-    machine: AnalysisContext, function: LoweredFunction, file: str | None, deep: int = CALLS_DEEP
+    machine: AnalysisContext, function: LoweredFunction, file: str | None, deep: int = EFFECTS_DEEP
 ) -> bool:
     """Return whether a function calls one with an effect of the rule, directly or through others."""
     return machine.property_of(f"effects {deep}", function, lambda: _calls_effect(machine, function, file, deep))

@@ -66,6 +66,11 @@ class ScanInput(RunInput):
         """Return the rules, unless they are the built-in ones, and the flags of files."""
         return tuple(content for content in (self.rules.content, self.build) if content is not None)
 
+    @property
+    def build_blob(self) -> str | None:
+        """The name of the blob with the flags of files."""
+        return sha256(self.build).hexdigest() if self.build is not None else None
+
     def complete(self, selection: "Selection", store: "Store | None") -> SecOptions:
         """Return the options with the facts of rules, baseline and triage."""
         options, rules, baseline = self.options, self.rules.facts, self.baseline
@@ -80,7 +85,7 @@ class ScanInput(RunInput):
             rules=rules,
             baseline=None if baseline is None else {**baseline.facts, **partial},
             triage=self.triage.named,
-            build=sha256(self.build).hexdigest() if self.build is not None else None,
+            build=self.build_blob,
         )
 
     def insert(self, session: "Session", run_id: str) -> None:

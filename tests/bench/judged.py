@@ -8,14 +8,14 @@ that speaks less for the finding counts.
 
 import json
 import sys
-from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from tests.bench.draw_by_confidence import BANDS, band
+
 JUDGED = Path(__file__).parent.parent / "data" / "judged.jsonl"
-BANDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 VERDICTS = ("false", "plausible", "true")
 Place = tuple[str, str, int, str]
 
@@ -83,7 +83,7 @@ def table(rows: Sequence[Judged], confidences: Mapping[Place, float]) -> list[st
     bands: defaultdict[float, Counter[str]] = defaultdict(Counter)
     for row in rows:
         if (confidence := confidences.get(row.place)) is not None:
-            bands[BANDS[bisect(BANDS, confidence) - 1]][row.verdict] += 1
+            bands[band(confidence)][row.verdict] += 1
     lines = ["| confidence | findings | true | true or plausible |", "| --- | ---: | ---: | ---: |"]
     for begins, ends in zip(BANDS, (*BANDS[1:], 1.0), strict=True):
         if counts := bands[begins]:

@@ -91,7 +91,8 @@ def branches(text: bytes, *, cpp: bool, defined: frozenset[bytes] = frozenset())
             keeps = _is_selected(directive, defined, cpp=cpp)
             opened.append((keeps, -1 if keeps else directive.end))
         elif directive.word in OTHERS and opened:
-            opened[-1] = _next_branch(directive, opened[-1], (dead, defined), cpp=cpp)
+            is_selected = _is_selected(directive, defined, cpp=cpp)
+            opened[-1] = _next_branch(directive, opened[-1], dead, is_selected=is_selected)
         elif directive.word == b"endif" and opened:
             _, since = opened.pop()
             if since >= 0:
@@ -100,16 +101,12 @@ def branches(text: bytes, *, cpp: bool, defined: frozenset[bytes] = frozenset())
 
 
 def _next_branch(
-    directive: Directive,
-    before: tuple[bool, int],
-    context: tuple[list[tuple[int, int]], frozenset[bytes]],
-    *,
-    cpp: bool,
+    directive: Directive, before: tuple[bool, int], dead: list[tuple[int, int]], *, is_selected: bool
 ) -> tuple[bool, int]:
-    (branch, since), (dead, defined) = before, context
+    branch, since = before
     if since >= 0:
         dead.append((since, directive.start))
-    keeps = not branch and _is_selected(directive, defined, cpp=cpp)
+    keeps = not branch and is_selected
     return branch or keeps, -1 if keeps else directive.end
 
 

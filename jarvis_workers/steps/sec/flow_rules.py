@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from jarvis_workers.sec.rules import RULES
@@ -21,12 +22,13 @@ def flow_patterns(blobs: Blobs, rules: str | None) -> frozenset[str]:
     return frozenset(rule.pattern for rule in RULES if rule.check is None) - frozenset(off) | frozenset(own)
 
 
-def taint_rows(blobs: Blobs, rules: str | None) -> list[dict[str, Any]]:
+@lru_cache(2)
+def taint_rows(blobs: Blobs, rules: str | None) -> Sequence[Mapping[str, Any]]:
     """Return the enabled rules of a project's files that have sources and sinks."""
     if rules is None:
-        return []
+        return ()
     fields = json.loads(blobs.read(rules))
-    return [row for row in fields["project"] if row.get("mode") == "taint" and row["id"] not in fields["off"]]
+    return tuple(row for row in fields["project"] if row.get("mode") == "taint" and row["id"] not in fields["off"])
 
 
 def meanings_of(rows: Sequence[Mapping[str, Any]], spots: Iterable[Spot]) -> tuple[Meaning, ...]:

@@ -86,8 +86,9 @@ def _harm(site: Site, use: Use, facts: _UseFacts) -> float | None:
     is_first = FIRST.search(site.source.text[max(0, use.at - 48) : use.at]) is not None
     if is_first and callee in FORMATS:
         return HARMFUL
-    if is_first and callee in COMMANDS and (not trusted or PROGRAMS.match(site.original(0))):
-        return None if PROGRAMS.match(site.original(0)) else RUNS
+    is_program = PROGRAMS.match(site.original(0)) is not None
+    if is_first and callee in COMMANDS and (is_program or not trusted):
+        return None if is_program else RUNS
     if callee in UNBOUNDED and not facts.measured and not trusted:
         return HARMFUL
     if callee in NEEDS_TEXT and not facts.there:
