@@ -219,7 +219,10 @@ def _build_flags(options: ScanOptions) -> bytes | None:
     if options.compile_commands is None:
         return None
     from jarvis_workers.service.scan_flags import flags_of_files  # noqa: PLC0415  (rarely needed)
+    from jarvis_workers.service.sources import is_address  # noqa: PLC0415  (slow to import)
 
+    if is_address(_target(options).root):
+        raise UsageError("--compile-commands needs a directory on this machine: clone the repository first")
     return flags_of_files(Path(_target(options).root), options.compile_commands)
 
 

@@ -152,10 +152,14 @@ class Fleet:
         return None
 
     def _at_work(self) -> dict[int, tuple[int, int]]:
-        """Return the ids of processes that execute a job according to the store, each with the job and its fence."""
-        with self.store.read() as session:
-            running = session.execute(select(JOB.c.process, JOB.c.id, JOB.c.fence).where(JOB.c.state == "running"))
-            return {int(row.process.rpartition("/")[2]): (row.id, row.fence) for row in running}
+        """Return the ids of processes that execute a job according to the store, each with the job and its fence.
+
+        A job whose result is just being committed is locked, and not among them.
+        """
+        running = select(JOB.c.process, JOB.c.id, JOB.c.fence).where(JOB.c.state == "running")
+        with self.store.write() as session:
+            rows = session.execute(running.with_for_update(skip_locked=True))
+            return {int(row.process.rpartition("/")[2]): (row.id, row.fence) for row in rows}
 
     def everybody(self) -> list[psutil.Process]:
         """Return all processes of all workers."""

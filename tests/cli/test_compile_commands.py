@@ -23,3 +23,10 @@ def test_a_database_that_is_not_there_is_a_line(jarvis: Jarvis) -> None:
     ended = jarvis("sec", "fast", "-p", "tree", "--compile-commands", "gone.json")
 
     assert (ended.code, ended.line) == (2, "jarvis: --compile-commands gone.json: no such file")
+
+
+def test_a_repository_on_a_server_has_no_database_here(jarvis: Jarvis) -> None:
+    ended = jarvis("sec", "fast", "-p", "https://example.invalid/x.git", "--compile-commands", "gone.json")
+
+    assert ended.code == 2
+    assert "--compile-commands needs a directory on this machine" in ended.line
