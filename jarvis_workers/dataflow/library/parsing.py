@@ -25,7 +25,7 @@ CLASSES = """
 # Memory in the byte order of an external format was filled from outside.
 MEMORY_READS = (ArrowExpr, DerefExpr, IndexExpr, MemberExpr)
 # Generators named by the size of their numbers, such as get_random_u32 of Linux.
-SIZED = re.compile(r"(?:get_|p)?rand(?:om)?_?[iu]?\d+", re.IGNORECASE)
+SIZED = re.compile(r"(?:get_|p)?rand(?:om)?_?[iu]?\d+")
 NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 
