@@ -75,3 +75,63 @@ def test_the_same_again_and_again_takes_time_that_grows_with_it(block):
     SCANNER.scan(code, language="c/cpp")
 
     assert_cpu_within(WITHIN_SECONDS, since=started)
+
+
+def confidences(code: str, rule: str) -> list[float]:
+    return [hit.confidence for hit in SCANNER.scan(code.encode(), language="c/cpp").hits if hit.pattern == rule]
+
+
+def function(body: str, parameters: str = "FILE *in, const char *text, int n") -> str:
+    return f"void f({parameters})\n{{\n{body}\n}}\n"
+
+
+def test_a_call_in_the_condition_of_a_for_loop_is_checked():
+    loop = "    char line[80];\n    for (n = 1; fgets(line, sizeof(line), in); n++)\n        use(line, n);"
+    assert confidences(function(loop), "unchecked_io") == []
+    last = "    char line[80];\n    for (n = 1; n < 5; fgets(line, sizeof(line), in))\n        use(line, n);"
+    assert confidences(function(last), "unchecked_io") != []
+
+
+def test_a_text_that_was_set_before_is_read_where_no_line_is():
+    read = "    fgets(line, 80, in);\n    use(line);"
+    (unset,) = confidences(function("    char line[80];\n" + read), "unchecked_io")
+    (was_set,) = confidences(function("    char line[80];\n    *line = 0;\n" + read), "unchecked_io")
+    assert was_set < unset
+
+
+def test_a_word_of_a_text_fits_where_the_size_was_computed_for_it():
+    scan = '    if (sscanf(text, "%s", {0}) == 1)\n        use({0});'
+    (fixed,) = confidences(function("    char word[9];\n" + scan.format("word")), "scanf_no_width")
+    own = "    r->word = (char *)get_malloc(n);\n" + scan.format("r->word")
+    (allocated,) = confidences(function(own, "const char *text, struct r *r, size_t n"), "scanf_no_width")
+    assert allocated < 0.6 <= fixed
+    constant = "    r->word = malloc(SIZE);\n" + scan.format("r->word")
+    assert confidences(function(constant, "const char *text, struct r *r"), "scanf_no_width") == [fixed]
+
+
+def test_a_declaration_counts_in_its_block_only():
+    inner = "    int i;\n    if (n) {\n        unsigned i;\n        for (i = 0; i < 3; i++)\n            n++;\n    }\n"
+    down = "    for (i = n; i >= 0; i--)\n        use(i);"
+    assert confidences(function(inner + down), "endless_loop") == []
+    assert confidences(function("    unsigned i;\n" + down), "endless_loop") != []
+
+
+def test_a_macro_behind_a_directive_may_assign_a_pointer():
+    code = "    struct s *p;\n#ifdef X\n    n = 2;\n#endif\n{}    use(p->a);"
+    assert confidences(function(code.replace("{}", "")), "uninitialized_ptr_use") != []
+    assert confidences(function(code.replace("{}", "    EACH(n, 2)\n")), "uninitialized_ptr_use") == []
+
+
+def test_a_hash_that_a_protocol_prescribes_is_less_sure():
+    hashed = "    MD4_Init(&state);\n    MD4_Update(&state, password, n);"
+    (chosen,) = confidences(function(hashed), "weak_hash")
+    (prescribed,) = confidences(function(hashed).replace("void f", "void ntlm_answer"), "weak_hash")
+    assert prescribed < 0.6 <= chosen
+
+
+def test_a_command_of_the_environment_is_less_sure_than_a_buffer():
+    (runs,) = confidences(function('    char *p = getenv("LOCK");\n    if (p)\n        system(p);'), "getenv_unchecked")
+    (copied,) = confidences(
+        function('    char b[9], *p = getenv("LOCK");\n    if (p)\n        strcpy(b, p);'), "getenv_unchecked"
+    )
+    assert runs < 0.7 < copied

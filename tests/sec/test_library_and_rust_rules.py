@@ -40,7 +40,7 @@ def function(code: str) -> str:
 @pytest.mark.parametrize(
     ("surer", "less"),
     [
-        ("system(getenv(a));", UNCHECKED),
+        (UNCHECKED, "system(getenv(a));"),
         ("strcpy(a, getenv(b));", "n = strlen(getenv(b)); strcpy(a, getenv(b));"),
         ("a = getenv(b); if (!a) a = c; system(a);", "a = getenv(b); if (!a) a = d(c); system(a);"),
         ("char *a = getenv(b); strcpy(c, a);", "char *a = getenv(b); if (a) { n = strlen(a); strcpy(c, a); }"),

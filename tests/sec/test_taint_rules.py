@@ -7,6 +7,7 @@ import pytest
 from jarvis_workers.dataflow import analyze, summarize
 from jarvis_workers.dataflow.taint_rules import names_in, taint_rule
 from jarvis_workers.dataflow.tainting import implies
+from tests.machine import assert_cpu_within
 from tests.sec.following import look_nowhere, tell
 from tests.sec.taint import ROW, own_hits
 
@@ -153,7 +154,7 @@ def test_hostile_code_takes_no_time(call):
     code = DIRECT.replace("run_query(db, name)", call)
     sinks = [{"pattern": "run_query(..., $SQL, ...)", "focus": "$SQL"}]
 
-    began = time.perf_counter()
+    began = time.process_time()
     own_hits({"a.c": code}, sinks=sinks)
 
-    assert time.perf_counter() - began < 1.0
+    assert_cpu_within(1.0, since=began)

@@ -23,6 +23,8 @@ CAST = lazy(
 )
 VOID_CAST = lazy(rb"\(\s*void\s*\)\s*\Z")
 COMPARED = lazy(rb"\s*(?:[=!<>]=|[<>](?![<>])|&&|\|\||\?)")
+# The head of a `for` up to its condition.
+IN_CONDITION = lazy(rb"\bfor\s*+\((?>[^;{}()]|\([^()]*+\))*+;\s*+\Z")
 STATEMENT_WORD = lazy(rb"\b(?:else|do)\s*\Z")
 
 
@@ -93,6 +95,8 @@ def _fate(before: bytes, *, compared: bool) -> str:
         return "tested"
     if before.endswith((b"(", b",")):
         return "tested" if last_word(before[:-1]) in BRANCHES else "passed"
+    if before.endswith(b";") and IN_CONDITION.search(before):
+        return "tested"
     return "ignored" if _is_statement(before) else "other"
 
 

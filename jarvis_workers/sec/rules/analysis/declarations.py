@@ -84,11 +84,18 @@ class Scope:
     def declared(self, name: bytes) -> Declaration | None:
         """Return the last declaration of a name before the site; outside the function, only arrays are considered."""
         if name not in self._declared:
-            result = [one for one in self._declarations(name) if one.at < self.site.start]
+            result = self._visible([one for one in self._declarations(name) if one.at < self.site.start])
             # in the branches of an `#if`, a name may have different declarations
             alike = len({bool(one.dimensions) for one in result}) == 1
             self._declared[name] = result[-1] if alike else self._global(name)
         return self._declared[name]
+
+    def _visible(self, declarations: list[Declaration]) -> list[Declaration]:
+        """Return those of different declarations whose block is still open at the site; all if none is."""
+        if len({one[:3] for one in declarations}) < 2:
+            return declarations
+        end = self.site.start
+        return [one for one in declarations if not _is_closed(_braces(self.text, one.at, end))] or declarations
 
     def values(self, name: bytes, before: int | None = None) -> list[Assigned]:
         """Return the possible values of a variable: the last, and earlier ones if its block may not have run."""
@@ -200,16 +207,26 @@ def _may_declare(before: bytes) -> bool:
 
 def _always_runs(text: bytes, at: int, end: int, floor: int) -> bool:
     """Return whether the code at `at` has run whenever `end` is reached: its block is open and is not a branch."""
+    if _is_closed(_braces(text, at, end)):
+        return False
+    before = text[max(floor, at - LEFT) : at]
+    return not ALONE.search(before[_last_edge(before) + 1 :].rstrip(b" \t\r\n*"))
+
+
+def _braces(text: bytes, at: int, end: int) -> bytes:
+    """Return the braces without those of blocks that begin and end there."""
     braces = text[at:end].translate(None, NO_BRACES)
     for _ in range(BLOCKS_MAX):
         shorter = braces.replace(b"{}", b"")
         if shorter == braces:
             break
         braces = shorter
-    if braces[:1] == b"}":
-        return False
-    before = text[max(floor, at - LEFT) : at]
-    return not ALONE.search(before[_last_edge(before) + 1 :].rstrip(b" \t\r\n*"))
+    return braces
+
+
+def _is_closed(braces: bytes) -> bool:
+    """Return whether the block ended in which the text of these braces begins."""
+    return braces.startswith(b"}")
 
 
 def _last_edge(before: bytes) -> int:

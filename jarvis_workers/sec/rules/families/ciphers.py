@@ -89,6 +89,12 @@ HARMLESS = lazy(
 LISTED = lazy(
     rb"\b(?:EVP_[a-z]+_?\d\w*\(\)|EVP_des_\w+|CALG_\w+|GCRY_(?:CIPHER|MD)_\w+|BCRYPT_\w+_ALGORITHM|kCCAlgorithm\w+)"
 )
+# Protocols that prescribe their hash, which a program cannot choose.
+PRESCRIBED = lazy(
+    rb"ntlm|ms_?chap|cram_?md5|digest_?md5|\bapop\b|http_?digest|digest_?auth|radius|tacacs|kerberos|krb5|sha1_?crypt",
+    re.IGNORECASE,
+)
+PROTOCOL_REACH = 2_048
 SECRETS = lazy(rb"passw(?:or)?d|passphrase|\bpwd|secret|sign(?:ature|ing)?\b|private_?key|credential", re.IGNORECASE)
 ARGUMENT_BEFORE, ARGUMENT_AFTER = (b"(", b",", b"|"), (b")", b",", b"|")
 
@@ -108,8 +114,13 @@ def check_hash(site: Site) -> float | None:
     moved = HASHES[name] if name in HASHES else HASH_WORDS[name]
     nearby = site.before(NEARBY) + site.after(NEARBY // 2)
     if SECRETS.search(site.function.name) or SECRETS.search(nearby):
-        return moved + MATTERS
+        return moved if _is_prescribed(site, site.function.name) else moved + MATTERS
     return None if HARMLESS.search(site.function.name) or HARMLESS.search(nearby) else moved
+
+
+def _is_prescribed(site: Site, name: bytes) -> bool:
+    """Return whether the function is named after a protocol that prescribes its hash, or mentions one before."""
+    return PRESCRIBED.search(name) is not None or PRESCRIBED.search(site.before(PROTOCOL_REACH)) is not None
 
 
 def _is_chosen(site: Site) -> bool:

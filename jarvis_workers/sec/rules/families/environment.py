@@ -6,7 +6,7 @@ from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
-HARMFUL, RUNS, MISSING, PATH, PRINTED = 0.3, 0.15, 0.1, -0.1, -0.1
+HARMFUL, RUNS, MISSING, PATH, PRINTED = 0.3, 0.05, 0.1, -0.1, -0.1
 BEFORE, VALUE_MAX = 2_048, 128
 COMMANDS = frozenset(
     b"system popen _popen execl execlp execle execv execvp execve execvpe posix_spawn posix_spawnp dlopen LoadLibrary "
@@ -28,7 +28,7 @@ PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
 STRING_OBJECT = lazy(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
 ELEMENT = lazy(rb"\s*+\[")
 # POSIX and common practice make these the commands that the user wants to run.
-PROGRAMS = lazy(rb'\s*"\w*(?:SHELL|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|HELPER)"')
+PROGRAMS = lazy(rb'\s*"\w*(?:SHELL|COMSPEC|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|HELPER)"')
 STAR = lazy(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
 MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
 FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")

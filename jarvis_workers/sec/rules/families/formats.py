@@ -8,7 +8,7 @@ from jarvis_workers.sec.rules.analysis.declarations import NAME
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.analysis.macros import is_in_macro
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
-from jarvis_workers.sec.rules.rule import Rule, Site, rule
+from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 FORMAT_ARGUMENT = {
@@ -34,6 +34,9 @@ CONVERSION = lazy(
 TRANSLATED_NAME = lazy(rb"(?:_|Q_|tr|(?:g_)?gettext)\s*\(\s*([A-Za-z_]\w*)\s*\)\Z")
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
+# The conversion of a text, and one into memory that was allocated for it.
+FROM_TEXT, ALLOCATED = -0.1, -0.3
+VARIABLE = lazy(rb"\b(?!sizeof\b)[a-z_]\w*")
 # A plain argument before the literal; it cannot hide a quote or a comment.
 PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
 LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) for index in range(3))
@@ -102,8 +105,17 @@ def check_width(site: Site) -> float | None:
             if _is_too_wide(site, number, int(match["width"][:9])):
                 return TOO_WIDE
         elif not _brings_less(site, number):
-            return -0.1 if site.name in (b"sscanf", b"vsscanf", b"swscanf") else 0.0
+            return _confidence_without_width(site, number)
     return None
+
+
+def _confidence_without_width(site: Site, number: int) -> float:
+    """Return a low value if the target was allocated with a computed size, such as the length of the text."""
+    if site.name not in (b"sscanf", b"vsscanf", b"swscanf"):
+        return 0.0
+    target = re.escape(site.masked(number).strip())
+    allocated = re.search(rb"(?<![\w.>])%b\s*=\s*(?:\([^()]*\)\s*)?\w*alloc\s*\(([^;]*)" % target, site.before(REACH))
+    return ALLOCATED if target and allocated and VARIABLE.search(allocated[1]) else FROM_TEXT
 
 
 def _is_too_wide(site: Site, number: int, width: int) -> bool:

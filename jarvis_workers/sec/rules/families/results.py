@@ -159,11 +159,23 @@ def _is_index(site: Site, target: bytes) -> bool:
 
 
 def _earlier_values(site: Site) -> list[int]:
-    """Return where the last target of a scanf was assigned before: it keeps that value if nothing is read."""
+    """Return where the last target of a scanf, or the text for fgets, was assigned before: it keeps that value."""
+    if site.name == b"fgets":
+        return _earlier_texts(site)
     target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
     if site.name not in CONVERTED or not NAME.match(target):
         return []
     return [use.at for use in site.uses_before(target) if use.kind == "assignment"]
+
+
+def _earlier_texts(site: Site) -> list[int]:
+    """Return where the first byte of the target was assigned before the call."""
+    target = site.masked(0).strip()
+    if not NAME.match(target) or site.function is None:
+        return []
+    first = re.compile(rb"(?:\*\s*%b|\b%b\s*\[\s*0\s*\])\s*=(?!=)" % (target, target))
+    start = max(site.function.body[0], site.start - REACH)
+    return [match.start() for match in first.finditer(site.source.text, start, site.start)]
 
 
 def _is_drained(site: Site) -> bool:

@@ -1,5 +1,7 @@
 """uninitialized_ptr_use: a pointer that is declared without a value is used before it is assigned."""
 
+import re
+
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import DEREFERENCING, RELEASING, Mention, follow, is_unevaluated
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
@@ -18,7 +20,7 @@ TYPE = lazy(
 NAME = lazy(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
 NEXT_REACH = 4_096
 # A macro may assign a variable that it does not mention.
-MACRO = lazy(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
+MACRO = lazy(rb"(?:[;{}]|^[ \t]*+#[^\n]*+)\s*+[A-Z][A-Z0-9_]++\s*+[(;]", re.MULTILINE)
 ADDRESS_OF, STAR = b"&*"
 ASSIGNMENT = lazy(rb"\s*+=(?!=)")
 DECLARES = lazy(rb"[\w>*,]\s*+\Z")
