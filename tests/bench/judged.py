@@ -1,6 +1,6 @@
 """Compare reports with findings that two readers judged: which are gone, which are kept, and which share is true.
 
-`python -m tests.bench.judged [REPORT…]` reads tests/data/judged.jsonl and reports of `jarvis sec fast -o FILE.json` on
+`python -m tests.bench.judged [REPORT…]` reads tests/data/judged*.jsonl and reports of `jarvis sec fast -o FILE.json` on
 those projects; the directory that was scanned, or one above it, has the name of the project, `redis-7.0.15` or `git`.
 Without reports, it shows the confidence of the findings as they were drawn.  Where the readers disagree, the verdict
 that speaks less for the finding counts.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tests.bench.draw_by_confidence import BANDS, band
 
-JUDGED = Path(__file__).parent.parent / "data" / "judged.jsonl"
+JUDGED = Path(__file__).parent.parent / "data"
 VERDICTS = ("false", "plausible", "true")
 Place = tuple[str, str, int, str]
 
@@ -41,9 +41,12 @@ class Judged(NamedTuple):
         return min(self.verdicts, key=VERDICTS.index)
 
 
-def judged(path: Path = JUDGED) -> list[Judged]:
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    return [Judged(**row | {"verdicts": tuple(row["verdicts"]), "reasons": tuple(row["reasons"])}) for row in rows]
+def judged(directory: Path = JUDGED) -> list[Judged]:
+    """Return the findings of all samples, each a file judged*.jsonl, in order."""
+    files = sorted(directory.glob("judged*.jsonl"))
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    found = [Judged(**row | {"verdicts": tuple(row["verdicts"]), "reasons": tuple(row["reasons"])}) for row in rows]
+    return sorted(found, key=lambda row: row.place)
 
 
 def reported(reports: Iterable[Mapping[str, object]], projects: Iterable[str]) -> dict[Place, float]:

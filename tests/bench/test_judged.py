@@ -17,10 +17,10 @@ def test_judged_findings_have_two_verdicts_with_reasons_and_known_rules() -> Non
     assert all(0.4 <= row.confidence <= 0.95 for row in rows)
 
 
-def test_judged_findings_are_sorted_and_name_each_place_once() -> None:
+def test_judged_findings_name_each_place_once() -> None:
     places = [row.place for row in judged()]
 
-    assert places == sorted(set(places))
+    assert len(places) == len(set(places))
 
 
 def test_judged_findings_name_projects_by_version_and_no_local_paths() -> None:
