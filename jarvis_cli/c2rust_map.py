@@ -59,9 +59,9 @@ def show_map(
         return exits.DONE
     from jarvis_cli import conversion_map_view as view  # noqa: PLC0415  (rich is slow to import)
 
-    say = view.words_in(language_of(lang))
+    language = language_of(lang)
     for one in mapped:
-        typer.echo(view.page(one, say))
+        typer.echo(view.page(one, language))
     return exits.DONE
 
 

@@ -16,7 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from jarvis_cli.explain import render, words_in
+from jarvis_cli.language import LanguageCode
 from jarvis_workers.c2rust.conversion import FunctionResult
+from jarvis_workers.c2rust.report.wording import words_in_reports
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
 
@@ -58,9 +60,11 @@ def total_line(listed: int, total: int, origin: str, say: Words = ENGLISH) -> st
     )
 
 
-def page(function: "MappedFunction", say: Words = ENGLISH) -> str:
+def page(function: "MappedFunction", language: LanguageCode = "en") -> str:
     """Return a page about a function."""
-    return render(_page(function, say), WIDTH_MAX) + "\n"
+    one, line = function.result, words_in_reports(language).line
+    reasons = [line(reason) for reason in (one.reason, one.not_translated) if reason]
+    return render(_page(function, words_in(language), reasons), WIDTH_MAX) + "\n"
 
 
 def _row(one: FunctionResult) -> tuple[str, ...]:
@@ -84,7 +88,7 @@ def _stacked(functions: Sequence[FunctionResult], rows: Sequence[tuple[str, ...]
         yield Padding(Text(f"{place}\n{rust}", style="dim"), (0, 0, 0, 2))
 
 
-def _page(function: "MappedFunction", say: Words) -> Iterator[RenderableType]:
+def _page(function: "MappedFunction", say: Words, reasons: Sequence[str]) -> Iterator[RenderableType]:
     one = function.result
     head = Text(plain(one.name), style="bold").append(f"  {plain(one.file)}:{one.line}  ", style="not bold")
     facts = f"{one.status}, {one.proof}"
@@ -95,8 +99,7 @@ def _page(function: "MappedFunction", say: Words) -> Iterator[RenderableType]:
     yield head.append(facts, style=f"not bold {STYLES.get(one.status, '')}")
     if one.rust_signature:
         yield Text(plain(one.rust_signature), style="cyan")
-    for reason in filter(None, (one.reason, one.not_translated)):
-        yield Text(plain(reason), style="magenta")
+    yield from (Text(plain(reason), style="magenta") for reason in reasons)
     if one.libraries:
         yield Text(plain(say("replaced by: {libraries}", libraries=", ".join(one.libraries))))
     yield _columns(function, say)

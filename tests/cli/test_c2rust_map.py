@@ -37,7 +37,7 @@ TWICE = function(
     refused=("check",),
     reviews=REVIEWS,
 )
-CONVERSION = Conversion((TWICE, function("half", 3, state="mechanical", proof="built")))
+CONVERSION = Conversion((TWICE, function("half", 3, state="mechanical", proof="built", reason="no test reaches it")))
 
 
 @pytest.fixture
@@ -202,4 +202,5 @@ def test_the_map_is_in_chinese(jarvis: Jarvis, project: Path, monkeypatch: pytes
     assert show(jarvis, project, "twice") == chinese
     assert "模型的回答：2" in chinese
     assert "被以下检查拒绝的回答：check" in chinese
+    assert "没有测试到达它" in show(jarvis, project, "half")
     assert jarvis("c2rust", "map", "-p", project).err.startswith("列出 2 个，共 2 个函数")
