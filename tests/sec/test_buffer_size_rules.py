@@ -468,7 +468,7 @@ def test_a_copy_that_fills_up_with_zeros_after_a_look_at_the_size_is_less_sure()
     open_one = confidence("strncpy_no_nul", copy.format(""))
     looked = confidence("strncpy_no_nul", copy.format("if (strlen(s) < sizeof(b))"))
 
-    assert open_one is not None and looked is not None and looked < 0.8 <= open_one
+    assert open_one is not None and looked is not None and looked < open_one - 0.1
 
 
 def test_a_copy_in_a_macro_is_judged_where_nobody_sees_what_it_is_given() -> None:

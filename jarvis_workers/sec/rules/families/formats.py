@@ -35,7 +35,7 @@ TRANSLATED_NAME = lazy(rb"(?:_|Q_|tr|(?:g_)?gettext)\s*\(\s*([A-Za-z_]\w*)\s*\)\
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # The conversion of a text, and one into memory that was allocated for it.
-FROM_TEXT, ALLOCATED = -0.1, -0.3
+FROM_TEXT, ALLOCATED = -0.2, -0.35
 VARIABLE = lazy(rb"\b(?!sizeof\b)[a-z_]\w*")
 # A plain argument before the literal; it cannot hide a quote or a comment.
 PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
