@@ -34,17 +34,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow the cases beyond `sample(N)`, and the tests on PostgreSQL outside tests/store.
+    """Mark as slow the cases beyond N of `sample(N, M)`, as long those beyond M, and the tests on PostgreSQL as slow.
 
-    Queries are tested on both databases in tests/store; the layers above run the same code on either.
+    Queries are tested on both databases in tests/store, quickly; the layers above run the same code on either.
     """
     cases: Counter[str] = Counter()
     for item in items:
         function = item.nodeid.partition("[")[0]
         cases[function] += 1
         sample = item.get_closest_marker("sample")
-        is_beyond = sample is not None and cases[function] > sample.args[0]
-        if is_beyond or ("postgresql" in item.nodeid.partition("[")[2] and not function.startswith("tests/store/")):
+        quick, *most = sample.args if sample else (cases[function],)
+        if most and cases[function] > most[0]:
+            item.add_marker(pytest.mark.long)
+        if cases[function] > quick or (
+            "postgresql" in item.nodeid.partition("[")[2] and not function.startswith("tests/store/")
+        ):
             item.add_marker(pytest.mark.slow)
 
 

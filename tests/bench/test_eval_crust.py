@@ -83,7 +83,7 @@ def test_shown_and_held_out_tests_are_counted_apart(tmp_path: Path, monkeypatch:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_published_outputs_pass_and_fail_as_with_cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require("cargo")
     monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))

@@ -41,6 +41,7 @@ def fleet(tmp_path: Path, own_postgres: Postgres, open_stores: Callable[..., Sto
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.long
 def test_four_processes_and_another_database_give_the_same(
     project: Path, calm: Mapping[str, object], tmp_path: Path, postgres_url: str
 ) -> None:
@@ -63,6 +64,7 @@ def running(fleet: Fleet, name: str) -> psutil.Process | None:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.sample(0, 1)
 @pytest.mark.parametrize(("program", "fault"), [("rustc", "kill"), ("check", "kill"), ("rustc", "stop")])
 def test_a_worker_that_is_killed_or_stopped_changes_nothing(
     project: Path, calm: Mapping[str, object], fleet: Fleet, tmp_path: Path, program: str, fault: str

@@ -189,7 +189,7 @@ RUST_UNITS = """unsafe{|#[test]|{}|/*|r#"|'a|x.unwrap();\n|transmute::<|// safet
 @pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("unit", UNITS.split("|"))
-@pytest.mark.parametrize("megabytes", [1, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("megabytes", [10, pytest.param(30, marks=pytest.mark.long)])
 def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
     size = megabytes * 1_000_000
     content = b"gets(a);\n" + (unit.encode() * (size // len(unit) + 1))[:size] + b"\ngets(a);\n"
@@ -204,7 +204,7 @@ def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int
 @pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.parametrize("unit", RUST_UNITS.split("|"))
-@pytest.mark.parametrize("megabytes", [1, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("megabytes", [10, pytest.param(30, marks=pytest.mark.long)])
 def test_hostile_rust_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
     size = megabytes * 1_000_000
     content = b"unsafe {}\n" + (unit.encode() * (size // len(unit) + 1))[:size] + b"\nunsafe {}\n"

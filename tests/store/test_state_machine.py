@@ -15,7 +15,7 @@ from tests.store.clocks import FakeClock
 from tests.store.rules import JobsAndRuns
 
 # Twice 1,000, and half as many on PostgreSQL, take a quarter of an hour; by hand: LONG_EXAMPLES=1000.
-LONG_EXAMPLES = int(os.environ.get("LONG_EXAMPLES", "150"))
+LONG_EXAMPLES = int(os.environ.get("LONG_EXAMPLES", "50"))
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[2] / "data" / "c2rust"
 CONSTRUCTS = DATA / "constructs"
 SOURCES = ("expressions.c", "main.c", "statements.c", "types.c")
 CSMITH_HEADER = DATA / "csmith" / "csmith.h"
-PROGRAMS = 30
+PROGRAMS = 12
 # Small, so that compiling them in Rust takes a second.
 CSMITH = ("csmith", "--max-funcs", "4", "--max-block-depth", "3", "--no-argc")
 # A program of csmith may not end.

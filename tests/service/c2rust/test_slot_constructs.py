@@ -48,7 +48,7 @@ def output(command: tuple[str, ...], **variables: str) -> str:
     return process.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.sample(0, 7)
 @pytest.mark.parametrize("compiler", ["gcc", "clang", AARCH64])
 @pytest.mark.parametrize(
     "flags",

@@ -61,7 +61,7 @@ def test_mutated_constructs(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
-    ("programs", "changed"), [(6, 200), pytest.param(300, 1700, marks=[pytest.mark.long, pytest.mark.timeout(7200)])]
+    ("programs", "changed"), [(4, 80), pytest.param(300, 1700, marks=[pytest.mark.long, pytest.mark.timeout(7200)])]
 )
 def test_generated_and_mutated_programs(tmp_path: Path, programs: int, changed: int) -> None:
     if not shutil.which("csmith"):

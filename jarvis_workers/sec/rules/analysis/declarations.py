@@ -84,18 +84,12 @@ class Scope:
     def declared(self, name: bytes) -> Declaration | None:
         """Return the last declaration of a name before the site; outside the function, only arrays are considered."""
         if name not in self._declared:
-            result = self._visible([one for one in self._declarations(name) if one.at < self.site.start])
+            end = self.site.start
+            result = _visible(self.text, [one for one in self._declarations(name) if one.at < end], end)
             # in the branches of an `#if`, a name may have different declarations
             alike = len({bool(one.dimensions) for one in result}) == 1
             self._declared[name] = result[-1] if alike else self._global(name)
         return self._declared[name]
-
-    def _visible(self, declarations: list[Declaration]) -> list[Declaration]:
-        """Return those of different declarations whose block is still open at the site; all if none is."""
-        if len({one[:3] for one in declarations}) < 2:
-            return declarations
-        end = self.site.start
-        return [one for one in declarations if not _is_closed(_braces(self.text, one.at, end))] or declarations
 
     def values(self, name: bytes, before: int | None = None) -> list[Assigned]:
         """Return the possible values of a variable: the last, and earlier ones if its block may not have run."""
@@ -197,6 +191,13 @@ class Scope:
         within = self.text.startswith((b"[", b"->"), behind)
         changed = before in (b"++", b"--") or (before[-1:] == b"&" and before != b"&&" and not within)
         return Assigned(b"", at) if changed else None
+
+
+def _visible(text: bytes, declarations: list[Declaration], end: int) -> list[Declaration]:
+    """Return those of different declarations whose block is still open at `end`; all if none is."""
+    if len({one[:3] for one in declarations}) < 2:
+        return declarations
+    return [one for one in declarations if not _is_closed(_braces(text, one.at, end))] or declarations
 
 
 def _may_declare(before: bytes) -> bool:
