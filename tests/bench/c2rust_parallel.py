@@ -6,7 +6,8 @@ conversations the wall-clock seconds of the stages, and the ratio to one convers
 parts: answers times (SECONDS + the gates of an answer). A run of few functions with one conversation checks that sum.
 With --only FILE, a list of functions that an earlier run has proven, and --gates SECONDS, their gates with one
 conversation, only the runs with many are made.
-The CPU seconds of the gates limit the ratio on few processors; that limit is printed beside it. They are those of the
+The CPU seconds of the gates limit the ratio on few processors; that limit is printed beside it, and the limit with the
+SECONDS of the first answers added, before which there is nothing to compute. They are those of the
 control group of this process during the stage, and it should have one of its own (`systemd-run --scope`): the children
 of a sandbox are nobody's children in times(2).
 """
@@ -178,10 +179,12 @@ def main(tree: Path, count: int, few: int, seconds: float, known: tuple[list[str
             show(conversations, len(proven), many)
             one = many.answers * (seconds + gates) + many.ending
             busy = many.stages["translate"].cpu / (os.cpu_count() or 1)
-            limit = one / (max(many.answers * seconds / conversations, busy) + many.ending)
+            waits = many.answers * seconds / conversations
+            limit = one / (max(waits, busy) + many.ending)
+            later = one / (max(waits, seconds + busy) + many.ending)
             print(
-                f"   {one:.0f} s one by one: {one / many.wall:.1f} times; CPU allows {limit:.1f}; merge and report"
-                f" {many.ending / many.wall:.1%}",
+                f"   {one:.0f} s one by one: {one / many.wall:.1f} times; CPU allows {limit:.1f}, {later:.1f} after the"
+                f" first answers; merge and report {many.ending / many.wall:.1%}",
                 flush=True,
             )
 
