@@ -130,7 +130,7 @@ def _may_be_released(path: PathState, e: Expression, value: Value, target: Objec
     if target.kind != "heap":
         return True
     low, high = value.at
-    if (low or 0) >= 0 and (low != 0 or high is None or high > 0):
+    if value.at != UNKNOWN and (low or 0) >= 0 and (low != 0 or high is None or high > 0):
         text = f"{text_of(e)} no longer points to the start of its memory and is released"
         report(path, "flow_offset_free", line, text, since=target.made, sure=MOVED if low else MOVED_SOMEHOW)
     if target.family != family and target.family in ALLOCATED:
