@@ -171,7 +171,8 @@ class Outside:
                     reading.types[declarator.name] = reading.types.pop(of.type)
                 of = of._replace(type=declarator.name)
             else:
-                kind = "fn*" if declarator.function is not None else declarator.type + "*" * len(declarator.dims)
+                levels = "*" * (len(declarator.dims) - 1) + "[]" if declarator.dims else ""
+                kind = "fn*" if declarator.function is not None else declarator.type + levels
                 self.typedefs.setdefault(declarator.name, kind)
 
 

@@ -586,3 +586,22 @@ int traced_without_semicolon(int size)
     free(text);
     return 1;
 }
+
+typedef long ten_longs[10];
+static void fill_longs(ten_longs to, long from);
+
+static long sum_of_rows(ten_longs rows[3])
+{
+    fill_longs(rows[2], 7);
+    return rows[1][0] + rows[2][9];
+}
+
+long filled_by_rows(void)
+{
+    ten_longs rows[3], row;
+    char *copy = strdup("rows");
+    fill_longs(rows[0], 1); /* ok: flow_uninitialized */
+    fill_longs(row, 2); /* ok: flow_uninitialized */
+    free(copy);
+    return sum_of_rows(rows) + row[3]; /* ok: flow_uninitialized */
+}
