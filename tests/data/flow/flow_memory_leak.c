@@ -309,3 +309,25 @@ int copied_to_a_variable(const char *text)
     memcpy(&copy, &line, sizeof(copy));
     return copy[0];
 }
+
+int whole_of_parts(const char *text)
+{
+    char *part = strdup(text);
+    int result = PART_OKAY;
+    if (result == WHOLE_SUCCESS) {
+        free(part);
+        return 0;
+    }
+    return result; /* ok: flow_memory_leak */
+}
+
+int part_of_parts(const char *text)
+{
+    char *part = strdup(text); /* ruleid: flow_memory_leak */
+    int result = PART_OKAY;
+    if (result == PART_SUCCESS) {
+        free(part);
+        return 0;
+    }
+    return result;
+}
