@@ -1,0 +1,46 @@
+"""The confidence of a flow finding says what must come together for the defect."""
+
+import pytest
+
+from tests.sec.following import tell
+
+HEAD = b"#include <stdlib.h>\n#include <time.h>\n"
+
+
+def confidences(code: bytes, pattern: str) -> list[float]:
+    return [hit.confidence for hit in tell(HEAD + code) if hit.pattern == pattern]
+
+
+def overflows(body: bytes) -> list[float]:
+    return confidences(b"long f(int fd, long most, time_t end)\n{\n%b\n}\n" % body, "flow_integer_overflow")
+
+
+def test_an_overflow_that_one_number_from_outside_causes_is_likely() -> None:
+    (sure,) = overflows(b'    int n;\n    scanf("%d", &n);\n    return n + 1;')
+
+    assert sure >= 0.7
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # The time would have to be near the end of its type.
+        b"    time_t now = time(NULL);\n    return now + (rand() & 0xffff) > end;",
+        b"    time_t now = time(NULL);\n    long r = rand() * most;\n    return now + (time_t)(r / 1000000) > end;",
+        # A sum of numbers of one source.
+        b"    unsigned char b[10];\n    int i, sum = 0, n = read(fd, b, 10);\n"
+        b"    for (i = 0; i < n; i++)\n        sum += (b[i] & 31) << 22;\n    return sum;",
+    ],
+)
+def test_an_overflow_that_needs_more_than_a_number_from_outside_is_less_likely(body: bytes) -> None:
+    found = overflows(body)
+
+    assert found[-1:] and max(found[-1:]) < 0.7
+
+
+@pytest.mark.parametrize("part", [b"most >> 16", b"most / 65536", b"most % 65536"])
+def test_a_product_of_parts_stays_in_its_type(part: bytes) -> None:
+    code = b"    long r = rand() & 0xffff;\n    return (%b) * r;"
+
+    assert overflows(code % part) == []
+    assert overflows(code % b"most >> 2") != []
