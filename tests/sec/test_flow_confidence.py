@@ -44,3 +44,26 @@ def test_a_product_of_parts_stays_in_its_type(part: bytes) -> None:
 
     assert overflows(code % part) == []
     assert overflows(code % b"most >> 2") != []
+
+
+ALLOCATOR = b"""
+char *own_malloc(size_t n)
+{
+    %b
+}
+int f(size_t n)
+{
+    char *p = own_malloc(n);
+    p[0] = 0;
+    return 0;
+}
+"""
+
+
+def test_an_allocator_whose_failure_is_not_known_is_doubtful() -> None:
+    (known,) = confidences(ALLOCATOR % b"return malloc(n);", "flow_unchecked_null")
+    (unknown,) = confidences(ALLOCATOR % b"struct heap *h = heap_for(n); return h->free;", "flow_unchecked_null")
+
+    assert known > 0.8
+    assert unknown < 0.7
+    assert confidences(ALLOCATOR % b"char *p = malloc(n); if (!p) exit(1); return p;", "flow_unchecked_null") == []
