@@ -67,3 +67,14 @@ def test_an_allocator_whose_failure_is_not_known_is_doubtful() -> None:
     assert known > 0.8
     assert unknown < 0.7
     assert confidences(ALLOCATOR % b"char *p = malloc(n); if (!p) exit(1); return p;", "flow_unchecked_null") == []
+
+
+def test_text_that_a_call_in_a_condition_gets_may_be_judged() -> None:
+    code = b'int f(char *to, size_t n, const char *a)\n{\n    char *s = getenv("FORMAT");\n    %b\n    '
+    code += b"return snprintf(to, n, s, a);\n}\n"
+
+    (plain,) = confidences(code % b"if (!s) return 0;", "flow_format_string")
+    (judged,) = confidences(code % b"if (!s || escapes_in(s) > 2) return 0;", "flow_format_string")
+
+    assert plain > 0.8
+    assert judged < 0.7
