@@ -78,3 +78,11 @@ def test_text_that_a_call_in_a_condition_gets_may_be_judged() -> None:
 
     assert plain > 0.8
     assert judged < 0.7
+
+
+def test_a_program_that_the_user_chooses_is_meant_to_run() -> None:
+    code = b'int f(void)\n{\n    char *s = getenv("%b");\n    return s ? system(s) : 0;\n}\n'
+
+    (chosen,), (other,) = (confidences(code % name, "flow_command_injection") for name in (b"EDITOR", b"HOST_NAME"))
+
+    assert chosen < 0.7 < other
