@@ -86,3 +86,11 @@ def test_a_program_that_the_user_chooses_is_meant_to_run() -> None:
     (chosen,), (other,) = (confidences(code % name, "flow_command_injection") for name in (b"EDITOR", b"HOST_NAME"))
 
     assert chosen < 0.7 < other
+
+
+@pytest.mark.parametrize("condition", [b"if MSDOS_COMPILER==WIN32C", b"ifdef __MSDOS__", b"if defined(OS2)"])
+def test_branches_for_old_systems_are_not_read(condition: bytes) -> None:
+    code = b"void f(char *p)\n{\n    free(p);\n#%b\n    p[0] = 0;\n#endif\n}\n"
+
+    assert confidences(code % condition, "flow_use_after_free") == []
+    assert confidences(code % b"ifdef HAVE_DOSAGE", "flow_use_after_free") != []
