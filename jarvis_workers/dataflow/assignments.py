@@ -112,7 +112,9 @@ def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str |
 
 def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> None:
     """Declare a variable and drop its value from an earlier loop iteration."""
-    key = path.frame.declare(name, path.machine.plain(kind), array=array)
+    machine = path.machine
+    plain = machine.plain(kind)
+    key = path.frame.declare(name, kind if array and machine.is_array(kind) else plain, array=array)
     path.forget(key)
     path.objects.pop(key, None)
 
@@ -129,10 +131,15 @@ def define(path: PathState, statement: ir.DeclStmt) -> None:
     key = frame.key(name)
     if "s" in flags or "e" in flags:
         path.machine.statics.add(key)
-    if len(dims) > 1:
+    if len(dims) > 1 or (dims and path.machine.is_array(kind)):
         path.machine.grids.add(key)
     if dims:
         path.objects[key] = _array(path, statement)
+    elif path.machine.is_array(kind):
+        # How many elements it has is not known.
+        element = path.machine.plain(kind)[:-1]
+        declare(path, name, element, array=True)
+        path.objects[key] = Object("stack", element=path.machine.size_of(element), name=name)
     elif init:
         _initialise(path, statement, init, value)
     elif "s" not in flags and "e" not in flags and _begins_unset(kind):

@@ -5,6 +5,7 @@ from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, DerefExpr, Expression, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.tainting import reaches_effects
@@ -47,11 +48,19 @@ def _named(path: PathState, name: str) -> Callee | None:
         return None
     if name not in LIBRARY and name not in machine.functions:
         macro = machine.macro(name)
+        if isinstance(macro, FunctionMacro) and not _calls(macro, name):
+            # Which of the two a file means depends on what it includes.
+            return None
         name = macro.name if isinstance(macro, NameExpr) else name
     method = own_method(path, name)
     if method is not None or name in LIBRARY or never_fails(name):
         return method
     return machine.function(name, path.frame.file)
+
+
+def _calls(macro: FunctionMacro, name: str) -> bool:
+    """Return whether a macro calls the function that it has the name of."""
+    return name in variables_in((macro.body,))
 
 
 def own_method(path: PathState, name: str) -> Callee | None:

@@ -25,7 +25,7 @@ from jarvis_workers.dataflow.name_heuristics import (
     releases,
     words_of,
 )
-from jarvis_workers.dataflow.null_results import never_null
+from jarvis_workers.dataflow.null_results import may_be_null, never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
@@ -35,7 +35,7 @@ from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, P
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
 
 USED_BY_SOMEBODY = 0.82
-# An allocator without a known body may end the program, or leave it, when memory is exhausted.
+# An allocator whose body is not known, or too long to follow, may end or leave the program without memory.
 UNKNOWN_ALLOCATOR = 0.25
 # What a pool is called.
 POOLS = frozenset(("pool", "arena", "zone", "region", "obstack", "mempool"))
@@ -141,9 +141,12 @@ def _modelled(path: PathState, name: str, traits: "_NameTraits", e: CallExpr, va
     value = handler(LibraryCall(path, traits.name, e, values))
     if traits.guessed and parts and _is_pool(path, parts[0]):
         escape(path, value)
-    if value.null == MAYBE_NULL and body is not None and never_null(machine, body, values):
+    if value.null != MAYBE_NULL:
+        return value
+    if body is not None and never_null(machine, body, values):
         return value._replace(null=NOT_NULL)
-    if value.null == MAYBE_NULL and traits.guessed and body is None and value.why is not None:
+    is_known = body is not None and may_be_null(machine, body, values)
+    if traits.guessed and not is_known and value.why is not None:
         return value._replace(why=value.why._replace(doubt=UNKNOWN_ALLOCATOR))
     return value
 

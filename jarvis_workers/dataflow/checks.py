@@ -55,5 +55,8 @@ def _terms(e: ir.Expression, *, upper: bool) -> Iterator[ir.Expression]:
 def _mark(path: PathState, e: ir.Expression) -> None:
     place = place_quietly(path, e)
     value = path.cells.get(place) if place is not None else None
-    if place is not None and value is not None and value.taint is not None and not value.checked:
+    if place is None or value is None or value.checked:
+        return
+    memory = path.object_of(value)
+    if value.taint is not None or (memory is not None and memory.taint is not None):
         path.cells[place] = value._replace(checked=True)

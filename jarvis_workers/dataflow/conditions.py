@@ -12,7 +12,7 @@ from jarvis_workers.dataflow.checks import judged
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, expand, macro_of
-from jarvis_workers.dataflow.name_heuristics import is_error
+from jarvis_workers.dataflow.name_heuristics import are_both_success, is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
 from jarvis_workers.dataflow.numbers import check_difference
 from jarvis_workers.dataflow.path import PathState
@@ -181,7 +181,7 @@ def _same(first: Value, second: Value) -> bool | None:
     if first.target or second.target:
         return None
     if first.kind and second.kind and first.kind[0] == second.kind[0] == "#":
-        return first.kind == second.kind
+        return first.kind == second.kind or are_both_success(first.kind, second.kind)
     return equal(first.range, second.range) if not are_mixed(first.range, second.range) else None
 
 

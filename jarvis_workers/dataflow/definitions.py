@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from jarvis_workers.dataflow.ir import decode
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
-from jarvis_workers.dataflow.sizes import SIZES, size_of
+from jarvis_workers.dataflow.sizes import OTHER, SIZES, size_of
 
 RECENT_MAX = 1_000
 S = TypeVar("S")
@@ -18,6 +18,8 @@ T = TypeVar("T")
 STATIC = "static "
 # The names of exports: a function that never returns, by its prototype.
 ENDING = "ending "
+# The end of the type that a typedef of an array stands for.
+ARRAY = "[]"
 # A function and its file, None for the analyzed file.
 Callee = tuple[LoweredFunction, str | None]
 
@@ -68,6 +70,7 @@ class Definitions:
         self._ending = {name: True for name in model["ending"]}
         self._lookup = lookup
         self._plain: dict[str, str] = {}
+        self._arrays: set[str] = set()
         self._types_elsewhere: dict[str, RecordType | None] = {}
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
@@ -160,18 +163,30 @@ class Definitions:
         return record.fields if record is not None else {}
 
     def plain(self, kind: str) -> str:
-        """Return the underlying type of a typedef of this file or of a header."""
+        """Return the underlying type of a typedef of this file or of a header; of an array, the type of its address."""
         plain = self._plain.get(kind)
         if plain is not None:
             return plain
         own = self._typedefs.get(kind)
         # A typedef may name itself.
-        self._plain[kind] = own if own is not None else kind
+        self._plain[kind] = kind
         if own is None and kind not in SIZES and kind.isidentifier():
             stored = [payload for _, payload in self._lookup(f"typedef {kind}")]
             if stored and all(payload == stored[0] for payload in stored):
-                self._plain[kind] = self.plain(stored[0])
+                own = self.plain(stored[0])
+                if self.is_array(stored[0]):
+                    self._arrays.add(kind)
+        if own is not None and own.endswith(ARRAY):
+            self._arrays.add(kind)
+            own = own.removesuffix(ARRAY) + "*"
+        if own is not None:
+            self._plain[kind] = own
         return self._plain[kind]
 
+    def is_array(self, kind: str) -> bool:
+        """Return whether a typedef names an array."""
+        return kind.endswith(ARRAY) or (bool(self.plain(kind)) and kind in self._arrays)
+
     def size_of(self, kind: str) -> int:
-        return size_of(self.plain(kind), self._types)
+        plain = self.plain(kind)
+        return OTHER if kind in self._arrays else size_of(plain, self._types)

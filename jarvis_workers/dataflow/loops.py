@@ -22,6 +22,7 @@ from jarvis_workers.dataflow.widening import (
     assume_all_set,
     assume_assigned,
     assume_initialized,
+    assume_not_null_behind,
     assume_set,
     counts,
     loosen,
@@ -184,6 +185,7 @@ def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Sta
     if not bounded or not finished:
         path.cells[place] = path.cells.get(place, ANY)
         assume_set(path, loop.beside, loop.moves.carried)
+        assume_not_null_behind(path, finished)
         ends.out.append(path)
     return True
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow import ir
+from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.bounds import check_bounds, check_counted
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
@@ -26,6 +27,7 @@ FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 NOT_LOOKED_UP = (0, UNKNOWN)
 MOVED = frozenset((ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr))
+NULLS = frozenset((ir.NumberExpr, ir.NullExpr))
 # The cell of an element at an unknown offset of a buffer that this function only reads.
 SOMEWHERE = "[?]"
 THIS = ir.NameExpr("v", "this")
@@ -111,6 +113,9 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     at = evaluate(path, index) if index is not None else number(0)
     machine.addressing = addressing
     if value.unset:
+        return None
+    if addressing and type(without_casts(pointer)) in NULLS:
+        # An offset that is computed from the address 0.
         return None
     if value.null > NOT_NULL and not machine.quiet and not dereferenced(path, pointer, value, machine.line):
         return None

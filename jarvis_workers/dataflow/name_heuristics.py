@@ -32,7 +32,9 @@ ERRNO = re.compile(
     r"(?:^#|_)E(?:INVAL|NOMEM|NOENT|PERM|ACCES|IO|BADF|AGAIN|WOULDBLOCK|INTR|EXIST|BUSY|FAULT|NOSPC|PIPE|RANGE|DOM|NOSYS"
     r"|NOTSUP|OPNOTSUPP|TIMEDOUT|CONN[A-Z]+|ADDR[A-Z]+|OVERFLOW|NOBUFS|NOTCONN|CANCELED|ISDIR|NOTDIR|MFILE|NFILE|2BIG)$"
 )
-NO_ERROR = re.compile(r"(?:^#|_)(?:SUCCESS|OK|NONE|NO)(?:_|$)|NOERR|SUCCESS")
+NO_ERROR = re.compile(r"(?:^#|_)(?:SUCCESS|OK|OKAY|NONE|NO)(?:_|$)|NOERR|SUCCESS")
+# The family of a constant, and a word that says that a function succeeds.
+SUCCEEDED = re.compile(r"#(\w*?)_?(?:SUCCESS|OK|OKAY|NOERR|NO_ERROR)$")
 # After one of these words, the last word does not describe an action: at_exit, is_abort, set_panic.
 NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want", "get", "has", "was", "can", "should")
 # These macros and functions check a condition that holds afterwards.
@@ -100,6 +102,12 @@ def receives(name: str) -> bool:
 def is_error(kind: str) -> bool:
     """Return whether a name in capitals is an error code: such a value is not 0, and most often negative."""
     return kind[0] == "#" and ("ERR" in kind or ERRNO.search(kind) is not None) and not NO_ERROR.search(kind)
+
+
+def are_both_success(first: str, second: str) -> bool:
+    """Return whether the names of two constants of different families both say that a function succeeds."""
+    one, other = SUCCEEDED.match(first), SUCCEEDED.match(second)
+    return one is not None and other is not None and one[1] != other[1]
 
 
 def tells_success(kind: str) -> bool:

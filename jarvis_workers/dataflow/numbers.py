@@ -26,7 +26,10 @@ from jarvis_workers.dataflow.values import ANY, NOT_NULL, UNKNOWN, Range, Value,
 
 COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 ZERO, MAYBE_ZERO = 0.85, 0.75
-UNDERFLOW, OVERFLOW, UNSIGNED, WRAPS = 0.72, 0.75, 0.55, 0.45
+UNDERFLOW, OVERFLOW, UNSIGNED, NEEDS_MORE, WRAPS = 0.72, 0.75, 0.55, 0.6, 0.45
+# Operators whose result is smaller than the left operand.
+PARTS = frozenset((">>", "/", "%"))
+CONSTANTS = (NumberExpr, SizeofExpr)
 
 
 @evaluates(BinaryExpr)
@@ -106,7 +109,8 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     if bounds[1] < INT_MAX and isinstance(without_casts(e.left), (DerefExpr, IndexExpr)):
         # A character of a text becomes a digit.
         return False
-    reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
+    terms = _within(path, e.left, left, bounds), _within(path, e.right, right, bounds)
+    reach = arithmetic(e.op, *terms)
     over = reach[1] is not None and reach[1] > bounds[1]
     under = reach[0] is not None and reach[0] < bounds[0]
     signed = bounds[0] < 0
@@ -118,8 +122,29 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
         pattern, sure = "flow_integer_underflow", UNDERFLOW
     else:
         pattern, sure = "flow_integer_overflow", OVERFLOW
-    report(path, pattern, path.machine.line, text, since=since, sure=sure if signed else UNSIGNED)
+    sure = sure if signed else UNSIGNED
+    if e.op != "*" and _needs_more(left, right, terms, bounds):
+        sure = min(sure, NEEDS_MORE)
+    report(path, pattern, path.machine.line, text, since=since, sure=sure)
     return True
+
+
+def _needs_more(left: Value, right: Value, terms: tuple[Range, Range], bounds: tuple[int, int]) -> bool:
+    """Return whether no outside number suffices for an overflow.
+
+    Either it needs another operand near the end of its type, of which nothing is known, or many iterations of a loop
+    that adds numbers of a limited size up.
+    """
+    pairs = list(zip((left, right), terms, strict=True))
+    unlimited = [one for one, (low, high) in pairs if one.taint and (low == bounds[0] or high == bounds[1])]
+    if not unlimited:
+        return any(one.taint is None and None in one.range for one in (left, right))
+    return unlimited == [left] and right.taint is not None and _source(left) == _source(right)
+
+
+def _source(value: Value) -> tuple[object, ...]:
+    taint = value.taint
+    return (taint.file, taint.line, taint.note, taint.about) if taint is not None else ()
 
 
 def check_difference(path: PathState, e: Expression) -> None:
@@ -156,6 +181,23 @@ def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:
     return not is_literal and is_exact(left.range) and is_exact(right.range) and not left.checked
 
 
-def _within(value: Value, bounds: tuple[int, int]) -> Range:
+def _within(path: PathState, e: Expression, value: Value, bounds: tuple[int, int]) -> Range:
+    """Return the range of an operand, which its type limits; that of a part of a number, the type of the number."""
     low, high = value.range
-    return (bounds[0] if low is None else low), (bounds[1] if high is None else high)
+    least, most = bounds
+    e = without_casts(e)
+    if None in value.range and isinstance(e, BinaryExpr) and e.op in PARTS:
+        least, most = _limits_of_part(path, e) or bounds
+    return (least if low is None else low), (most if high is None else high)
+
+
+def _limits_of_part(path: PathState, e: BinaryExpr) -> tuple[int, int] | None:
+    kind = type_of(path, without_casts(e.left))
+    bounds = limits_of(path.machine.plain(kind)) if kind else None
+    by = evaluate(path, e.right).range[0] if isinstance(e.right, CONSTANTS) else None
+    if bounds is None or not by or by < 0:
+        return None
+    if e.op == ">>":
+        return bounds[0] >> by, bounds[1] >> by
+    low, high = arithmetic(e.op, bounds, (by, by))
+    return (low, high) if low is not None and high is not None else None

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow.ir.expr import (
     NewExpr,
     PlacementNewExpr,
 )
-from jarvis_workers.dataflow.ir.stmt import ReturnStmt
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction, ReturnStmt
 from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import doubt_of_element, escape, escape_inside
@@ -23,7 +23,7 @@ from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, Place, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, PathEvent, Place, Value
 
 OWNED = ("heap", "stream", "descriptor")
 ALLOCATED = ("malloc", "new", "new[]")
@@ -35,6 +35,7 @@ RETURNED_FREED = 0.65
 # The end of the program releases what it has.
 LEAK_AT_EXIT = 0.5
 LENT = -0.15
+INTERRUPTED, CALLS = "EINTR", "calls "
 MAINS = ("main", "wmain")
 MOVED = 0.88
 
@@ -113,12 +114,29 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
                 report(path, "flow_bad_free", line, text, sure=CERTAIN)
             return
         target = Object("other")
-    if target.freed is not None:
+    if target.freed is not None and (allocated or not _repeats(path, target.freed, e)):
         text = f"{text_of(e)} is released twice"
         sure = CERTAIN - doubt_of_element(target.freed, e)
         report(path, "flow_double_free", line, text, since=target.freed, sure=sure)
-    elif not allocated or _may_be_released(path, e, value, target, family, line):
+    elif target.freed is None and (not allocated or _may_be_released(path, e, value, target, family, line)):
         path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
+
+
+def _repeats(path: PathState, freed: PathEvent, e: Expression) -> bool:
+    """Return whether a loop repeats a close that a signal has interrupted: it may have left the descriptor open."""
+    function = path.frame.function
+    if freed.about is not e or not path.machine.property_of(INTERRUPTED, function, lambda: _knows_signals(function)):
+        return False
+    at = path.trail
+    while at is not None and at is not freed:
+        if at.note.startswith(CALLS):
+            return False
+        at = at.before
+    return True
+
+
+def _knows_signals(function: LoweredFunction) -> bool:
+    return INTERRUPTED in variables_in(function.body)
 
 
 def _may_be_released(path: PathState, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
@@ -130,7 +148,7 @@ def _may_be_released(path: PathState, e: Expression, value: Value, target: Objec
     if target.kind != "heap":
         return True
     low, high = value.at
-    if (low or 0) >= 0 and (low != 0 or high is None or high > 0):
+    if value.at != UNKNOWN and (low or 0) >= 0 and (low != 0 or high is None or high > 0):
         text = f"{text_of(e)} no longer points to the start of its memory and is released"
         report(path, "flow_offset_free", line, text, since=target.made, sure=MOVED if low else MOVED_SOMEHOW)
     if target.family != family and target.family in ALLOCATED:

@@ -52,9 +52,12 @@ def _type_of_member(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str | N
 
 def is_row(path: PathState, e: ir.Expression) -> bool:
     """Return whether an expression is a row of an array of arrays."""
-    if not isinstance(e, ir.IndexExpr) or not isinstance(e.base, ir.NameExpr):
+    if not isinstance(e, ir.IndexExpr):
         return False
-    return key_of(path, e.base.name) in path.machine.grids
+    if isinstance(e.base, ir.NameExpr) and key_of(path, e.base.name) in path.machine.grids:
+        return True
+    kind = type_of(path, e)
+    return kind is not None and path.machine.is_array(kind)
 
 
 TYPES: dict[type, Callable[[PathState, Any], str | None]] = {

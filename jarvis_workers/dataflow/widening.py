@@ -16,9 +16,10 @@ from jarvis_workers.dataflow.ir.expr import (
 )
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.pointers import assume_not_null
 from jarvis_workers.dataflow.ranges import in_units, is_exact, wider
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Range, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
 LOOSE = Value(checked=True)
 VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
@@ -74,6 +75,15 @@ def assume_initialized(path: PathState, places: list[Expression], since: PathSta
             path.cells[target or "", current.code or ""] = ANY
         if target is not None and (since is None or _unset_from(path, target) == _unset_from(since, target)):
             _assume_object_set(path, target)
+
+
+def assume_not_null_behind(path: PathState, finished: list[PathState]) -> None:
+    """Treat pointers that every iteration uses as not NULL on a path that skips the loop: most loops run."""
+    unchecked = [(cell, value) for cell, value in path.cells.items() if value.null == MAYBE_NULL]
+    for cell, value in unchecked:
+        after = [one.cells.get(cell, ANY) for one in finished]
+        if after and all(one.target == value.target and one.null == NOT_NULL for one in after):
+            assume_not_null(path, value)
 
 
 def _unset_from(path: PathState, key: str) -> int | None:

@@ -72,7 +72,7 @@ def _lowered(
     is_selected: Callable[[Function, bytes], bool],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the selected functions, and the names of the others."""
-    names = FileNames(outside.globals, outside.types, outside.typedefs)
+    names = FileNames(outside.globals, outside.types, outside.typedefs, outside.loops)
     bodies: list[dict[str, Any]] = []
     others: set[str] = set()
     line, at = 1, 0

@@ -31,4 +31,4 @@ def with_bodies(statements: list[list[Any]]) -> list[list[Any]]:
 def is_loop_name(name: str) -> bool:
     """Return whether a macro's name suggests a loop over the statement after it."""
     lower = name.lower()
-    return any(word in lower for word in LOOPS)
+    return lower == "for" or any(word in lower for word in LOOPS)

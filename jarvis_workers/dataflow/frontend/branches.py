@@ -1,8 +1,8 @@
 """Select the preprocessor branches to read; of most macros it is unknown whether they are defined.
 
-Of `#if ... #else ... #endif` the first branch is kept, unless it is for Windows, for C++ in a C file, disabled
-(`#if 0`), or read only if a macro is not defined that is: then the next one is.  A function that lies entirely in an
-excluded branch is still read.
+Of `#if ... #else ... #endif` the first branch is kept, unless it is for Windows, DOS or OS/2, for C++ in a C file,
+disabled (`#if 0`), or read only if a macro is not defined that is: then the next one is.  A function that lies entirely
+in an excluded branch is still read.
 """
 
 import re
@@ -14,7 +14,8 @@ from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE, is_spliced
 DIRECTIVE = re.compile(rb"#(?>[ \t]|" + SPLICE + rb")*+(\w++)(" + LOGICAL_LINE + rb")")
 OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))
 WINDOWS = rb"(?:_?_?WIN(?:32|64|16|RT|DOWS|CE)(?:__|_)?|_MSC_VER|__MINGW(?:32|64)__|__BORLANDC__|OPENSSL_SYS_WINDOWS)"
-FOREIGN = re.compile(rb"(?:defined\(?)?" + WINDOWS + rb"\)?(?:[<>=]=?\w+)?")
+OLD = rb"(?:_*MS_?DOS\w*|_*DJGPP_*|_*OS_?2_*|_*EMX_*)"
+FOREIGN = re.compile(rb"(?:defined\(?)?(?:" + WINDOWS + rb"|" + OLD + rb")\)?(?:[<>=]=?\w+)?")
 CPP = re.compile(rb"(?:defined\(?)?__cplusplus\)?(?:[<>=]=?\w+)?")
 UNDEFINED = re.compile(rb"!defined\(?(\w+)\)?")
 NEVER = re.compile(rb"0[uUlL]*|false")

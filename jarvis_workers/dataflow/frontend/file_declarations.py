@@ -10,7 +10,7 @@ from typing import Any
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
-from jarvis_workers.dataflow.frontend.macros import macros
+from jarvis_workers.dataflow.frontend.macros import defined_macros, loop_heads, lowered_macros
 from jarvis_workers.dataflow.name_heuristics import never_returns
 
 DECLARATION_MAX = 1_024
@@ -33,7 +33,7 @@ class Outside:
     """Declarations by name; the first declaration of a name wins.
 
     `ending` are the functions whose prototypes say that they never return, with a star before the name of a pointer to
-    such a function or of its type; `opaque` are the macros that are not understood.
+    such a function or of its type; `opaque` are the macros that are not understood, `loops` those that begin a loop.
     """
 
     def __init__(
@@ -49,7 +49,9 @@ class Outside:
         self.typedefs: dict[str, str] = {}
         self.ending: set[str] = set()
         spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
-        self.macros = macros(source, spans, defines)
+        texts = defined_macros(source, spans, defines)
+        self.loops = loop_heads(texts)
+        self.macros = lowered_macros(texts, cpp=source.cpp)
         defined = [
             (name[0], source.content[start:end])
             for start, end in spans
@@ -127,7 +129,7 @@ class Outside:
         self._line += self._source.content.count(b"\n", self._behind, start)
         self._behind = start
         reading = Reading(grammar(cpp=self._source.cpp), code, self._line)
-        reading.names = FileNames(self.globals, self.types, self.typedefs)
+        reading.names = FileNames(self.globals, self.types, self.typedefs, self.loops)
         for node in reading.root.named_children:
             if node.type == "declaration":
                 self._variables(reading, node)
@@ -169,7 +171,8 @@ class Outside:
                     reading.types[declarator.name] = reading.types.pop(of.type)
                 of = of._replace(type=declarator.name)
             else:
-                kind = "fn*" if declarator.function is not None else declarator.type + "*" * len(declarator.dims)
+                levels = "*" * (len(declarator.dims) - 1) + "[]" if declarator.dims else ""
+                kind = "fn*" if declarator.function is not None else declarator.type + levels
                 self.typedefs.setdefault(declarator.name, kind)
 
 

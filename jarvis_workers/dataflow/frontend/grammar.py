@@ -12,6 +12,7 @@ import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
 from jarvis_workers.dataflow.frontend.bodies import with_bodies
+from jarvis_workers.dataflow.frontend.macro_text import Texts
 
 __all__ = ["DEPTH_MAX", "AddStmts", "Expr", "ExprOf", "FileNames", "Grammar", "Node", "Reading", "Stmt"]
 
@@ -44,14 +45,15 @@ def _numbered(language: Language, named: Mapping[str, T]) -> dict[int, T]:
 
 
 class FileNames(NamedTuple):
-    """The names that a file declares outside of functions."""
+    """The names that a file declares outside of functions; `loops` are the macros that are the head of a loop."""
 
     variables: Mapping[str, Any]
     types: Mapping[str, Any]
     typedefs: Mapping[str, str]
+    loops: Texts
 
 
-NO_NAMES = FileNames({}, {}, {})
+NO_NAMES = FileNames({}, {}, {}, {})
 
 
 def holds_error(node: Node) -> bool:
@@ -79,6 +81,8 @@ class Reading:
         self._statements = of.statements
         self._name = of.name
         self._depth = 0
+        # The expressions that do not parse and belong to the current statement.
+        self._lost = 0
 
     def knows(self, name: str) -> bool:
         """Return whether a name is that of a variable."""
@@ -103,24 +107,35 @@ class Reading:
             word = self.text[node.start_byte : node.end_byte]
             return ["v", word] if word else ["x"]
         read = self._expressions.get(kind)
-        if read is None or (self.broken and holds_error(node)) or not self.enter():
+        if self.broken and holds_error(node):
+            self._lost += 1
+            return ["x"]
+        if read is None or not self.enter():
             return ["x"]
         expression = read(self, node)
         self._depth -= 1
         return expression
 
     def add(self, node: Node, out: list[Stmt]) -> None:
-        """Add the statements that a node lowers to."""
+        """Add the statements that a node lowers to; of one with a parse error, it is unknown what else it does."""
         add = self._statements.get(node.kind_id)
         if add is None:
             return
         if not self.enter():
             out.append(["?", self.line(node)])
             return
+        first, lost = len(out), self._lost
         add(self, node, out)
         self._depth -= 1
-        if self.broken and node.type not in HOLDERS and holds_error(node):
-            out.append(["?", self.line(node)])
+        if not self.broken:
+            return
+        if self._lost > lost:
+            # What it reads may be what it sets: the call of a macro with code after it parses as a part of an operand.
+            out.insert(first, ["?", self.line(node)])
+            self._lost = lost
+        elif node.type in HOLDERS or not holds_error(node):
+            return
+        out.append(["?", self.line(node)])
 
     def enter(self) -> bool:
         """Enter a nested node; return False beyond the depth limit."""

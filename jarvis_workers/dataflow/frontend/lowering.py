@@ -10,6 +10,7 @@ from jarvis_workers.dataflow.frontend.declared import declared, parameters, spec
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Grammar, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.macro_repair import repair_macros
+from jarvis_workers.dataflow.frontend.macro_text import with_loops
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
 from jarvis_workers.source.lex import BLANK, comments
@@ -65,7 +66,11 @@ def function(
     part = clean(source, place.start, end)
     reading, node = _read(source, part, first_line)
     if reading.broken:
-        reading, node = _best(source, part, place, (reading, node))
+        if names.loops:
+            part = with_loops(part, names.loops)
+            reading, node = _read(source, part, first_line)
+        if reading.broken:
+            reading, node = _best(source, part, place, (reading, node))
     reading.names = names
     owner = names.types.get(place.owner.decode("latin-1"))
     if owner:

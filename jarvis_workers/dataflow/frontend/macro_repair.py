@@ -24,9 +24,12 @@ ALIGNED = re.compile(
 )
 WRAPPED = re.compile(rb"\n[ \t]*+[A-Z_]\w*+(\([ \t\r]*+\n[^{}]{1,400}?;[ \t\r]*+\n[ \t]*+)\)")
 CASTING = re.compile(rb"(?:sizeof|return|case|if|while|switch|typeof|__typeof__|alignof|_Alignof|defined)\s*\(\s*\Z")
+# The arguments of a macro: literals, which may contain parentheses, and anything else but these and statements.
+ARGUMENTS = rb"(?>[^;{}()\"'\n]++|\"(?>[^\"\\\n]++|\\.)*+\"|'(?>[^'\\\n]++|\\.)*+')*+"
+INNER = rb"(?>\(" + ARGUMENTS + rb"(?>\(" + ARGUMENTS + rb"\)" + ARGUMENTS + rb")*+\)" + ARGUMENTS + rb")*+"
 ALONE = re.compile(
-    rb"(?<=[;{}])\s*(?>\n[ \t]*+[A-Z_]\w*+[ \t]*+"
-    rb"(?:\([^;{}()\n]*+(?>\([^;{}()\n]*+\)[^;{}()\n]*+)*+\))?[ \t\r]*+(?=\n))++(?!\s*+[{(;,?:.=+*/%<>|&^\[-])"
+    rb"(?<=[;{}])\s*(?>\n[ \t]*+[A-Z_]\w*+[ \t]*+(?:\(" + ARGUMENTS + INNER + rb"\))?[ \t\r]*+(?=\n))++"
+    rb"(?!\s*+[{(;,?:.=+*/%<>|&^\[-])"
 )
 ALONE_LINE = re.compile(rb"\n([ \t]*+([A-Z_]\w*+)[^\n]*)")
 

@@ -34,6 +34,21 @@ def with_expansions(body: bytes, texts: Texts) -> bytes | None:
     return body
 
 
+def with_loops(code: bytes, texts: Texts) -> bytes:
+    """Expand the calls of macros that are the head of a loop, which do not parse; lines keep their numbers."""
+    parts, done = [], 0
+    for opening in CALLED.finditer(code):
+        if opening.start() < done or _name(opening) not in texts:
+            continue
+        params, text = texts[_name(opening)]
+        args, end = _arguments(code, opening.end())
+        lines = code.count(b"\n", opening.start(), end)
+        head = _filled(text, params, args).replace(b"\n", b" ")
+        parts += [code[done : opening.start()], head, b"\n" * lines]
+        done = end
+    return b"".join([*parts, code[done:]])
+
+
 def _name(opening: re.Match[bytes]) -> str:
     return opening.group(1).decode("latin-1")
 

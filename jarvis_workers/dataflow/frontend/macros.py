@@ -17,6 +17,7 @@ HEAD = re.compile(rb"[ \t]+(\w+)(\([^()\n]{0,200}\))?")
 PLAIN = re.compile(rb'[A-Za-z_]\w*|\d[\w.]*|L?"[^"\\]*"')
 ONCE = re.compile(rb"do\s*\{(.*?);?\s*\}\s*while\s*\(\s*0\s*\)\s*;?", re.DOTALL)
 STATEMENTS = re.compile(rb"[;{]|\bif\b|\bdo\b|\bwhile\b|\bfor\b|\breturn\b|\bgoto\b")
+LOOP_HEAD = re.compile(rb"(?:for|while)\s*\([^{}]*[^{};\s]")
 LOOP_EXIT = re.compile(rb"\b(?:break|continue)\b")
 NO_VALUE = frozenset(b"if for while do return goto switch case break continue struct union enum typedef else".split())
 
@@ -29,9 +30,10 @@ class Macro(NamedTuple):
     body: bytes
 
 
-def macros(source: ParsedSource, spans: Iterable[tuple[int, int]], defines: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the macros of a file by name, the first definition of each: an expression or, with parameters, a list of
-    the parameters and an expression or block.
+def defined_macros(
+    source: ParsedSource, spans: Iterable[tuple[int, int]], defines: Iterable[str] = ()
+) -> dict[str, Macro]:
+    """Return the texts of the macros of a file by name, the first definition of each.
 
     `defines` are definitions on the command line of the compiler, such as `SIZE=8`, which come first.
     """
@@ -39,9 +41,23 @@ def macros(source: ParsedSource, spans: Iterable[tuple[int, int]], defines: Iter
     for found in (*map(_given, defines), *(_read(source, start, end) for start, end in spans)):
         if found is not None:
             texts.setdefault(found.name, found)
+    return texts
+
+
+def lowered_macros(texts: Mapping[str, Macro], *, cpp: bool) -> dict[str, Any]:
+    """Return macros by name: an expression or, with parameters, a list of the parameters and an expression or block."""
     blocks = {one.name: (one.params, one.body) for one in texts.values() if one.params and STATEMENTS.search(one.body)}
-    lowered = ((one.name, _lowered(one, blocks, cpp=source.cpp)) for one in texts.values())
+    lowered = ((one.name, _lowered(one, blocks, cpp=cpp)) for one in texts.values())
     return {name: value for name, value in lowered if value is not None}
+
+
+def loop_heads(texts: Mapping[str, Macro]) -> dict[str, tuple[tuple[bytes, ...], bytes]]:
+    """Return the parameters and texts of the macros that are the head of a loop, whose body follows their call."""
+    return {
+        one.name: (one.params, one.body)
+        for one in texts.values()
+        if one.params and len(one.body) <= BODY_MAX and LOOP_HEAD.fullmatch(one.body) and b"#" not in one.body
+    }
 
 
 def _read(source: ParsedSource, start: int, end: int) -> Macro | None:

@@ -1,11 +1,14 @@
 """Functions that run programs and SQL, and open and close files: sinks of untrusted text."""
 
+from jarvis_workers.dataflow.library.inputs import CHOSEN
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
 COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.68, 0.4
+# To run the program that a variable such as EDITOR names is what the variable is for.
+CHOSEN_BY_USER = 0.6
 PIPES = ("popen", "_popen", "_wpopen")
 NAMES_OF_STREAMS = ("fopen", "_wfopen", "wfopen", "opendir", "freopen")
 NAMES_OF_DESCRIPTORS = ("open", "_open", "creat", "_wopen")
@@ -18,7 +21,8 @@ def _command(call: LibraryCall, arguments: int) -> None:
         step = taint_of(call.path, value)
         if step is not None:
             text = "runs a command that contains untrusted input"
-            call.report("flow_command_injection", text, since=step, sure=COMMAND)
+            sure = CHOSEN_BY_USER if step.note == CHOSEN else COMMAND
+            call.report("flow_command_injection", text, since=step, sure=sure)
             return
 
 
@@ -39,7 +43,8 @@ def _exec(call: LibraryCall) -> Value:
     steps = (taint_of(call.path, value) for value in arguments)
     step = next((one for one in steps if one is not None), None)
     if step is not None:
-        call.report("flow_command_injection", "runs a program with untrusted arguments", since=step, sure=PROGRAM)
+        sure = CHOSEN_BY_USER if step.note == CHOSEN else PROGRAM
+        call.report("flow_command_injection", "runs a program with untrusted arguments", since=step, sure=sure)
     return ANY
 
 

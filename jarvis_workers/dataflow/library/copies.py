@@ -4,8 +4,9 @@ from jarvis_workers.dataflow.ir.expr import AddressExpr
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.outside import copied_number, points_to_bytes
+from jarvis_workers.dataflow.ownership import is_own
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.pointers import forget_contents
+from jarvis_workers.dataflow.pointers import escape, forget_contents
 from jarvis_workers.dataflow.ranges import is_exact, least, plus, times
 from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import MEMORY, UNKNOWN, Object, Range, Value, number
@@ -120,17 +121,20 @@ def _copy_text(call: LibraryCall, to: int, origin: int, amount: Range, source: O
 
 
 def _copy_cells(path: PathState, source: str | None, target: str | None) -> None:
-    if target is None:
-        return
-    if target in path.objects:
+    """Copy the contents of one object to another; what a pointer in it refers to may have two owners afterwards."""
+    if target is not None and target in path.objects:
         for cell in path.cells_of(target):
             if cell[1] != "&":
                 del path.cells[cell]
     if source is None:
         return
     for cell, value in list(path.cells.items()):
-        if cell[0] == source and cell[1] != "&":
+        if cell[0] != source or cell[1] == "&":
+            continue
+        if target is not None:
             path.cells[target, cell[1]] = value
+        if target is None or not is_own(path, (target, cell[1])):
+            escape(path, value)
 
 
 def _memset(call: LibraryCall) -> Value:

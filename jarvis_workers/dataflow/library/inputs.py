@@ -11,6 +11,9 @@ from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, MEMORY, UNKNOWN, Obj
 
 # Only the name of a function says that it reads.
 NAMED_DOUBT = 0.1
+# Environment variables by which users choose programs (POSIX.1-2017, XBD 8.3, and customary ones), and their event.
+PROGRAMS = frozenset(listed("SHELL EDITOR VISUAL PAGER FCEDIT BROWSER COMSPEC"))
+CHOSEN = "{} reads the name of a program that the user chooses"
 SIZES = (NumberExpr, SizeofExpr, BinaryExpr, NameExpr, MemberExpr, ArrowExpr)
 
 
@@ -40,7 +43,8 @@ def _getenv(call: LibraryCall) -> Value:
     cell = (f"env:{call.value(0).target}", "")
     if name is not None and name.kind == "text" and cell in path.cells:
         return path.cells[cell]
-    step = call.bring_in()
+    is_program = (call.value(0).target or "").rpartition(":")[2] in PROGRAMS
+    step = path.note(call.line, CHOSEN, call.node) if is_program else call.bring_in()
     key = path.machine.name("e")
     path.objects[key] = Object("other", taint=path.outside(step), made=step)
     value = Value(target=key, null=MAYBE_NULL, why=step)

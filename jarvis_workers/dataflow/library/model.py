@@ -18,6 +18,8 @@ from jarvis_workers.dataflow.types import type_of
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
+# The doubt about text that a called function may have judged.
+JUDGED = 0.25
 PERHAPS_OVERREAD, MAYBE_NEGATIVE, BY_EXTENT, NOT_LIMITED = 0.6, 0.72, 0.82, 0.48
 
 
@@ -212,6 +214,12 @@ def set_text(path: PathState, value: Value, element: int, length: Range, taint: 
 
 
 def taint_of(path: PathState, value: Value) -> PathEvent | None:
-    """Return the event that read the string behind a pointer as input; None if it is trusted."""
+    """Return the event that read the string behind a pointer as input; None if it is trusted.
+
+    It is doubtful if a call in a condition got the pointer, which may judge the string.
+    """
     target = path.object_of(value)
-    return (target.taint if target else None) or (value.taint if not value.target else None)
+    taint = (target.taint if target else None) or (value.taint if not value.target else None)
+    if taint is None or not value.checked or not value.target:
+        return taint
+    return taint._replace(doubt=max(taint.doubt, JUDGED))

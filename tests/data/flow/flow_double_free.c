@@ -278,3 +278,30 @@ void clear_berth(struct quay *quay)
     hash_quay_print(&berth);
     free(berth.boat); /* ruleid: flow_double_free */
 }
+
+int shut(const char *name)
+{
+    int result, fd = open(name, 0);
+    do {
+        result = close(fd); /* ok: flow_double_free */
+    } while (result < 0 && errno == EINTR);
+    return result;
+}
+
+int shut_again(const char *name)
+{
+    int fd = open(name, 0);
+    int result = close(fd);
+    if (result < 0 && errno == EINTR)
+        close(fd); /* ruleid: flow_double_free */
+    return result;
+}
+
+int shut_forever(const char *name)
+{
+    int result, fd = open(name, 0);
+    do {
+        result = close(fd); /* ruleid: flow_double_free */
+    } while (result < 0);
+    return result;
+}

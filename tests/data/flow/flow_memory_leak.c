@@ -282,3 +282,52 @@ int replaced_environment(int n)
     environ = made;
     return n; /* ok: flow_memory_leak */
 }
+
+struct line_list { char *lines; size_t width; };
+void *new_element(struct line_list *list);
+
+static void add_line(struct line_list *list, const void *line)
+{
+    void *room = new_element(list);
+    memcpy(room, line, list->width);
+}
+
+void keep_line(struct line_list *list, const char *text)
+{
+    char *line = strdup(text);
+    if (line == NULL)
+        return;
+    add_line(list, &line);
+    list->width++; /* ok: flow_memory_leak */
+}
+
+int copied_to_a_variable(const char *text)
+{
+    char *line = strdup(text), *copy; /* ruleid: flow_memory_leak */
+    if (line == NULL)
+        return -1;
+    memcpy(&copy, &line, sizeof(copy));
+    return copy[0];
+}
+
+int whole_of_parts(const char *text)
+{
+    char *part = strdup(text);
+    int result = PART_OKAY;
+    if (result == WHOLE_SUCCESS) {
+        free(part);
+        return 0;
+    }
+    return result; /* ok: flow_memory_leak */
+}
+
+int part_of_parts(const char *text)
+{
+    char *part = strdup(text); /* ruleid: flow_memory_leak */
+    int result = PART_OKAY;
+    if (result == PART_SUCCESS) {
+        free(part);
+        return 0;
+    }
+    return result;
+}

@@ -346,3 +346,21 @@ struct lamp *lamp_or_dark(int id)
     lamp->id = id; /* ruleid: flow_null_dereference */
     return lamp;
 }
+
+#define OCTET_OF(bits, n) ((bits)[(n) >> 3])
+
+char *lamp_switches(int n)
+{
+    return calloc(1, (size_t)(&OCTET_OF((char *)0, n + 1))); /* ok: flow_null_dereference */
+}
+
+char *lamp_after_id(void)
+{
+    return malloc((size_t)&((struct lamp *)NULL)->id); /* ok: flow_null_dereference */
+}
+
+int lamp_switch_of_none(void)
+{
+    free(calloc(1, 1));
+    return OCTET_OF((char *)0, 8); /* ruleid: flow_null_dereference */
+}

@@ -252,3 +252,25 @@ int use_room_anyway(struct yard *yard)
     free(room);
     return 0;
 }
+
+int filled_in_a_loop(int n)
+{
+    int i, *numbers = malloc(n * sizeof(int));
+    for (i = 0; i < n; i++)
+        numbers[i] = i; /* ruleid: flow_unchecked_null */
+    for (i = 0; i < n; i++)
+        if (numbers[i] > 3) /* ok: flow_unchecked_null */
+            break;
+    free(numbers);
+    return i;
+}
+
+int filled_beside_a_loop(int n)
+{
+    int i, *numbers = malloc(n * sizeof(int));
+    for (i = 0; i < n; i++)
+        n--;
+    numbers[0] = i; /* ruleid: flow_unchecked_null */
+    free(numbers);
+    return i;
+}

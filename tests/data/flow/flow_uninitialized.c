@@ -547,3 +547,61 @@ size_t message_length(unsigned code)
     format_message(code, (LPVOID)&message, 0);
     return strlen(message); /* ok: flow_uninitialized */
 }
+
+#define EACH_UP_TO(i, n) for (i = 0; i < (n); ++i)
+
+void keep_squares(const long *from)
+{
+    long *copies = malloc(8 * sizeof(long));
+    long squares[8], i, j;
+    EACH_UP_TO(i, 8) squares[i] = from[i] * from[i]; /* ok: flow_uninitialized */
+    squares[7] &= 15; /* ok: flow_uninitialized */
+    EACH_UP_TO(i, 4) EACH_UP_TO(j, 2) squares[i + j] += from[i]; /* ok: flow_uninitialized */
+    EACH_UP_TO(i,
+        8)
+        use(copies, squares[i]);
+    free(copies);
+}
+
+int keep_squares_but_one(const long *from)
+{
+    long *copies = malloc(8 * sizeof(long));
+    long i, last;
+    EACH_UP_TO(i, 8) use(copies, from[i]);
+    free(copies);
+    return last; /* ruleid: flow_uninitialized */
+}
+
+int traced_without_semicolon(int size)
+{
+    char *text, *copy;
+
+    SAY(("enter traced()"))
+    text = malloc(size);
+    if (!text) /* ok: flow_uninitialized */
+        return 0;
+    LABEL("one; ")  copy = strdup(text);
+    free(text);
+    text = copy; /* ok: flow_uninitialized */
+    free(text);
+    return 1;
+}
+
+typedef long ten_longs[10];
+static void fill_longs(ten_longs to, long from);
+
+static long sum_of_rows(ten_longs rows[3])
+{
+    fill_longs(rows[2], 7);
+    return rows[1][0] + rows[2][9];
+}
+
+long filled_by_rows(void)
+{
+    ten_longs rows[3], row;
+    char *copy = strdup("rows");
+    fill_longs(rows[0], 1); /* ok: flow_uninitialized */
+    fill_longs(row, 2); /* ok: flow_uninitialized */
+    free(copy);
+    return sum_of_rows(rows) + row[3]; /* ok: flow_uninitialized */
+}

@@ -1,0 +1,96 @@
+"""The confidence of a flow finding says what must come together for the defect."""
+
+import pytest
+
+from tests.sec.following import tell
+
+HEAD = b"#include <stdlib.h>\n#include <time.h>\n"
+
+
+def confidences(code: bytes, pattern: str) -> list[float]:
+    return [hit.confidence for hit in tell(HEAD + code) if hit.pattern == pattern]
+
+
+def overflows(body: bytes) -> list[float]:
+    return confidences(b"long f(int fd, long most, time_t end)\n{\n%b\n}\n" % body, "flow_integer_overflow")
+
+
+def test_an_overflow_that_one_number_from_outside_causes_is_likely() -> None:
+    (sure,) = overflows(b'    int n;\n    scanf("%d", &n);\n    return n + 1;')
+
+    assert sure >= 0.7
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # The time would have to be near the end of its type.
+        b"    time_t now = time(NULL);\n    return now + (rand() & 0xffff) > end;",
+        b"    time_t now = time(NULL);\n    long r = rand() * most;\n    return now + (time_t)(r / 1000000) > end;",
+        # A sum of numbers of one source.
+        b"    unsigned char b[10];\n    int i, sum = 0, n = read(fd, b, 10);\n"
+        b"    for (i = 0; i < n; i++)\n        sum += (b[i] & 31) << 22;\n    return sum;",
+    ],
+)
+def test_an_overflow_that_needs_more_than_a_number_from_outside_is_less_likely(body: bytes) -> None:
+    found = overflows(body)
+
+    assert found[-1:] and max(found[-1:]) < 0.7
+
+
+@pytest.mark.parametrize("part", [b"most >> 16", b"most / 65536", b"most % 65536"])
+def test_a_product_of_parts_stays_in_its_type(part: bytes) -> None:
+    code = b"    long r = rand() & 0xffff;\n    return (%b) * r;"
+
+    assert overflows(code % part) == []
+    assert overflows(code % b"most >> 2") != []
+
+
+ALLOCATOR = b"""
+char *own_malloc(size_t n)
+{
+    %b
+}
+int f(size_t n)
+{
+    char *p = own_malloc(n);
+    p[0] = 0;
+    return 0;
+}
+"""
+
+
+def test_an_allocator_whose_failure_is_not_known_is_doubtful() -> None:
+    (known,) = confidences(ALLOCATOR % b"return malloc(n);", "flow_unchecked_null")
+    (unknown,) = confidences(ALLOCATOR % b"struct heap *h = heap_for(n); return h->free;", "flow_unchecked_null")
+
+    assert known > 0.8
+    assert unknown < 0.7
+    assert confidences(ALLOCATOR % b"char *p = malloc(n); if (!p) exit(1); return p;", "flow_unchecked_null") == []
+
+
+def test_text_that_a_call_in_a_condition_gets_may_be_judged() -> None:
+    code = b'int f(char *to, size_t n, const char *a)\n{\n    char *s = getenv("FORMAT");\n    %b\n    '
+    code += b"return snprintf(to, n, s, a);\n}\n"
+
+    (plain,) = confidences(code % b"if (!s) return 0;", "flow_format_string")
+    (judged,) = confidences(code % b"if (!s || escapes_in(s) > 2) return 0;", "flow_format_string")
+
+    assert plain > 0.8
+    assert judged < 0.7
+
+
+def test_a_program_that_the_user_chooses_is_meant_to_run() -> None:
+    code = b'int f(void)\n{\n    char *s = getenv("%b");\n    return s ? system(s) : 0;\n}\n'
+
+    (chosen,), (other,) = (confidences(code % name, "flow_command_injection") for name in (b"EDITOR", b"HOST_NAME"))
+
+    assert chosen < 0.7 < other
+
+
+@pytest.mark.parametrize("condition", [b"if MSDOS_COMPILER==WIN32C", b"ifdef __MSDOS__", b"if defined(OS2)"])
+def test_branches_for_old_systems_are_not_read(condition: bytes) -> None:
+    code = b"void f(char *p)\n{\n    free(p);\n#%b\n    p[0] = 0;\n#endif\n}\n"
+
+    assert confidences(code % condition, "flow_use_after_free") == []
+    assert confidences(code % b"ifdef HAVE_DOSAGE", "flow_use_after_free") != []
