@@ -135,3 +135,43 @@ def test_a_command_of_the_environment_is_less_sure_than_a_buffer():
         function('    char b[9], *p = getenv("LOCK");\n    if (p)\n        strcpy(b, p);'), "getenv_unchecked"
     )
     assert runs < 0.7 < copied
+
+
+def test_a_declaration_within_a_function_is_no_call():
+    assert (
+        confidences(
+            function("    FILE *fin, *popen(const char *, const char *);\n    fclose(fin);"), "possible_null_deref"
+        )
+        == []
+    )
+    assert confidences(function('    fin = popen(text, "r");\n    fclose(fin);'), "possible_null_deref") != []
+
+
+def test_a_copy_to_a_cast_array_is_ended_like_one_to_the_array():
+    copied = "    strncpy((char *)name, text, sizeof(name));\n"
+    declared = "    unsigned char name[8];\n"
+    assert confidences(function(declared + copied + "    use(name);"), "strncpy_no_nul") != []
+    assert (
+        confidences(function(declared + copied + "    name[sizeof(name) - 1] = 0;\n    use(name);"), "strncpy_no_nul")
+        == []
+    )
+
+
+def test_a_dotted_quad_fits_in_sixteen_bytes():
+    copy = "    char name[{}];\n    strncpy(name, inet_ntoa(address), sizeof(name));\n    use(name);"
+    assert confidences(function(copy.format(16)), "strncpy_no_nul") == []
+    assert confidences(function(copy.format(15)), "strncpy_no_nul") != []
+
+
+def test_a_handler_that_is_popped_releases_its_lock():
+    taken = """\
+    pthread_cleanup_push((void *)pthread_mutex_unlock, &lock);
+    pthread_mutex_lock(&lock);
+    n = *text;
+    pthread_cleanup_pop({});
+    if (n)
+        return;
+    use(in);
+    pthread_mutex_unlock(&lock);"""
+    assert confidences(function(taken.format(0)), "deadlock_patterns") != []
+    assert confidences(function(taken.format(1)), "deadlock_patterns") == []

@@ -39,6 +39,9 @@ UNLOCK = lazy(
     rb"(?:unlock|Unlock|UnLock|UNLOCK|up_read|up_write|LeaveCriticalSection|ReleaseSRWLock|unset_lock|downgrade_write)"
     rb"\w*+\s*+\("
 )
+# Runs the handler that was pushed last.
+POPPED = lazy(rb"pthread_cleanup_pop\s*+\(\s*+[1-9T]")
+PUSHED = lazy(rb"pthread_cleanup_push\s*+(?=\()")
 OBJECT = lazy(rb"([A-Za-z_][\w.:]*+(?>(?:->|\[[^][;]{0,32}\])[\w.]*+)*+)\Z")
 
 
@@ -55,7 +58,8 @@ class LockCalls:
     """The lock calls of a function in order, and the first acquisition of each lock."""
 
     def __init__(self, text: bytes, function: Function) -> None:
-        self.all = sorted([*_locks(text, *function.body), *_unlocks(text, *function.body)])
+        ends = (*_unlocks(text, *function.body), *_popped(text, *function.body))
+        self.all = sorted([*_locks(text, *function.body), *ends])
         self.first_acquired = {call.key: call.at for call in reversed(self.all) if call.acquires}
         self._places = [call.at for call in self.all]
 
@@ -95,6 +99,16 @@ def _unlocks(text: bytes, start: int, end: int) -> Iterator[LockCall]:
             arrow = OBJECT.search(text, max(start, match.start() - 98), max(start, match.start() - 2))
             key = found_match[1] if found_match else arrow[1] if arrow else b""
         yield LockCall(match.start(), key, match.end(), acquires=False)
+
+
+def _popped(text: bytes, start: int, end: int) -> Iterator[LockCall]:
+    """Yield the releases by handlers of pthread_cleanup_push whose argument is a lock."""
+    for match in islice(POPPED.finditer(text, start, end), CALLS_MAX):
+        at = text.rfind(b"pthread_cleanup_push", start, match.start())
+        pushed = PUSHED.match(text, at) if at >= 0 else None
+        spans = arguments(text, pushed.end()).spans if pushed else ()
+        if len(spans) > 1:
+            yield LockCall(match.start(), lock_key(text[slice(*spans[1])]), match.end(), acquires=False)
 
 
 def _first_argument(text: bytes, at: int) -> bytes:

@@ -19,6 +19,7 @@ ASSIGNED = lazy(
     re.VERBOSE,
 )
 QUOTED = lazy(rb'"([^"]*+)"')
+DOTTED_QUAD = lazy(rb"inet_ntoa\s*+\(")
 OPENED = lazy(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
 READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts printf sizeof free return".split())
 
@@ -31,6 +32,8 @@ def length_of(
     `read` evaluates an index; `at` is an offset at or shortly before the expression, if that is not at the site.
     """
     name = bare(expression)
+    if DOTTED_QUAD.match(name):
+        return Amount.of(len("255.255.255.255"))
     if name.startswith((b'"', b'L"')):
         start = scope.site.start if at is None else at
         return _literal(scope, name, scope.text.find(name, start, start + REACH))

@@ -1,6 +1,7 @@
 """strncpy_no_nul: a string that may lack its terminating NUL."""
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
+from jarvis_workers.sec.rules.analysis.declarations import bare
 from jarvis_workers.sec.rules.analysis.size_hints import was_measured
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, squeezed
 from jarvis_workers.sec.rules.rule import Rule, Site, rule
@@ -28,7 +29,7 @@ def check_ending(site: Site) -> float | None:
     arguments = site.arguments
     if arguments.end is None or len(arguments.spans) != (4 if site.name == b"readlinkat" else 3):
         return None
-    target = squeezed(site.masked(first))
+    target = squeezed(bare(site.masked(first)))
     base = BASE.match(target)
     if base is None or _is_ended(site, base[1]):
         return None
