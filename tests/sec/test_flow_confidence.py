@@ -18,7 +18,7 @@ def overflows(body: bytes) -> list[float]:
 def test_an_overflow_that_one_number_from_outside_causes_is_likely() -> None:
     (sure,) = overflows(b'    int n;\n    scanf("%d", &n);\n    return n + 1;')
 
-    assert sure >= 0.7
+    assert sure >= 0.55
 
 
 @pytest.mark.parametrize(
