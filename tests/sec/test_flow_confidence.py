@@ -94,3 +94,12 @@ def test_branches_for_old_systems_are_not_read(condition: bytes) -> None:
 
     assert confidences(code % condition, "flow_use_after_free") == []
     assert confidences(code % b"ifdef HAVE_DOSAGE", "flow_use_after_free") != []
+
+
+@pytest.mark.parametrize("value", [b"((double)32767 + 1.0)", b"2.5", b"(HALF * 2)"])
+def test_a_constant_with_a_fraction_makes_the_arithmetic_one_with_fractions(value: bytes) -> None:
+    code = b"#define HALF 0.5\n#define PART " + value + b"\ndouble f(void)\n{\n    int n;\n"
+    code += b'    scanf("%d", &n);\n    return n / PART + n;\n}\n'
+
+    assert confidences(code, "flow_integer_overflow") == []
+    assert confidences(code.replace(b"n / PART", b"1"), "flow_integer_overflow") != []
