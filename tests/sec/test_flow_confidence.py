@@ -96,6 +96,36 @@ def test_branches_for_old_systems_are_not_read(condition: bytes) -> None:
     assert confidences(code % b"ifdef HAVE_DOSAGE", "flow_use_after_free") != []
 
 
+TESTED = b"""
+int f(void)
+{
+    struct entry *p = malloc(8);
+    if (p == NULL)
+        %b
+    p->n = 0;
+    return keep(p);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "call", [b"NO_MEMORY();", b'complain_of("p");', b"{ hooks->low(8); }", b'{ puts("p"); lack(8); }']
+)
+def test_a_pointer_that_is_used_after_unknown_code_saw_its_null_is_doubtful(call: bytes) -> None:
+    assert [sure <= 0.6 for sure in confidences(TESTED % call, "flow_null_dereference")] == [True]
+
+
+@pytest.mark.parametrize("body", [b'puts("p");', b'log_lack("p");', b"{ lacks++; lack(8); }"])
+def test_a_pointer_that_is_used_although_its_null_was_only_told_is_likely(body: bytes) -> None:
+    assert [sure > 0.7 for sure in confidences(TESTED % body, "flow_null_dereference")] == [True]
+
+
+def test_a_known_body_behind_a_null_test_returns() -> None:
+    code = b"void lack(int n)\n{\n    lacks += n;\n}\n" + TESTED % b"lack(8);"
+
+    assert [sure > 0.7 for sure in confidences(code, "flow_null_dereference")] == [True]
+
+
 @pytest.mark.parametrize("value", [b"((double)32767 + 1.0)", b"2.5", b"(HALF * 2)"])
 def test_a_constant_with_a_fraction_makes_the_arithmetic_one_with_fractions(value: bytes) -> None:
     code = b"#define HALF 0.5\n#define PART " + value + b"\ndouble f(void)\n{\n    int n;\n"
