@@ -93,6 +93,14 @@ def variables_in(code: tuple[Any, ...]) -> frozenset[str]:
     return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
 
 
+def alias_of(macro: Any) -> str | None:
+    """Return the function that a macro without parameters names, or calls after other effects: `(*(g(), f))`."""
+    match macro:
+        case ir.NameExpr(name=name) | ir.DerefExpr(pointer=ir.CommaExpr(parts=(*_, ir.NameExpr(name=name)))):
+            return name
+    return None
+
+
 def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:
     """Return the texts of the conditions that a function tests more than once."""
     once: set[str] = set()

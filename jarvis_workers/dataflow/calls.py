@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.ast_queries import variables_in
+from jarvis_workers.dataflow.ast_queries import alias_of, variables_in
 from jarvis_workers.dataflow.callees import callee, own_method
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
@@ -29,7 +29,7 @@ from jarvis_workers.dataflow.null_results import may_be_null, never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
-from jarvis_workers.dataflow.termination import ends_by_pointer, ends_by_signal, ends_program
+from jarvis_workers.dataflow.termination import ends_by_macro, ends_by_pointer, ends_by_signal, ends_program
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
@@ -83,8 +83,9 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open += 1
-    if isinstance(macro, NameExpr) and macro.name != name:
-        value = _call_of_name(path, macro.name, machine.once(e, lambda: e._replace(callee=macro)))
+    alias = alias_of(macro)
+    if alias is not None and alias != name:
+        value = _call_of_name(path, alias, machine.once(e, lambda: e._replace(callee=NameExpr("v", alias))))
     elif isinstance(macro, FunctionMacro) and macro_of(machine, e) is macro and not isinstance(macro.body, BlockStmt):
         value = evaluate(path, machine.once(e, lambda: expand(macro, e)))
     else:
@@ -165,7 +166,9 @@ def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:
     pointer = path.frame.types.get(name)
     if pointer is not None:
         return machine.never_returns(f"*{pointer.kind}")
-    return name not in LIBRARY and (machine.never_returns(name) or machine.never_returns(f"*{name}"))
+    if name in LIBRARY:
+        return False
+    return machine.never_returns(name) or machine.never_returns(f"*{name}") or ends_by_macro(machine, name)
 
 
 class _NameTraits(NamedTuple):

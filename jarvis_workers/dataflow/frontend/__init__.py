@@ -27,6 +27,8 @@ CPP = re.compile(
     re.VERBOSE,
 )
 
+INCLUDED = re.compile(rb'"(?:[^"\n]*/)?([^"/\n]+)"')
+
 
 def model(
     content: bytes,
@@ -41,11 +43,12 @@ def model(
     """Return the summary of a "c/cpp" file from its content and masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
-    never returns; "cpp" is whether it was parsed as C++.
+    never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
+    whether it was parsed as C++.
     """
     if language != "c/cpp":
         nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
-        return {"functions": [], "others": [], "ending": [], "opaque": [], "cpp": False, **nothing}
+        return {"functions": [], "others": [], "ending": [], "opaque": [], "included": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
@@ -61,6 +64,7 @@ def model(
         "typedefs": outside.typedefs,
         "ending": sorted(outside.ending),
         "opaque": sorted(outside.opaque),
+        "included": _included(source),
         "cpp": is_in_cpp,
     }
 
@@ -88,6 +92,12 @@ def _lowered(
         outside.note(reading)
         bodies.append(lowered)
     return bodies, sorted(others.difference(one["name"] for one in bodies))
+
+
+def _included(source: ParsedSource) -> list[str]:
+    """Return the names of the headers of the project that a file includes, without their directories."""
+    lines = [source.content[one.start : one.end] for one in source.branches.live() if one.word == b"include"]
+    return sorted({found[1].decode("latin-1") for line in lines if (found := INCLUDED.search(line))})
 
 
 def is_cpp(text: bytes) -> bool:
