@@ -7,13 +7,14 @@ from jarvis_workers.dataflow.ast_queries import alias_of, variables_in
 from jarvis_workers.dataflow.callees import callee, own_method
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
+from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, generated, number_reader, receive, wrapped
 from jarvis_workers.dataflow.lvalues import PLACES, place_of
-from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, is_type, macro_of
 from jarvis_workers.dataflow.name_heuristics import (
     asserts,
     is_fatal,
@@ -136,7 +137,7 @@ def _modelled(path: PathState, name: str, traits: "_NameTraits", e: CallExpr, va
         path.ended = True
         return ANY
     handler = traits.handler
-    if handler is None or (traits.guessed and parts and type(parts[0]) is AddressExpr):
+    if handler is None or (traits.guessed and _is_something_else(machine, name, parts)):
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
     value = handler(LibraryCall(path, traits.name, e, values))
@@ -150,6 +151,14 @@ def _modelled(path: PathState, name: str, traits: "_NameTraits", e: CallExpr, va
     if traits.guessed and not is_known and value.why is not None:
         return value._replace(why=value.why._replace(doubt=UNKNOWN_ALLOCATOR))
     return value
+
+
+def _is_something_else(machine: AnalysisContext, name: str, parts: tuple[Expression, ...]) -> bool:
+    """Return whether a call differs from that of the library function that its name resembles.
+
+    It does if it gets a place for its result, or if it is the call of a macro of unknown definition.
+    """
+    return (bool(parts) and type(parts[0]) is AddressExpr) or any(map(is_type, parts)) or machine.is_unknown_macro(name)
 
 
 def _is_pool(path: PathState, first: Expression) -> bool:
@@ -206,6 +215,13 @@ def _traits_of(name: str) -> _NameTraits:
         releasing,
         ends,
     )
+
+
+def drop(path: PathState, e: CallExpr) -> None:
+    """Evaluate a call whose result is ignored: nothing is lost if only its name says that it allocates."""
+    value = evaluate(path, e)
+    if value.target and isinstance(e.callee, NameExpr) and e.callee.name not in LIBRARY and callee(path, e) is None:
+        escape(path, value)
 
 
 def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:

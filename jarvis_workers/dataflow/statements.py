@@ -2,6 +2,7 @@
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.assignments import declare, define
+from jarvis_workers.dataflow.calls import drop
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
@@ -44,7 +45,10 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
         if this.kind and this.target is not None:
             paths = destroy(this, e.line, paths)
     for one in paths:
-        evaluate(one, e)
+        if type(e) is ir.CallExpr:
+            drop(one, e)
+        else:
+            evaluate(one, e)
     return paths
 
 
