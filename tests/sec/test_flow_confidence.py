@@ -133,3 +133,14 @@ def test_a_constant_with_a_fraction_makes_the_arithmetic_one_with_fractions(valu
 
     assert confidences(code, "flow_integer_overflow") == []
     assert confidences(code.replace(b"n / PART", b"1"), "flow_integer_overflow") != []
+
+
+@pytest.mark.parametrize("condition", [b"#ifndef _WIN32", b"#if !(defined _WIN32 && !defined __CYGWIN__)"])
+def test_of_several_functions_that_outside_of_excluded_branches_is_followed(condition: bytes) -> None:
+    kept = b"char *ask(void) { static char answer[80]; return answer; }\n"
+    made = b'char *ask(void) { return strdup(getenv("NAME")); }\n'
+    code = condition + b"\n%b#else\n%b#endif\n"
+    code += b"int f(int n) { char b[9], *s = ask(); if (!s) return 0; strncpy(b, s, 9); return b[0] > n; }\n"
+
+    assert confidences(code % (kept, made), "flow_memory_leak") == []
+    assert confidences(code % (made, kept), "flow_memory_leak") != []

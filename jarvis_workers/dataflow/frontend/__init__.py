@@ -75,23 +75,38 @@ def _lowered(
     outside: Outside,
     is_selected: Callable[[Function, bytes], bool],
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the selected functions, and the names of the others."""
+    """Return the selected functions, and the names of the others.
+
+    Of several with a name, the last one counts: those of excluded branches, such as for Windows, come first.
+    """
     names = FileNames(outside.globals, outside.types, outside.typedefs, outside.loops)
     bodies: list[dict[str, Any]] = []
+    excluded: list[dict[str, Any]] = []
+    twins = _twins(source, found)
     others: set[str] = set()
     line, at = 1, 0
     for place in found:
         first, last = place.function.body
         if source.branches.is_directive(first):
             continue
-        if not is_selected(place.function, source.text[first:last]):
+        if not is_selected(place.function, source.text[first:last]) and name_of(place) not in twins:
             others.add(name_of(place))
             continue
         line, at = line + source.content.count(b"\n", at, place.start), place.start
         lowered, reading = function(source, place, line, names)
         outside.note(reading)
-        bodies.append(lowered)
+        (excluded if source.branches.is_excluded(first) else bodies).append(lowered)
+    bodies = excluded + bodies
     return bodies, sorted(others.difference(one["name"] for one in bodies))
+
+
+def _twins(source: ParsedSource, found: Sequence[FunctionPlace]) -> set[str]:
+    """Return the names of the functions that stand both in an excluded branch and outside of one."""
+    excluded: set[str] = set()
+    others: set[str] = set()
+    for place in found:
+        (excluded if source.branches.is_excluded(place.function.body[0]) else others).add(name_of(place))
+    return excluded & others
 
 
 def _included(source: ParsedSource) -> list[str]:
