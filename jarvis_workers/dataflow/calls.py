@@ -10,7 +10,15 @@ from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import (
+    AddressExpr,
+    ArrowExpr,
+    CallExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+)
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, generated, number_reader, receive, wrapped
 from jarvis_workers.dataflow.lvalues import PLACES, place_of
@@ -29,6 +37,7 @@ from jarvis_workers.dataflow.name_heuristics import (
 from jarvis_workers.dataflow.null_results import may_be_null, never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
+from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
 from jarvis_workers.dataflow.termination import ends_by_macro, ends_by_pointer, ends_by_signal, ends_program
 from jarvis_workers.dataflow.types import key_of, type_of
@@ -234,12 +243,17 @@ def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:
 
 
 def _maybe_set(path: PathState, part: Expression) -> None:
-    """Treat an unset variable as set: a call may be a macro that assigns to its arguments."""
+    """Treat an unset variable, or struct in an array, as set: a call may be a macro that assigns to its arguments."""
     if type(part) is NameExpr:
         cell = (key_of(path, part.name), "")
         current = path.cells.get(cell)
         if current is not None and current.unset:
             path.cells[cell] = ANY
+    elif type(part) is IndexExpr and type(part.base) is NameExpr:
+        kind, key = type_of(path, part), key_of(path, part.base.name)
+        target = path.objects.get(key)
+        if target is not None and kind and not kind.endswith("*") and limits_of(path.machine.plain(kind)) is None:
+            path.objects[key] = target._replace(unset_from=None)
 
 
 def _set_by_address(path: PathState, values: list[Value]) -> None:
