@@ -170,7 +170,7 @@ def _is_cpp(path: str) -> bool | None:
 def _is_shared(macro: Any) -> bool:
     """Return whether a macro of a header is a constant, an alias of another name, or has parameters."""
     match macro:
-        case ["v" | "n", _] | ["u", _, ["n", _]] | [[*_], _]:
+        case ["v" | "n" | "f", _] | ["u", _, ["n", _]] | [[*_], _] | ["*", [",", [*_, ["v", _]]]]:
             return True
     return False
 

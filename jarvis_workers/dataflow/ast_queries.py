@@ -88,9 +88,28 @@ def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
     return list(result)
 
 
+def moves_subscript(function: ir.LoweredFunction, e: ir.Expression) -> bool:
+    """Return whether a subscript in an expression contains a variable that a loop of the function assigns."""
+    names = variables_in(tuple([node.subscript for node in walk(e) if isinstance(node, ir.IndexExpr)]))
+    return bool(names) and any(
+        isinstance(target, ir.NameExpr) and target.name in names
+        for loop in walk(function.body)
+        if isinstance(loop, ir.LoopStmt)
+        for target in assigned((loop.condition, loop.step, loop.body))
+    )
+
+
 def variables_in(code: tuple[Any, ...]) -> frozenset[str]:
     """Return the names of the variables in a piece of code."""
     return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
+
+
+def alias_of(macro: Any) -> str | None:
+    """Return the function that a macro without parameters names, or calls after other effects: `(*(g(), f))`."""
+    match macro:
+        case ir.NameExpr(name=name) | ir.DerefExpr(pointer=ir.CommaExpr(parts=(*_, ir.NameExpr(name=name)))):
+            return name
+    return None
 
 
 def repeated_conditions(function: ir.LoweredFunction) -> frozenset[str]:

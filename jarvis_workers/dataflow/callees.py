@@ -1,6 +1,6 @@
 """Resolve the callee of a call, and decide whether following the call is worthwhile."""
 
-from jarvis_workers.dataflow.ast_queries import variables_in
+from jarvis_workers.dataflow.ast_queries import alias_of, variables_in
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate
@@ -51,7 +51,7 @@ def _named(path: PathState, name: str) -> Callee | None:
         if isinstance(macro, FunctionMacro) and not _calls(macro, name):
             # Which of the two a file means depends on what it includes.
             return None
-        name = macro.name if isinstance(macro, NameExpr) else name
+        name = alias_of(macro) or name
     method = own_method(path, name)
     if method is not None or name in LIBRARY or never_fails(name):
         return method

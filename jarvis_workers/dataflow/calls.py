@@ -3,17 +3,26 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.ast_queries import variables_in
+from jarvis_workers.dataflow.ast_queries import alias_of, variables_in
 from jarvis_workers.dataflow.callees import callee, own_method
 from jarvis_workers.dataflow.checks import check_arguments
 from jarvis_workers.dataflow.conditions import branch
+from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.expr import (
+    AddressExpr,
+    ArrowExpr,
+    CallExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+)
 from jarvis_workers.dataflow.ir.stmt import BlockStmt, FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, generated, number_reader, receive, wrapped
 from jarvis_workers.dataflow.lvalues import PLACES, place_of
-from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, macro_of
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, assertion, expand, is_type, macro_of
 from jarvis_workers.dataflow.name_heuristics import (
     asserts,
     is_fatal,
@@ -28,8 +37,9 @@ from jarvis_workers.dataflow.name_heuristics import (
 from jarvis_workers.dataflow.null_results import may_be_null, never_null
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
+from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
-from jarvis_workers.dataflow.termination import ends_by_pointer, ends_by_signal, ends_program
+from jarvis_workers.dataflow.termination import ends_by_macro, ends_by_pointer, ends_by_signal, ends_program
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
@@ -83,8 +93,9 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _apply_model(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open += 1
-    if isinstance(macro, NameExpr) and macro.name != name:
-        value = _call_of_name(path, macro.name, machine.once(e, lambda: e._replace(callee=macro)))
+    alias = alias_of(macro)
+    if alias is not None and alias != name:
+        value = _call_of_name(path, alias, machine.once(e, lambda: e._replace(callee=NameExpr("v", alias))))
     elif isinstance(macro, FunctionMacro) and macro_of(machine, e) is macro and not isinstance(macro.body, BlockStmt):
         value = evaluate(path, machine.once(e, lambda: expand(macro, e)))
     else:
@@ -135,7 +146,7 @@ def _modelled(path: PathState, name: str, traits: "_NameTraits", e: CallExpr, va
         path.ended = True
         return ANY
     handler = traits.handler
-    if handler is None or (traits.guessed and parts and type(parts[0]) is AddressExpr):
+    if handler is None or (traits.guessed and _is_something_else(machine, name, parts)):
         return _unknown(path, traits, e, values)
     _set_by_address(path, values)
     value = handler(LibraryCall(path, traits.name, e, values))
@@ -149,6 +160,14 @@ def _modelled(path: PathState, name: str, traits: "_NameTraits", e: CallExpr, va
     if traits.guessed and not is_known and value.why is not None:
         return value._replace(why=value.why._replace(doubt=UNKNOWN_ALLOCATOR))
     return value
+
+
+def _is_something_else(machine: AnalysisContext, name: str, parts: tuple[Expression, ...]) -> bool:
+    """Return whether a call differs from that of the library function that its name resembles.
+
+    It does if it gets a place for its result, or if it is the call of a macro of unknown definition.
+    """
+    return (bool(parts) and type(parts[0]) is AddressExpr) or any(map(is_type, parts)) or machine.is_unknown_macro(name)
 
 
 def _is_pool(path: PathState, first: Expression) -> bool:
@@ -165,7 +184,9 @@ def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:
     pointer = path.frame.types.get(name)
     if pointer is not None:
         return machine.never_returns(f"*{pointer.kind}")
-    return name not in LIBRARY and (machine.never_returns(name) or machine.never_returns(f"*{name}"))
+    if name in LIBRARY:
+        return False
+    return machine.never_returns(name) or machine.never_returns(f"*{name}") or ends_by_macro(machine, name)
 
 
 class _NameTraits(NamedTuple):
@@ -205,6 +226,13 @@ def _traits_of(name: str) -> _NameTraits:
     )
 
 
+def drop(path: PathState, e: CallExpr) -> None:
+    """Evaluate a call whose result is ignored: nothing is lost if only its name says that it allocates."""
+    value = evaluate(path, e)
+    if value.target and isinstance(e.callee, NameExpr) and e.callee.name not in LIBRARY and callee(path, e) is None:
+        escape(path, value)
+
+
 def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:
     """Continue on the path where the condition of a check holds; none does after a fatal one that fails."""
     yes, _ = branch(path.copy(), condition, None)
@@ -215,12 +243,17 @@ def _check(path: PathState, condition: Expression, *, fatal: bool) -> None:
 
 
 def _maybe_set(path: PathState, part: Expression) -> None:
-    """Treat an unset variable as set: a call may be a macro that assigns to its arguments."""
+    """Treat an unset variable, or struct in an array, as set: a call may be a macro that assigns to its arguments."""
     if type(part) is NameExpr:
         cell = (key_of(path, part.name), "")
         current = path.cells.get(cell)
         if current is not None and current.unset:
             path.cells[cell] = ANY
+    elif type(part) is IndexExpr and type(part.base) is NameExpr:
+        kind, key = type_of(path, part), key_of(path, part.base.name)
+        target = path.objects.get(key)
+        if target is not None and kind and not kind.endswith("*") and limits_of(path.machine.plain(kind)) is None:
+            path.objects[key] = target._replace(unset_from=None)
 
 
 def _set_by_address(path: PathState, values: list[Value]) -> None:

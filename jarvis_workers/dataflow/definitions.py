@@ -3,13 +3,15 @@
 A name that two other files define differently counts as unknown.  Summaries are decoded on first use.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
 
 from jarvis_workers.dataflow.ir import decode
-from jarvis_workers.dataflow.ir.expr import Expression
-from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction, RecordField, RecordType
+from jarvis_workers.dataflow.macro_definitions import Lookup, MacroDefinitions
 from jarvis_workers.dataflow.sizes import OTHER, SIZES, size_of
+
+__all__ = ["Callee", "Definitions", "Lookup", "RecentResults"]
 
 RECENT_MAX = 1_000
 S = TypeVar("S")
@@ -22,15 +24,6 @@ ENDING = "ending "
 ARRAY = "[]"
 # A function and its file, None for the analyzed file.
 Callee = tuple[LoweredFunction, str | None]
-
-
-class Lookup(Protocol):
-    """Look up the exports of other files by name: their paths, and the function, type or macro.
-
-    If several files export a name, those nearest to the file `near` are used; None is the analyzed file.
-    """
-
-    def __call__(self, name: str, /, *, near: str | None = None) -> Sequence[tuple[str, Any]]: ...
 
 
 class RecentResults(Generic[S, T]):
@@ -55,24 +48,21 @@ class RecentResults(Generic[S, T]):
 _function_elsewhere = RecentResults[Any, LoweredFunction](decode.function)
 
 
-class Definitions:
+class Definitions(MacroDefinitions):
     """Lookup of functions, types, macros and variables by name."""
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
+        super().__init__(model, lookup)
         self.functions: dict[str, dict[str, Any]] = {one["name"]: one for one in model["functions"]}
         self._others = frozenset(model.get("others", ()))
         self.globals = {name: decode.global_variable(stored) for name, stored in model["globals"].items()}
-        self.macros: dict[str, Any] = model["macros"]
-        self._opaque = frozenset(model["opaque"])
         self.is_cpp: bool = model.get("cpp", True)
         self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
         self._ending = {name: True for name in model["ending"]}
-        self._lookup = lookup
         self._plain: dict[str, str] = {}
         self._arrays: set[str] = set()
         self._types_elsewhere: dict[str, RecordType | None] = {}
-        self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
         self._statics_elsewhere: dict[tuple[str, str], tuple[bool, Callee | None]] = {}
@@ -131,16 +121,6 @@ class Definitions:
         if name not in self._ending:
             self._ending[name] = bool(self._lookup(ENDING + name))
         return self._ending[name]
-
-    def macro(self, name: str) -> Expression | FunctionMacro | None:
-        """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""
-        if name not in self._macros:
-            stored = self.macros.get(name)
-            if stored is None and name not in self._opaque:
-                result = [payload for _, payload in self._lookup(f"macro {name}")]
-                stored = result[0] if result and all(payload == result[0] for payload in result) else None
-            self._macros[name] = decode.macro(stored) if stored is not None else None
-        return self._macros[name]
 
     def type_named(self, kind: str) -> RecordType | None:
         """Return a struct, class or union; None if it is unknown."""

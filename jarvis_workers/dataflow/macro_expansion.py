@@ -1,7 +1,7 @@
 """Expand the calls of function-like macros, and of macros of unknown definition that assert a condition."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import variables_in
@@ -9,13 +9,14 @@ from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.ir.decode import replaced
 from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY
-from jarvis_workers.dataflow.name_heuristics import COMPARED_BY, INVERSE_CHECKS, asserts
+from jarvis_workers.dataflow.name_heuristics import COMPARED_BY, INVERSE_CHECKS, asserts, listed
 
 # Macros are expanded within macros up to this depth.
 MACROS_DEEP = 6
 VARIADIC = "__VA_ARGS__"
 # Fields of nodes that a macro may give as a parameter although they are texts: names, members, labels and types.
 TEXTS = frozenset(("name", "member", "label", "type"))
+TYPE_WORDS = frozenset(listed("char short int long float double signed unsigned struct"))
 CHOICES = frozenset((ir.ConditionalExpr, ir.AndExpr, ir.OrExpr, ir.CommaExpr))
 
 
@@ -49,13 +50,23 @@ def expand(macro: FunctionMacro, e: ir.CallExpr) -> Any:
         if isinstance(part, ir.NameExpr):
             return options.get(part.name, part)
         if isinstance(part, ir.SizeofExpr) and part.type in options:
-            return part._replace(type=None, operand=options[part.type])
+            return _size_of(part, options[part.type])
         if type(part) is tuple:
             return tuple([one for inner in part for one in (rest if _is_rest(inner) else (fill(inner),))])
         filled = replaced(part, [fill(one) for one in part])
         return _named(filled, options, e.line)
 
     return fill(macro.body)
+
+
+def _size_of(part: ir.SizeofExpr, given: ir.Expression) -> ir.SizeofExpr:
+    """Return the size of what a macro is given for a type: a type, or an expression."""
+    return part._replace(type=given.name) if is_type(given) else part._replace(type=None, operand=given)
+
+
+def is_type(e: ir.Expression) -> TypeGuard[ir.NameExpr]:
+    """Return whether an argument is a type: that of a pointer, or one with a name of the language."""
+    return isinstance(e, ir.NameExpr) and (e.name.endswith("*") or e.name in TYPE_WORDS)
 
 
 def _is_rest(part: Any) -> bool:

@@ -6,14 +6,17 @@ from jarvis_workers.dataflow.ir.expr import (
     ArrowExpr,
     AssignExpr,
     BinaryExpr,
+    CastExpr,
     DerefExpr,
     Expression,
+    FloatExpr,
     IndexExpr,
     MemberExpr,
     NameExpr,
     NumberExpr,
     SizeofExpr,
 )
+from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP
 from jarvis_workers.dataflow.outside import joined
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
@@ -29,6 +32,7 @@ ZERO, MAYBE_ZERO = 0.85, 0.75
 UNDERFLOW, OVERFLOW, UNSIGNED, NEEDS_MORE, WRAPS = 0.72, 0.75, 0.55, 0.6, 0.45
 # Operators whose result is smaller than the left operand.
 PARTS = frozenset((">>", "/", "%"))
+ARITHMETIC = frozenset(("+", "-", "*", "/"))
 CONSTANTS = (NumberExpr, SizeofExpr)
 
 
@@ -103,7 +107,7 @@ def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> b
     first = type_of(path, e.left)
     kind = first or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None
-    if bounds is None or (bounds[1] < INT_MAX and (first is None or not bounds[0])):
+    if bounds is None or _has_fraction(path, e) or (bounds[1] < INT_MAX and (first is None or not bounds[0])):
         # A narrow type is promoted to int: the results of an unsigned one fit, and another operand is of unknown type.
         return False
     if bounds[1] < INT_MAX and isinstance(without_casts(e.left), (DerefExpr, IndexExpr)):
@@ -179,6 +183,17 @@ def check_remaining(path: PathState, e: AssignExpr, old: Value, by: Value) -> No
 def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:
     is_literal = isinstance(e.left, (NumberExpr, SizeofExpr))
     return not is_literal and is_exact(left.range) and is_exact(right.range) and not left.checked
+
+
+def _has_fraction(path: PathState, e: Expression, deep: int = MACROS_DEEP) -> bool:
+    """Return whether an operand is a number with a fraction, also by a constant or macro in a part of it."""
+    if isinstance(e, BinaryExpr):
+        return e.op in ARITHMETIC and any(_has_fraction(path, part, deep) for part in (e.left, e.right))
+    if isinstance(e, NameExpr) and e.name not in path.frame.types:
+        macro = path.machine.macro(e.name)
+        if deep > 0 and isinstance(macro, (FloatExpr, BinaryExpr, CastExpr)):
+            return _has_fraction(path, macro, deep - 1)
+    return isinstance(e, FloatExpr) or type_of(path, e) in NUMBERS_WITH_FRACTIONS
 
 
 def _within(path: PathState, e: Expression, value: Value, bounds: tuple[int, int]) -> Range:

@@ -1,6 +1,6 @@
 """Track memory, streams and descriptors from their allocation to their release or leak."""
 
-from jarvis_workers.dataflow.ast_queries import variables_in
+from jarvis_workers.dataflow.ast_queries import moves_subscript, variables_in
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import (
     NEWS,
@@ -114,6 +114,9 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
                 report(path, "flow_bad_free", line, text, sure=CERTAIN)
             return
         target = Object("other")
+    if target.freed is not None and target.freed.about is e and moves_subscript(path.frame.function, e):
+        # A later iteration of a loop releases another element.
+        return
     if target.freed is not None and (allocated or not _repeats(path, target.freed, e)):
         text = f"{text_of(e)} is released twice"
         sure = CERTAIN - doubt_of_element(target.freed, e)

@@ -2,17 +2,20 @@
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.assignments import declare, define
+from jarvis_workers.dataflow.calls import drop
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
+from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.macro_expansion import MACROS_DEEP, unfolded
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.values import NOT_NULL, Value
+from jarvis_workers.dataflow.unknown_calls import compared_with_null, only_unknown_calls
+from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
 
 CASES_MAX = 64
 # Expressions that are neither expanded nor run a destructor.
@@ -42,7 +45,10 @@ def _expression(path: PathState, statement: ir.ExprStmt) -> Ends | list[PathStat
         if this.kind and this.target is not None:
             paths = destroy(this, e.line, paths)
     for one in paths:
-        evaluate(one, e)
+        if type(e) is ir.CallExpr:
+            drop(one, e)
+        else:
+            evaluate(one, e)
     return paths
 
 
@@ -124,9 +130,26 @@ def _if(path: PathState, statement: ir.IfStmt) -> Ends:
             ends.out += paths
             continue
         done = run(body, paths)
+        if done.out and (call := only_unknown_calls(path.machine, body)) is not None:
+            _doubt_return(done.out, statement, call)
         ends.out += done.out
         ends.take(done)
     return ends
+
+
+def _doubt_return(paths: list[PathState], statement: ir.IfStmt, call: ir.CallExpr) -> None:
+    """Note that a call of unknown code returns where it is all that follows a pointer that turned out to be NULL.
+
+    The code behind that uses the pointer shows that the call may end the program.
+    """
+    for path in paths:
+        if any(_is_null(path, e) for e in compared_with_null(statement.condition)):
+            path.note(call.line or statement.line, "{} returns", call, undecided=True)
+
+
+def _is_null(path: PathState, e: ir.Expression) -> bool:
+    place = place_quietly(path, e)
+    return place is not None and path.cells.get(place, ANY).null == IS_NULL
 
 
 @follows(ir.SwitchStmt)

@@ -1,11 +1,12 @@
 """Whether a call returns: no path through a function does if each ends in such a call, or in an endless loop."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from jarvis_workers.dataflow import ir
-from jarvis_workers.dataflow.ast_queries import bodies
+from jarvis_workers.dataflow.ast_queries import alias_of, bodies
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Callee
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.name_heuristics import never_returns
 
 # Calls of functions are looked into up to this depth.
@@ -40,18 +41,51 @@ def ends_program(machine: AnalysisContext, callee: Callee, deep: int = DEEP) -> 
 def _never_returns(machine: AnalysisContext, callee: Callee, deep: int) -> bool:
     function, file = callee
 
-    def ends(call: ir.CallExpr) -> bool:
-        if not isinstance(call.callee, ir.NameExpr):
-            return ends_by_pointer(machine, call.callee)
-        inner = machine.function(call.callee.name, file)
-        name = call.callee.name
-        if inner:
-            return ends_program(machine, inner, deep - 1)
-        if never_returns(name) or ends_by_signal(name, call.args) or machine.never_returns(name):
-            return True
-        return ends_by_pointer(machine, call.callee)
+    return _ends(function.body, lambda call: _is_ending_call(machine, call, file, deep - 1))
 
-    return not _leaves(function.body, ends) and not _completes(function.body, ends)
+
+def _is_ending_call(machine: AnalysisContext, call: ir.CallExpr, file: str | None, deep: int) -> bool:
+    if not isinstance(call.callee, ir.NameExpr):
+        return ends_by_pointer(machine, call.callee)
+    name = call.callee.name
+    return (
+        _is_ending_name(machine, name, file, deep)
+        or ends_by_signal(name, call.args)
+        or ends_by_pointer(machine, call.callee)
+    )
+
+
+def _is_ending_name(machine: AnalysisContext, name: str, file: str | None, deep: int) -> bool:
+    inner = machine.function(name, file)
+    if inner:
+        return ends_program(machine, inner, deep)
+    return never_returns(name) or machine.never_returns(name) or ends_by_macro(machine, name, deep)
+
+
+def ends_by_macro(machine: AnalysisContext, name: str, deep: int = DEEP) -> bool:
+    """Return whether a name is that of a macro that never returns, whichever of its definitions counts."""
+    if deep <= 0:
+        return False
+    known = machine.ending_macros.get(name)
+    if known is None:
+        # One that names itself does not end.
+        machine.ending_macros[name] = False
+        choices = machine.macro_choices(name)
+        known = bool(choices) and all(_never_returns_from(machine, one, deep - 1) for one in choices)
+        machine.ending_macros[name] = known
+    return known
+
+
+def _never_returns_from(machine: AnalysisContext, macro: ir.Expression | FunctionMacro, deep: int) -> bool:
+    if not isinstance(macro, FunctionMacro):
+        alias = alias_of(macro)
+        return alias is not None and _is_ending_name(machine, alias, None, deep)
+    body = macro.body if isinstance(macro.body, ir.BlockStmt) else ir.ExprStmt("e", 0, macro.body)
+    return _ends((body,), lambda call: _is_ending_call(machine, call, None, deep))
+
+
+def _ends(statements: Sequence[ir.Statement], ends: Ends) -> bool:
+    return not _leaves(statements, ends) and not _completes(statements, ends)
 
 
 def _leaves(statements: Iterable[ir.Statement], ends: Ends) -> bool:
@@ -72,8 +106,8 @@ def _completes(statements: Iterable[ir.Statement], ends: Ends) -> bool:
 
 def _goes_on(statement: ir.Statement, ends: Ends) -> bool:
     match statement:
-        case ir.ExprStmt(value=ir.CallExpr() as call):
-            return not ends(call)
+        case ir.ExprStmt(value=value):
+            return not _ends_within(value, ends)
         case ir.BlockStmt(body=body):
             return _completes(body, ends)
         case ir.IfStmt(then=then, otherwise=otherwise):
@@ -81,6 +115,18 @@ def _goes_on(statement: ir.Statement, ends: Ends) -> bool:
         case ir.LoopStmt(condition=condition, body=body):
             return condition not in ALWAYS or _breaks(body)
     return True
+
+
+def _ends_within(e: ir.Expression, ends: Ends) -> bool:
+    """Return whether evaluating an expression whose value is not used never completes."""
+    match e:
+        case ir.CallExpr():
+            return ends(e)
+        case ir.CastExpr(operand=operand):
+            return _ends_within(operand, ends)
+        case ir.CommaExpr(parts=parts):
+            return any(_ends_within(part, ends) for part in parts)
+    return False
 
 
 def _breaks(statements: Iterable[ir.Statement]) -> bool:

@@ -41,6 +41,12 @@ def test_operators_and_types_are_substituted_in_the_text() -> None:
     assert test[2] == ["u", "!", ["b", "==", ["v", "x"], ["n", 7]]]
 
 
+def test_variable_arguments_may_have_a_name() -> None:
+    params, (_, _, parts, _) = macros_of(b"#define SAY(to, rest...) say(to, ## rest)\n")["SAY"]
+
+    assert (params, parts) == (["to", "..."], [["v", "to"], ["v", "__VA_ARGS__"]])
+
+
 def test_macros_of_the_command_line_come_first() -> None:
     code = b"#define SIZE 4\nvoid f(void) { free(malloc(SIZE)); }\n"
     defines = ("SIZE=8", "DEBUG", "TWICE(n)=((n) * 2)", "EMPTY=", "WRONG=(", "NAME='x")

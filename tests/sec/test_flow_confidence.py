@@ -94,3 +94,53 @@ def test_branches_for_old_systems_are_not_read(condition: bytes) -> None:
 
     assert confidences(code % condition, "flow_use_after_free") == []
     assert confidences(code % b"ifdef HAVE_DOSAGE", "flow_use_after_free") != []
+
+
+TESTED = b"""
+int f(void)
+{
+    struct entry *p = malloc(8);
+    if (p == NULL)
+        %b
+    p->n = 0;
+    return keep(p);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "call", [b"NO_MEMORY();", b'complain_of("p");', b"{ hooks->low(8); }", b'{ puts("p"); lack(8); }']
+)
+def test_a_pointer_that_is_used_after_unknown_code_saw_its_null_is_doubtful(call: bytes) -> None:
+    assert [sure <= 0.6 for sure in confidences(TESTED % call, "flow_null_dereference")] == [True]
+
+
+@pytest.mark.parametrize("body", [b'puts("p");', b'log_lack("p");', b"{ lacks++; lack(8); }"])
+def test_a_pointer_that_is_used_although_its_null_was_only_told_is_likely(body: bytes) -> None:
+    assert [sure > 0.7 for sure in confidences(TESTED % body, "flow_null_dereference")] == [True]
+
+
+def test_a_known_body_behind_a_null_test_returns() -> None:
+    code = b"void lack(int n)\n{\n    lacks += n;\n}\n" + TESTED % b"lack(8);"
+
+    assert [sure > 0.7 for sure in confidences(code, "flow_null_dereference")] == [True]
+
+
+@pytest.mark.parametrize("value", [b"((double)32767 + 1.0)", b"2.5", b"(HALF * 2)"])
+def test_a_constant_with_a_fraction_makes_the_arithmetic_one_with_fractions(value: bytes) -> None:
+    code = b"#define HALF 0.5\n#define PART " + value + b"\ndouble f(void)\n{\n    int n;\n"
+    code += b'    scanf("%d", &n);\n    return n / PART + n;\n}\n'
+
+    assert confidences(code, "flow_integer_overflow") == []
+    assert confidences(code.replace(b"n / PART", b"1"), "flow_integer_overflow") != []
+
+
+@pytest.mark.parametrize("condition", [b"#ifndef _WIN32", b"#if !(defined _WIN32 && !defined __CYGWIN__)"])
+def test_of_several_functions_that_outside_of_excluded_branches_is_followed(condition: bytes) -> None:
+    kept = b"char *ask(void) { static char answer[80]; return answer; }\n"
+    made = b'char *ask(void) { return strdup(getenv("NAME")); }\n'
+    code = condition + b"\n%b#else\n%b#endif\n"
+    code += b"int f(int n) { char b[9], *s = ask(); if (!s) return 0; strncpy(b, s, 9); return b[0] > n; }\n"
+
+    assert confidences(code % (kept, made), "flow_memory_leak") == []
+    assert confidences(code % (made, kept), "flow_memory_leak") != []

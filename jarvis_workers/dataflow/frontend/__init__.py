@@ -27,6 +27,8 @@ CPP = re.compile(
     re.VERBOSE,
 )
 
+INCLUDED = re.compile(rb'"(?:[^"\n]*/)?([^"/\n]+)"')
+
 
 def model(
     content: bytes,
@@ -41,11 +43,12 @@ def model(
     """Return the summary of a "c/cpp" file from its content and masked text, compiled with macros such as `SIZE=8`.
 
     "others" are the names of its functions that are not selected, "ending" those of prototypes that say that a function
-    never returns; "cpp" is whether it was parsed as C++.
+    never returns; "included" are the names of the headers that it includes itself, without directories; "cpp" is
+    whether it was parsed as C++.
     """
     if language != "c/cpp":
         nothing: dict[str, Any] = {"globals": {}, "macros": {}, "types": {}, "typedefs": {}}
-        return {"functions": [], "others": [], "ending": [], "opaque": [], "cpp": False, **nothing}
+        return {"functions": [], "others": [], "ending": [], "opaque": [], "included": [], "cpp": False, **nothing}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
     defined = frozenset(one.partition("=")[0].partition("(")[0].encode("utf-8", "surrogateescape") for one in defines)
     source = ParsedSource(content, text, branches(text, cpp=is_in_cpp, defined=defined), is_in_cpp)
@@ -61,6 +64,7 @@ def model(
         "typedefs": outside.typedefs,
         "ending": sorted(outside.ending),
         "opaque": sorted(outside.opaque),
+        "included": _included(source),
         "cpp": is_in_cpp,
     }
 
@@ -71,23 +75,44 @@ def _lowered(
     outside: Outside,
     is_selected: Callable[[Function, bytes], bool],
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the selected functions, and the names of the others."""
+    """Return the selected functions, and the names of the others.
+
+    Of several with a name, the last one counts: those of excluded branches, such as for Windows, come first.
+    """
     names = FileNames(outside.globals, outside.types, outside.typedefs, outside.loops)
     bodies: list[dict[str, Any]] = []
+    excluded: list[dict[str, Any]] = []
+    twins = _twins(source, found)
     others: set[str] = set()
     line, at = 1, 0
     for place in found:
         first, last = place.function.body
         if source.branches.is_directive(first):
             continue
-        if not is_selected(place.function, source.text[first:last]):
+        if not is_selected(place.function, source.text[first:last]) and name_of(place) not in twins:
             others.add(name_of(place))
             continue
         line, at = line + source.content.count(b"\n", at, place.start), place.start
         lowered, reading = function(source, place, line, names)
         outside.note(reading)
-        bodies.append(lowered)
+        (excluded if source.branches.is_excluded(first) else bodies).append(lowered)
+    bodies = excluded + bodies
     return bodies, sorted(others.difference(one["name"] for one in bodies))
+
+
+def _twins(source: ParsedSource, found: Sequence[FunctionPlace]) -> set[str]:
+    """Return the names of the functions that stand both in an excluded branch and outside of one."""
+    excluded: set[str] = set()
+    others: set[str] = set()
+    for place in found:
+        (excluded if source.branches.is_excluded(place.function.body[0]) else others).add(name_of(place))
+    return excluded & others
+
+
+def _included(source: ParsedSource) -> list[str]:
+    """Return the names of the headers of the project that a file includes, without their directories."""
+    lines = [source.content[one.start : one.end] for one in source.branches.live() if one.word == b"include"]
+    return sorted({found[1].decode("latin-1") for line in lines if (found := INCLUDED.search(line))})
 
 
 def is_cpp(text: bytes) -> bool:

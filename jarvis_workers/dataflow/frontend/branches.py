@@ -7,6 +7,7 @@ in an excluded branch is still read.
 
 import re
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE, is_spliced
@@ -39,10 +40,17 @@ class Branches:
         self._starts = [directive.start for directive in directives]
         self._dead = sorted(dead)
         self._dead_starts = [start for start, _ in self._dead]
+        # Of a branch and all before it, which may be around it, the last end.
+        self._dead_ends = list(accumulate((end for _, end in self._dead), max))
 
     def is_directive(self, offset: int) -> bool:
         place = bisect_right(self._starts, offset) - 1
         return place >= 0 and offset < self.directives[place].end
+
+    def is_excluded(self, offset: int) -> bool:
+        """Return whether an offset is in an excluded branch."""
+        place = bisect_right(self._dead_starts, offset) - 1
+        return place >= 0 and offset < self._dead_ends[place]
 
     def live(self) -> list[Directive]:
         """Return the directives outside of excluded branches."""

@@ -18,6 +18,8 @@ __all__ = ["DEPTH_MAX", "AddStmts", "Expr", "ExprOf", "FileNames", "Grammar", "N
 
 DEPTH_MAX = 100
 ERROR = 65_535
+# What replaces a star of a type in an argument list; the grammar takes it for a part of the name.
+STAR = b"$"
 HOLDERS = frozenset(("compound_statement", "case_statement", "labeled_statement", "ERROR"))
 
 Expr = list[Any]
@@ -105,6 +107,8 @@ class Reading:
         kind = node.kind_id
         if kind == self._name:
             word = self.text[node.start_byte : node.end_byte]
+            if word[-1:] == "$":
+                word = word.replace("$", "*")
             return ["v", word] if word else ["x"]
         read = self._expressions.get(kind)
         if self.broken and holds_error(node):

@@ -1,12 +1,13 @@
 """Rewrite source that does not parse because its macros are unknown; lines keep their numbers.
 
-Attribute macros are removed, types in argument lists lose their stars, and macros alone on their lines get a
-semicolon.  Format macros such as `PRId64` become string literals.
+Attribute macros are removed, the stars of types in argument lists become a part of their names, and macros alone on
+their lines get a semicolon.  Format macros such as `PRId64` become string literals.
 """
 
 import re
 
 from jarvis_workers.dataflow.frontend.bodies import is_loop_name
+from jarvis_workers.dataflow.frontend.grammar import STAR
 
 ATTRIBUTE = re.compile(
     rb"\b(?:\w*(?:unused|UNUSED|restrict|RESTRICT|NORETURN|noreturn|DEPRECATED|UNLIKELY_FN|FALLTHROUGH)\w*"
@@ -59,7 +60,9 @@ def _with_letters(match: re.Match[bytes]) -> bytes:
 def _without_stars(match: re.Match[bytes]) -> bytes:
     if CASTING.match(match[1]):
         return match[0]
-    return match[1] + b" " * len(match[2]) + match[3] + match[4].translate(None, b"*").replace(b"const", b"     ")
+    stars = match[4]
+    spaces = stars.translate(None, b"*").replace(b"const", b"     ")
+    return match[1] + b" " * len(match[2]) + match[3] + STAR * stars.count(b"*") + spaces
 
 
 def _ended(match: re.Match[bytes]) -> bytes:

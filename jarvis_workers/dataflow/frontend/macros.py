@@ -70,7 +70,15 @@ def _read(source: ParsedSource, start: int, end: int) -> Macro | None:
     params = None
     if head[2] is not None:
         params = tuple([word for word in (word.strip() for word in head[2][1:-1].split(b",")) if word])
+        params, body = _with_standard_rest(params, body)
     return Macro(head[1].decode("latin-1"), params, body)
+
+
+def _with_standard_rest(params: tuple[bytes, ...], body: bytes) -> tuple[tuple[bytes, ...], bytes]:
+    """Rename variable arguments that have a name of their own, an extension of GNU."""
+    if params and params[-1].endswith(b"...") and (name := params[-1][:-3].strip()):
+        return (*params[:-1], b"..."), re.sub(rb"\b" + re.escape(name) + rb"\b", b"__VA_ARGS__", body)
+    return params, body
 
 
 def _given(define: str) -> Macro | None:

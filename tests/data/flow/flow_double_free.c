@@ -305,3 +305,20 @@ int shut_forever(const char *name)
     } while (result < 0);
     return result;
 }
+
+struct shelf { char *label; };
+struct shelves { int first, count; struct shelf *all; };
+
+int frees_other_elements(struct shelves *one)
+{
+    for (int i = one->first; i < one->count; i++)
+        free(one->all[i].label); /* ok: flow_double_free */
+    return grow_realloc(one);
+}
+
+int frees_the_same_element(struct shelves *one, int i)
+{
+    for (int n = one->first; n < one->count; n++)
+        free(one->all[i].label); /* ruleid: flow_double_free */
+    return grow_realloc(one);
+}

@@ -331,3 +331,23 @@ int part_of_parts(const char *text)
     }
     return result;
 }
+
+#if !(defined _WIN32 && !defined __CYGWIN__)
+static char *ask_name(const char *prompt)
+{
+    static char answer[80];
+    return answer;
+}
+#else
+static char *ask_name(const char *prompt)
+{
+    char answer[80];
+    return strdup(answer);
+}
+#endif
+
+int asks_for_a_name(const char *prompt, int most)
+{
+    char *name = ask_name(prompt);
+    return name != NULL && name[0] > most; /* ok: flow_memory_leak */
+}

@@ -605,3 +605,16 @@ long filled_by_rows(void)
     free(copy);
     return sum_of_rows(rows) + row[3]; /* ok: flow_uninitialized */
 }
+
+int sets_by_unknown_macro(int most)
+{
+    Item items[2];
+    END_ITEMS(items[1]); /* ok: flow_uninitialized */
+    return uses(items, most);
+}
+
+int passes_a_number(int most)
+{
+    int marks[2];
+    return uses(marks[1], most); /* ruleid: flow_uninitialized */
+}
