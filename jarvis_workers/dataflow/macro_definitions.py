@@ -39,9 +39,9 @@ class MacroDefinitions:
 
     def macro_choices(self, name: str) -> Sequence[Expression | FunctionMacro]:
         """Return the definitions of a macro of which it is unknown which one counts, or the one that does."""
-        known = self.macro(name)
-        if known is not None or name in self._opaque:
-            return () if known is None else (known,)
+        definition = self.macro(name)
+        if definition is not None or name in self._opaque:
+            return () if definition is None else (definition,)
         return [decode.macro(stored) for stored in self._elsewhere(name)]
 
     def is_unknown_macro(self, name: str) -> bool:

@@ -66,14 +66,14 @@ def ends_by_macro(machine: AnalysisContext, name: str, deep: int = DEEP) -> bool
     """Return whether a name is that of a macro that never returns, whichever of its definitions counts."""
     if deep <= 0:
         return False
-    known = machine.ending_macros.get(name)
-    if known is None:
+    ends = machine.ending_macros.get(name)
+    if ends is None:
         # One that names itself does not end.
         machine.ending_macros[name] = False
         choices = machine.macro_choices(name)
-        known = bool(choices) and all(_never_returns_from(machine, one, deep - 1) for one in choices)
-        machine.ending_macros[name] = known
-    return known
+        ends = bool(choices) and all(_never_returns_from(machine, one, deep - 1) for one in choices)
+        machine.ending_macros[name] = ends
+    return ends
 
 
 def _never_returns_from(machine: AnalysisContext, macro: ir.Expression | FunctionMacro, deep: int) -> bool:

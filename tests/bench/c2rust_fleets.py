@@ -36,7 +36,7 @@ from tests.chaos.test_moves import lose_worker_within_cargo, stage_files
 from tests.chaos.test_translations import PROFILE
 from tests.servers import postgres, redis_server
 
-PATIENCE_SECONDS = 3600.0
+PATIENCE_SECONDS = 4 * 3600.0
 FILES = ("symbols.jsonl", "signatures.jsonl", "crate_plan.yaml")
 # Exit code 3: functions stay in C, which are the same everywhere.
 ENDS = (0, 3)
