@@ -135,7 +135,7 @@ def test_a_character_of_a_narrow_string_is_a_byte_and_of_a_wide_one_a_character(
         ("sizeof(known) * a", ["b", "*", ["z", None, ["v", "known"]], A]),
         ("(struct pair){1, .b = a}", ["t", "pair", ["{}", [["n", 1], [".=", "b", A]]]]),
         ("({ int y = 1; y; })", ["x"]),
-        ("va_arg(a, char *)", ["c", ["v", "va_arg"], [A, ["v", "char"]], 1]),
+        ("va_arg(a, char *)", ["c", ["v", "va_arg"], [A, ["v", "char*"]], 1]),
     ],
 )
 def test_an_expression_of_c_is_lowered(code, expected):
@@ -379,7 +379,8 @@ def test_the_rest_of_a_function_is_kept_when_a_statement_is_not_understood():
     [function] = functions("void f(void) { a(); x = = 3 @ ; b(); }")
 
     assert function["bad"] > 0
-    assert function["body"] == [["e", 1, ["c", A, [], 1]], ["e", 1, ["x"]], ["?", 1], ["e", 1, ["c", B, [], 1]]]
+    lost = [["?", 1], ["e", 1, ["x"]], ["?", 1]]
+    assert function["body"] == [["e", 1, ["c", A, [], 1]], *lost, ["e", 1, ["c", B, [], 1]]]
 
 
 def test_what_is_nested_too_deep_is_not_understood_and_is_counted():

@@ -83,7 +83,7 @@ def test_a_union_is_told_from_a_struct():
         ("typedef struct node *t;", "node*"),
         ("typedef struct node { int a; } t;", "node"),
         ("typedef int (*t)(int, void *);", "fn*"),
-        ("typedef char t[80];", "char*"),
+        ("typedef char t[80];", "char[]"),
         ("using t = std::vector<int>;", "vector<int>"),
     ],
 )
