@@ -95,8 +95,11 @@ def test_a_call_in_the_condition_of_a_for_loop_is_checked():
 def test_a_text_that_was_set_before_is_read_where_no_line_is():
     read = "    fgets(line, 80, in);\n    use(line);"
     (unset,) = confidences(function("    char line[80];\n" + read), "unchecked_io")
-    (was_set,) = confidences(function("    char line[80];\n    *line = 0;\n" + read), "unchecked_io")
-    assert was_set < unset
+    for empties in ("*line = 0;", "*line = '\\0';", "line[0] = 0;"):
+        (was_set,) = confidences(function(f"    char line[80];\n    {empties}\n" + read), "unchecked_io")
+        assert was_set < unset - 0.1
+    ended = "    char line[80];\n    line[79] = 0;\n"
+    assert confidences(function(ended + read), "unchecked_io") == [unset]
 
 
 def test_a_word_of_a_text_fits_where_the_size_was_computed_for_it():
@@ -105,6 +108,8 @@ def test_a_word_of_a_text_fits_where_the_size_was_computed_for_it():
     own = "    r->word = (char *)get_malloc(n);\n" + scan.format("r->word")
     (allocated,) = confidences(function(own, "const char *text, struct r *r, size_t n"), "scanf_no_width")
     assert allocated < 0.6 <= fixed
+    between = own.replace("    if (sscanf", "    r->word[0] = r->kind = 0;\n    if (sscanf")
+    assert confidences(function(between, "const char *text, struct r *r, size_t n"), "scanf_no_width") == [allocated]
     constant = "    r->word = malloc(SIZE);\n" + scan.format("r->word")
     assert confidences(function(constant, "const char *text, struct r *r"), "scanf_no_width") == [fixed]
 

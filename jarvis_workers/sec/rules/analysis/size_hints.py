@@ -115,26 +115,28 @@ def _last_edge(text: bytes) -> int:
     return max(text.rfind(mark) for mark in (b";", b"{", b"}"))
 
 
-def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
+def is_made_to_measure(site: Site, scope: BufferSizes, target: bytes) -> bool:
     """Return whether the target was allocated in this function, with a computed size."""
-    target = BASE.match(site.masked(0))
-    if target is None:
+    base = BASE.match(target)
+    if base is None:
         return False
-    if _is_allocated_just_before(site):
+    if _is_allocated_nearby(site, target.strip()):
         return True
-    expression = [bare(value.text) for value in scope.values(target[1])]
+    expression = [bare(value.text) for value in scope.values(base[1])]
     calls = [call for call in map(CALL.match, expression) if call is not None]
     if any(call[1] in ALLOCATORS for call in calls):
-        return any(not capacity.is_plain for capacity in scope.capacities(target[1]))
+        return any(not capacity.is_plain for capacity in scope.capacities(base[1]))
     return any(LIKE_ALLOCATOR.search(call[1]) and _is_worked_out(call.string[call.end() :]) for call in calls)
 
 
-def _is_allocated_just_before(site: Site) -> bool:
-    """Return whether the expression of the target, such as `*out`, was assigned memory of a computed size nearby."""
-    text, target = site.source.text, site.masked(0).strip()
-    at = text.rfind(target, max(0, site.start - STATEMENT_MAX), site.start) if target else -1
-    made = MADE.match(text, at + len(target)) if at >= 0 else None
-    return made is not None and _is_worked_out(text[made.end() : made.end() + STATEMENT_MAX].partition(b";")[0])
+def _is_allocated_nearby(site: Site, target: bytes) -> bool:
+    """Return whether an expression, such as `*out` or `p->name`, was assigned memory of a computed size before."""
+    text = site.source.text
+    floor = max(site.function.body[0] if site.function else 0, site.start - NEAR)
+    mentions = mentions_backwards(text, target, floor, site.start)
+    made = (MADE.match(text, at + len(target)) for at in mentions)
+    sizes = (text[one.end() : one.end() + STATEMENT_MAX].partition(b";")[0] for one in made if one)
+    return any(map(_is_worked_out, sizes))
 
 
 def is_source_bounded(site: Site, scope: BufferSizes) -> bool:

@@ -13,6 +13,7 @@ INITIALIZER_MAX = 320
 DEFINE = lazy(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
 TEXT_MACRO = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
 CUT = lazy(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
+EMPTIED = lazy(rb"\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
 ASSIGNED = lazy(
     rb"""\s*+(?>\[[^][]*+\]\s*+)?+=\s*+
     (?:(?P<empty>\{\s*+0?\s*+\}|L?"")|(?P<value>L?"[^"]*+"|[A-Z_][A-Z0-9_]*+))\s*+;""",
@@ -42,6 +43,15 @@ def length_of(
     return _literal(scope, name, scope.site.start) if name.isupper() else _length_of_variable(scope, name, read)
 
 
+def _is_emptied_at(scope: Scope, name: bytes, at: int) -> bool:
+    """Return whether a mention is in `*name = 0`, and not in a declaration `char *name = 0`."""
+    behind = at + len(name)
+    if scope.text[at - 1 : at] != b"*" or not EMPTIED.match(scope.text, behind, behind + 32):
+        return False
+    declaration = scope.declared(name)
+    return declaration is None or declaration.at != at
+
+
 def initializer_length(source: SourceText, at: int) -> int | None:
     """Return the length of the literal that initializes the array `char s[] = "text"` declared at `at`."""
     opened = source.text.find(b'"', at, at + 96)
@@ -58,6 +68,8 @@ def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amoun
         behind = at + len(name)
         if cut := CUT.match(text, behind, behind + 96):
             return read(cut[1])
+        if _is_emptied_at(scope, name, at):
+            return Amount.of(0)
         if match := ASSIGNED.match(text, behind, behind + 160):
             return Amount.of(0) if match["empty"] else _literal(scope, match["value"], match.start("value"))
         if _is_changed(text, at, behind):

@@ -87,7 +87,7 @@ def _is_tested_next(site: Site) -> bool:
 def _size_adjustment(site: Site, scope: BufferSizes, source: bytes) -> float:
     if is_in_macro(site):
         return ELSEWHERE
-    if was_measured(site, source) or is_made_to_measure(site, scope):
+    if was_measured(site, source) or is_made_to_measure(site, scope, site.masked(0)):
         return MEASURED
     if is_source_bounded(site, scope):
         return BOUNDED
@@ -182,7 +182,7 @@ def _formatted(site: Site) -> float | None:
 def _of_strings(site: Site, scope: BufferSizes, texts: Sequence[bytes]) -> float | None:
     if any(is_source_limited(site, scope, text) for text in texts):
         return None
-    if is_made_to_measure(site, scope) or any(was_measured(site, text) for text in texts):
+    if is_made_to_measure(site, scope, site.masked(0)) or any(was_measured(site, text) for text in texts):
         return MEASURED
     return 0.0 if _is_open(site, scope, texts) else UNKNOWN
 

@@ -7,8 +7,9 @@ from jarvis_workers.sec.rules.analysis.callers import parameters
 from jarvis_workers.sec.rules.analysis.declarations import NAME
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.analysis.macros import is_in_macro
+from jarvis_workers.sec.rules.analysis.size_hints import is_made_to_measure
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
-from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
+from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 FORMAT_ARGUMENT = {
@@ -36,7 +37,6 @@ FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # The conversion of a text, and one into memory that was allocated for it.
 FROM_TEXT, ALLOCATED = -0.2, -0.35
-VARIABLE = lazy(rb"\b(?!sizeof\b)[a-z_]\w*")
 # A plain argument before the literal; it cannot hide a quote or a comment.
 PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
 LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) for index in range(3))
@@ -105,17 +105,15 @@ def check_width(site: Site) -> float | None:
             if _is_too_wide(site, number, int(match["width"][:9])):
                 return TOO_WIDE
         elif not _brings_less(site, number):
-            return _confidence_without_width(site, number)
+            return _without_width(site, number)
     return None
 
 
-def _confidence_without_width(site: Site, number: int) -> float:
-    """Return a low value if the target was allocated with a computed size, such as the length of the text."""
+def _without_width(site: Site, number: int) -> float:
+    """Return the adjustment of a conversion without width; memory of a computed size was allocated for the text."""
     if site.name not in (b"sscanf", b"vsscanf", b"swscanf"):
         return 0.0
-    target = re.escape(site.masked(number).strip())
-    allocated = re.search(rb"(?<![\w.>])%b\s*=\s*(?:\([^()]*\)\s*)?\w*alloc\s*\(([^;]*)" % target, site.before(REACH))
-    return ALLOCATED if target and allocated and VARIABLE.search(allocated[1]) else FROM_TEXT
+    return ALLOCATED if is_made_to_measure(site, BufferSizes(site), site.masked(number)) else FROM_TEXT
 
 
 def _is_too_wide(site: Site, number: int, width: int) -> bool:

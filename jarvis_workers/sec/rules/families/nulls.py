@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
 from jarvis_workers.sec.rules.analysis.known_nulls import SHAPES, check_known_null
+from jarvis_workers.sec.rules.analysis.left_context import is_declaration, statement_before
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import (
     DEREFERENCING,
@@ -37,8 +38,7 @@ NO_CALLS = frozenset((b"if", b"while", b"for", b"switch", b"return"))
 TYPED = lazy(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
 NOTHROW = lazy(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
 NEW_BEFORE = lazy(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
-# A declaration of the function within another one, `FILE *popen(const char *, const char *)`.
-PROTOTYPE = lazy(rb"\s*+(?:const|void|char|struct|unsigned)\b")
+STATEMENT_MAX = 256
 CANNOT_FAIL = lazy(rb"__GFP_NOFAIL|GFP_NOFAIL")
 FAILS = lazy(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
 # The condition of the loop tests what its step assigns, before the body runs again.
@@ -113,7 +113,7 @@ def check_lookup(site: Site) -> float | None:
     """Check for the use of a result that is NULL if nothing was found, or of a pointer that is known to be NULL."""
     if not site.name:
         return check_known_null(site)
-    if site.function is None or PROTOTYPE.match(site.masked(0)):
+    if site.function is None or is_declaration(statement_before(site.before(STATEMENT_MAX)).rstrip() + b" "):
         return None
     if site.name == b"dynamic_cast":
         cast = _cast(site)

@@ -6,6 +6,7 @@ A cast to void is deliberate, and a result that is mentioned again counts as che
 import re
 from itertools import chain
 
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.facts import declaration, is_in_file, target_at
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site, rule
@@ -110,7 +111,7 @@ def check_io(site: Site) -> float | None:
     given = _earlier_values(site)
     if given and FAILURE_VALUE.match(site.source.text, given[-1]):
         return None
-    return MOVED[site.name] + looked + (HAS_A_VALUE if given else 0.0)
+    return MOVED[site.name] + looked + (HAS_A_VALUE if given or _is_emptied(site) else 0.0)
 
 
 def check_thread(site: Site) -> float | None:
@@ -159,23 +160,17 @@ def _is_index(site: Site, target: bytes) -> bool:
 
 
 def _earlier_values(site: Site) -> list[int]:
-    """Return where the last target of a scanf, or the text for fgets, was assigned before: it keeps that value."""
-    if site.name == b"fgets":
-        return _earlier_texts(site)
+    """Return where the last target of a scanf was assigned before: it keeps that value if nothing is read."""
     target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
     if site.name not in CONVERTED or not NAME.match(target):
         return []
     return [use.at for use in site.uses_before(target) if use.kind == "assignment"]
 
 
-def _earlier_texts(site: Site) -> list[int]:
-    """Return where the first byte of the target was assigned before the call."""
-    target = site.masked(0).strip()
-    if not NAME.match(target) or site.function is None:
-        return []
-    first = re.compile(rb"(?:\*\s*%b|\b%b\s*\[\s*0\s*\])\s*=(?!=)" % (target, target))
-    start = max(site.function.body[0], site.start - REACH)
-    return [match.start() for match in first.finditer(site.source.text, start, site.start)]
+def _is_emptied(site: Site) -> bool:
+    """Return whether the text for fgets is empty before the call, and so where no line is read."""
+    length = BufferSizes(site).length(site.masked(0)) if site.name == b"fgets" else None
+    return length is not None and length.number == 0
 
 
 def _is_drained(site: Site) -> bool:
