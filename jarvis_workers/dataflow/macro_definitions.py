@@ -26,6 +26,7 @@ class MacroDefinitions:
         self._included = frozenset(model["included"])
         self._macros: dict[str, Expression | FunctionMacro | None] = {}
         self._lookup = lookup
+        self._found: dict[str, list[Any]] = {}
 
     def macro(self, name: str) -> Expression | FunctionMacro | None:
         """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""
@@ -50,6 +51,8 @@ class MacroDefinitions:
 
     def _elsewhere(self, name: str) -> list[Any]:
         """Return the definitions of a macro in headers, those that the file includes itself if it is defined there."""
-        found = self._lookup(f"macro {name}")
-        included = [payload for path, payload in found if path.rpartition("/")[2] in self._included]
-        return included or [payload for _, payload in found]
+        if name not in self._found:
+            found = self._lookup(f"macro {name}")
+            included = [payload for path, payload in found if path.rpartition("/")[2] in self._included]
+            self._found[name] = included or [payload for _, payload in found]
+        return self._found[name]

@@ -8,18 +8,6 @@ STATIONS = 40
 # The rules whose findings depend on nothing but the path from their source to their sink.
 WITHOUT_CALLERS = frozenset(("flow_unchecked_null",))
 LEAST, MOST = 0.4, 0.95
-# The highest confidence where an undecided branch between cause and effect may exclude the effect, or where it is in a
-# callee: readers found one in six of such NULL pointers in real code to be possible, and fewer of the others.
-INDIRECT = {
-    "flow_null_dereference": 0.48,
-    "flow_uninitialized": 0.48,
-    "flow_use_after_free": 0.65,
-    "flow_handle_leak": 0.65,
-    "flow_buffer_overflow": 0.65,
-    "flow_buffer_overread": 0.65,
-    "flow_buffer_underread": 0.65,
-    "flow_buffer_underwrite": 0.65,
-}
 # Rules of which readers called fewer than one in six findings from 0.7 true, in 24 real projects (docs/precision.md):
 # their confidence goes up to DOUBTED_MOST instead of MOST.
 DOUBTED = frozenset(
@@ -40,6 +28,18 @@ DOUBTED = frozenset(
     )
 )
 DOUBTED_MOST = 0.68
+# The highest confidence where an undecided branch between cause and effect may exclude the effect, or where it is in a
+# callee: readers found one in six of such NULL pointers in real code to be possible, and fewer of the others.
+INDIRECT = {
+    "flow_null_dereference": 0.44,
+    "flow_uninitialized": 0.44,
+    "flow_use_after_free": 0.53,
+    "flow_handle_leak": 0.53,
+    "flow_buffer_overflow": 0.53,
+    "flow_buffer_overread": 0.53,
+    "flow_buffer_underread": 0.53,
+    "flow_buffer_underwrite": 0.53,
+}
 PER_CALL = 0.02
 FEW_BRANCHES, MANY_BRANCHES = 4, 11
 PER_BRANCH, PER_BRANCH_MORE = 0.02, 0.04
@@ -68,8 +68,9 @@ def report(
         at = line if frame.file is None or frame.call_line is None else frame.call_line
     stations = [*_since(path.trail, since), (frame.file, line, text)]
     sure -= _doubted(path.doubt) + PER_CALL * frame.depth + (since.doubt if since is not None else 0)
-    most = MOST if pattern not in INDIRECT or _is_straight(path, since) else INDIRECT[pattern]
-    confidence = _measured(pattern, max(LEAST, min(most, sure)))
+    confidence = _measured(pattern, max(LEAST, min(MOST, sure)))
+    if pattern in INDIRECT and not _is_straight(path, since):
+        confidence = min(confidence, INDIRECT[pattern])
     previous = machine.findings.get((pattern, at))
     if previous is None or (confidence, -len(stations)) > (previous[0], -len(previous[1])):
         machine.findings[pattern, at] = (confidence, stations)

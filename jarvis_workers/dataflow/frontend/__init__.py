@@ -9,7 +9,6 @@ from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
 from jarvis_workers.dataflow.frontend.file_declarations import Outside
-from jarvis_workers.dataflow.frontend.grammar import FileNames
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function, name_of
 from jarvis_workers.dataflow.frontend.places import FunctionPlace, places
 from jarvis_workers.source.functions import Function, functions
@@ -79,7 +78,6 @@ def _lowered(
 
     Of several with a name, the last one counts: those of excluded branches, such as for Windows, come first.
     """
-    names = FileNames(outside.globals, outside.types, outside.typedefs, outside.loops)
     bodies: list[dict[str, Any]] = []
     excluded: list[dict[str, Any]] = []
     twins = _twins(source, found)
@@ -93,7 +91,7 @@ def _lowered(
             others.add(name_of(place))
             continue
         line, at = line + source.content.count(b"\n", at, place.start), place.start
-        lowered, reading = function(source, place, line, names)
+        lowered, reading = function(source, place, line, outside.names)
         outside.note(reading)
         (excluded if source.branches.is_excluded(first) else bodies).append(lowered)
     bodies = excluded + bodies

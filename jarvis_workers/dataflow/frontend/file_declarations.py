@@ -33,7 +33,7 @@ class Outside:
     """Declarations by name; the first declaration of a name wins.
 
     `ending` are the functions whose prototypes say that they never return, with a star before the name of a pointer to
-    such a function or of its type; `opaque` are the macros that are not understood, `loops` those that begin a loop.
+    such a function or of its type; `opaque` are the macros that are not understood, `names` the declarations.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Outside:
         self.ending: set[str] = set()
         spans = [(one.end - len(one.rest), one.end) for one in source.branches.live() if one.word == b"define"]
         texts = defined_macros(source, spans, defines)
-        self.loops = loop_heads(texts)
+        self.names = FileNames(self.globals, self.types, self.typedefs, loop_heads(texts))
         self.macros = lowered_macros(texts, cpp=source.cpp)
         defined = [
             (name[0], source.content[start:end])
@@ -129,7 +129,7 @@ class Outside:
         self._line += self._source.content.count(b"\n", self._behind, start)
         self._behind = start
         reading = Reading(grammar(cpp=self._source.cpp), code, self._line)
-        reading.names = FileNames(self.globals, self.types, self.typedefs, self.loops)
+        reading.names = self.names
         for node in reading.root.named_children:
             if node.type == "declaration":
                 self._variables(reading, node)
