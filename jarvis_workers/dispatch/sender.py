@@ -39,9 +39,13 @@ class Sender:
         return sum(self._send_new(queue) for queue in POOLS)
 
     def send_again(self) -> int:
-        """Repeat lost notifications and return their number; called by the elected controller once per tick."""
+        """Repeat lost notifications, and send those of crashed jobs; return their number.
+
+        The elected controller calls it once per tick.  Crashed jobs are sent even if the window is full.
+        """
         forgotten = self.notifier.is_new()
-        return sum(self._send_again(queue, forgotten) for queue in POOLS)
+        repeated = sum(self._send_again(queue, forgotten) for queue in POOLS)
+        return repeated + sum(self._send_crashed(queue) for queue, pool in POOLS.items() if pool.kind == "prefork")
 
     def _send_new(self, queue: str) -> int:
         with self.store.read() as session:
@@ -62,6 +66,12 @@ class Sender:
         older = self.tick_seconds if lost else self.resend_seconds
         with self.store.write() as session:
             sent = dispatching.resend(session, queue, older, before=(since or 0.0) - self.tick_seconds)
+        return self._notify(queue, sent)
+
+    def _send_crashed(self, queue: str) -> int:
+        with self.store.write() as session:
+            slots = max(LEAST_SLOTS, dispatching.slots(session, queue, self.lease_seconds))
+            sent = dispatching.mark_crashed_sent(session, EXECUTOR, queue, slots)
         return self._notify(queue, sent)
 
     def _notify(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:

@@ -92,20 +92,33 @@ def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspec
     lost = JOB.c.crashes > 0
     for run_id, many in sorted(shares.items()):
         first, then = (JOB.c.crashes == 0, lost) if suspects_last else (lost, JOB.c.crashes == 0)
-        ids = _due(session, run_id, queue, first, many)
-        ids += _due(session, run_id, queue, then, many - len(ids)) if len(ids) < many else []
+        run = JOB.c.run_id == run_id
+        ids = _due(session, run, queue, first, many)
+        ids += _due(session, run, queue, then, many - len(ids)) if len(ids) < many else []
         chunks.append(ids)
-    ids = [job for turn in _interleave(chunks) for job in turn]
+    return _mark_sent(session, [job for turn in _interleave(chunks) for job in turn])
+
+
+def mark_crashed_sent(session: Session, executor: str, queue: str, most: int) -> list[Sent]:
+    """Mark up to `most` due jobs with crashes as sent, of all active runs, and return them.
+
+    They need not wait until the window has room: it was filled with other jobs while they were running.
+    """
+    active = select(RUN.c.id).where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS))
+    return _mark_sent(session, _due(session, JOB.c.run_id.in_(active), queue, JOB.c.crashes > 0, most))
+
+
+def _mark_sent(session: Session, ids: Sequence[int]) -> list[Sent]:
     if ids:
         mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
         session.execute(mark.values(state="sent", sent_at=now(session)))
     return _notifications(session, ids)
 
 
-def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], many: int) -> list[int]:
+def _due(session: Session, runs: ColumnElement[bool], queue: str, which: ColumnElement[bool], many: int) -> list[int]:
     due = (
         select(JOB.c.id)
-        .where(JOB.c.run_id == run_id, JOB.c.queue == queue, which)
+        .where(runs, JOB.c.queue == queue, which)
         .where(JOB.c.state == "pending", JOB.c.not_before <= now(session))
         .order_by(*HEAVIEST_FIRST)
         .limit(many)

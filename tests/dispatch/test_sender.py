@@ -8,7 +8,7 @@ import redis
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import LARGEST_WINDOW, MEAN_SECONDS, Sender, window
-from jarvis_workers.store import dispatching
+from jarvis_workers.store import crash_attribution, dispatching
 from jarvis_workers.store.engine import Store
 from tests.servers import Redis
 from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
@@ -75,6 +75,32 @@ def test_a_small_run_comes_before_the_rest_of_a_large_one(timed_store: Store, cl
         commit(timed_store, claimed)
 
     assert (sender.send(), states(timed_store, small)) == (2, ["sent", "sent"])
+
+
+def test_a_crashed_job_is_sent_although_fewer_workers_have_a_smaller_window(
+    timed_store: Store, clock: FakeClock, notifier: Notifier, sender: Sender
+) -> None:
+    for name in ("here", "also here", "gone", "gone as well"):
+        enrol(timed_store, name)
+    run = add_planned_run(timed_store, 100, executor="cluster")
+    assert (sender.send_again(), sender.send()) == (0, window(4, TICK, None))
+    job = next(row.id for row in job_rows(timed_store, run) if row.state == "sent")
+    with timed_store.write() as session:
+        dispatching.claim_sent(
+            session, job, worker_id="gone", process="gone/1", lease_seconds=600.0, worker_lease_seconds=30.0
+        )
+    clock.advance(31.0)
+    for name in ("here", "also here"):
+        enrol(timed_store, name)
+    with timed_store.write() as session:
+        (lost,) = crash_attribution.recover_dead_workers(session, 30.0)
+    assert lost.id == job
+    assert sender.send() == 0
+
+    depth = notifier.depth("scan")
+    assert (sender.send_again(), sender.send_again()) == (1, 0)
+    assert notifier.depth("scan") == depth + 1
+    assert next(row.state for row in job_rows(timed_store, run) if row.id == job) == "sent"
 
 
 def test_what_was_lost_is_rung_again_when_the_queue_was_empty_twice(
