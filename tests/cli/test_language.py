@@ -61,7 +61,7 @@ def test_a_rule_is_explained_in_chinese(jarvis, monkeypatch):
     labels = [line.split()[0] for line in chinese.splitlines() if line and not line.startswith(" ")]
     assert labels[1:8] == ["含义", "成立条件", "修复建议", "CWE", "语言", "严重度", "匹配对象"]
     assert "写入缓冲区却不知道其大小：源比目标长就会溢出。" in chinese
-    assert "低；置信度 0.80（未结合上下文），由您的设置指定" in chinese
+    assert "低；置信度 0.65（未结合上下文），由您的设置指定" in chinese
     assert 'snprintf(name, sizeof name, "%s", argv[1]);' in chinese
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     assert jarvis("sec", "explain", "unsafe_api").out == chinese

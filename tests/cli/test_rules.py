@@ -157,9 +157,9 @@ def test_settings_switch_rules_off_and_give_severities(jarvis, tree):
     code, issues, body = scan(jarvis, "--fail-on", "high")
 
     assert issues.keys() == {"unsafe_api"}
-    assert (issues["unsafe_api"]["severity"], issues["unsafe_api"]["score"]) == ("low", 0.8)
+    assert (issues["unsafe_api"]["severity"], issues["unsafe_api"]["score"]) == ("low", 0.65)
     assert body["summary"]["by_severity"] == {"low": 1}
-    assert body["summary"]["score_sum"] == 0.8
+    assert body["summary"]["score_sum"] == 0.65
     assert (body["run"]["rules"]["off"], body["run"]["rules"]["severity"]) == (["atoi_family"], {"unsafe_api": "low"})
     assert code == 0
 

@@ -64,7 +64,7 @@ def test_a_loop_over_a_length_does_not_limit_it() -> None:
 def test_a_length_from_outside_is_worse(source: str) -> None:
     body = f"char b[8]; unsigned len = {source}; memcpy(b, s, len);"
 
-    assert (confidence("boundary_funcs", body) or 0) >= 0.8
+    assert confidence("boundary_funcs", body) == 0.65
 
 
 def test_arrays_in_structures_are_known_unless_two_differ() -> None:
@@ -172,7 +172,7 @@ def test_the_length_of_a_string_is_known_where_it_was_made(length: str, fits: bo
     made = 'char b[6], filled[40]; char *t = "five5"; t = "four"; cut[5] = 0; read_in(filled);'
     found = confidence("boundary_funcs", f"{made} memcpy(b, s, {length} + 1);", head)
 
-    assert {True: found is None, False: found == 0.95, None: found == 0.85}[fits]
+    assert {True: found is None, False: found == 0.95, None: found == 0.7}[fits]
 
 
 @pytest.mark.parametrize(
@@ -352,15 +352,20 @@ def test_a_copy_that_somebody_measured_is_not_high(body: str) -> None:
         "snprintf(b, 8, x); strcpy(b, s);",
         "if (n > sizeof(x)) return 1; strcpy(b, s);",
         "strcpy(to, s);",
-        'char *m = getenv("HOME"); strcpy(x->room, m);',
-        "strcpy(x->room, argv[1]);",
         'sprintf(b, "<%s>", s);',
     ],
 )
-def test_a_copy_from_a_caller_or_from_outside_that_nobody_measured_is_high(body: str) -> None:
+def test_a_copy_from_a_caller_that_nobody_measured_is_medium(body: str) -> None:
     head = "int f(char *s, char *to, unsigned long n, struct x *x)"
 
-    assert (confidence("unsafe_api", f"char b[8]; {body}", head) or 0) >= 0.8
+    assert 0.6 <= (confidence("unsafe_api", f"char b[8]; {body}", head) or 0) < 0.8
+
+
+@pytest.mark.parametrize(
+    "body", ['char *m = getenv("HOME"); strcpy(x->room, m);', "strcpy(x->room, argv[1]);", "gets(s);"]
+)
+def test_a_copy_from_outside_that_nobody_measured_is_high(body: str) -> None:
+    assert (confidence("unsafe_api", body, "int f(char *s, struct x *x)") or 0) >= 0.8
 
 
 @pytest.mark.parametrize(
@@ -429,8 +434,8 @@ def test_what_all_callers_in_the_file_pass_tells_of_a_parameter(
         hits = Scanner(rules=[RULES_BY_PATTERN[pattern]]).scan(text.encode(), language="c/cpp").hits
         return max((hit.confidence for hit in hits), default=0)
 
-    assert surest("", given, given) < 0.8 <= surest("", given, other)
-    assert surest("static ", given, given) < 0.8 <= surest("static ", other)
+    assert surest("", given, given) < 0.65 <= surest("", given, other)
+    assert surest("static ", given, given) < 0.65 <= surest("static ", other)
 
 
 def test_a_text_that_all_callers_of_a_static_function_keep_short_fits() -> None:
@@ -460,7 +465,7 @@ def test_a_measured_member_may_be_an_array() -> None:
     known = confidence("boundary_funcs", "char b[64]; memcpy(b, s, strlen(s));")
     member = confidence("boundary_funcs", "char b[64]; memcpy(b, x->name, strlen(x->name));")
 
-    assert known is not None and member is not None and member < 0.8 <= known
+    assert known is not None and member is not None and member < 0.65 <= known
 
 
 def test_a_copy_that_fills_up_with_zeros_after_a_look_at_the_size_is_less_sure() -> None:

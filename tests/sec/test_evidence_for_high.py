@@ -19,12 +19,6 @@ def in_function(body: str) -> str:
 @pytest.mark.parametrize(
     ("pattern", "body", "instead"),
     [
-        ("unsafe_api", 'char b[64]; sprintf(b, "%s/x", s);', 'char b[64]; sprintf(b, "%s/x", x->name);'),
-        (
-            "unsafe_api",
-            'char b[64]; sprintf(b, "%s/x", s);',
-            'char b[64]; if (STRLEN(s) > 9) n = 1; sprintf(b, "%s/x", s);',
-        ),
         (
             "unsafe_api",
             'char *e = getenv("A"); sprintf(x->b, "%s", e);',
@@ -83,6 +77,22 @@ def in_function(body: str) -> str:
         ("realloc_assign_back", "char *p = NULL; p = realloc(p, n);", "char *p = x->p; p = realloc(p, n);"),
         ("malloc_no_null_check", "x->p = malloc(n); x->p[0] = 1;", "CHKmalloc(x->p = (char *)malloc(n)); x->p[0] = 1;"),
         ("malloc_no_null_check", "x->p = malloc(n); x->p[0] = 1;", "x->p = malloc(n); x->q = &x->p[1]; check(x->q);"),
+    ],
+)
+def test_evidence_makes_high_and_what_speaks_against_it_does_not(pattern: str, body: str, instead: str) -> None:
+    assert severity(pattern, in_function(body)) == "high"
+    assert severity(pattern, in_function(instead)) != "high"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "body", "instead"),
+    [
+        ("unsafe_api", 'char b[64]; sprintf(b, "%s/x", s);', 'char b[64]; sprintf(b, "%s/x", x->name);'),
+        (
+            "unsafe_api",
+            'char b[64]; sprintf(b, "%s/x", s);',
+            'char b[64]; if (STRLEN(s) > 9) n = 1; sprintf(b, "%s/x", s);',
+        ),
         (
             "double_free_and_free_non_heap",
             "free(s);\nlog_returned(n);\nfree(s);",
@@ -91,9 +101,9 @@ def in_function(body: str) -> str:
         ("boundary_funcs", "char b[64]; memcpy(b, s, strlen(s));", "char b[64]; memcpy(b, x->s, strlen(x->s));"),
     ],
 )
-def test_evidence_makes_high_and_what_speaks_against_it_does_not(pattern: str, body: str, instead: str) -> None:
-    assert severity(pattern, in_function(body)) == "high"
-    assert severity(pattern, in_function(instead)) != "high"
+def test_evidence_of_rules_that_real_code_doubts_makes_medium(pattern: str, body: str, instead: str) -> None:
+    assert severity(pattern, in_function(body)) == "medium"
+    assert severity(pattern, in_function(instead)) in ("low", "none")
 
 
 def test_a_safe_public_function_that_follows_a_pointer_is_worse_than_one_within_the_crate() -> None:

@@ -54,7 +54,7 @@ def test_a_string_is_scanned(session: ScanSession) -> None:
     (found,) = report.findings
 
     assert report.complete
-    assert (found.rule_id, found.category, found.cwe, found.severity) == ("unsafe_api", "unsafe_api", 120, "high")
+    assert (found.rule_id, found.category, found.cwe, found.severity) == ("unsafe_api", "unsafe_api", 120, "medium")
     assert (found.file, found.start_line, found.start_column, found.end_line, found.end_column) == (
         "lib/copy.c",
         2,
@@ -63,7 +63,7 @@ def test_a_string_is_scanned(session: ScanSession) -> None:
         18,
     )
     assert (found.function, found.evidence, found.location) == ("f", "strcpy(a, b);", "lib/copy.c:2:5")
-    assert str(found) == f"lib/copy.c:2:5: high: {found.title} [unsafe_api]"
+    assert str(found) == f"lib/copy.c:2:5: medium: {found.title} [unsafe_api]"
     assert report.run.root == "<text>"
 
 
@@ -364,7 +364,7 @@ def test_cached_results_are_used_by_the_next_scan(tree: Path, tmp_path: Path) ->
 def test_a_report_is_printed_as_a_line(session: ScanSession) -> None:
     report = session.scan_text(COPY + SYSTEM, filename="a.c")
 
-    assert str(report) == "2 findings in 1 file: 1 high, 1 medium"
+    assert str(report) == "2 findings in 1 file: 2 medium"
     assert repr(report) == f"<Report {report.run.id} done: {report}>"
     assert report.to_text().splitlines()[-1] == str(report)
     assert str(session.scan_text("int n;\n")) == "0 findings in 1 file"

@@ -125,7 +125,7 @@ def test_the_report_names_the_file_that_was_heeded(pipeline: Pipeline, tree: Pat
 def test_nothing_is_learned_unless_asked(pipeline: Pipeline, tree: Path) -> None:
     judge(pipeline, *many([False] * JUDGED_MIN))
 
-    assert confidences(pipeline, pipeline.do(tree)) == {"a.c": 0.8, "b.c": 0.8}
+    assert confidences(pipeline, pipeline.do(tree)) == {"a.c": STATED, "b.c": STATED}
 
 
 def test_asked_to_learn_a_run_moves_its_findings_as_far_as_their_rule(pipeline: Pipeline, tree: Path) -> None:
@@ -137,7 +137,7 @@ def test_asked_to_learn_a_run_moves_its_findings_as_far_as_their_rule(pipeline: 
     moved = run_part(pipeline.store, pipeline.run(run))["rules"]["learned"]
 
     assert moved == {"unsafe_api": round(record.learned - STATED, 2)}
-    assert confidences(pipeline, run) == {name: round(0.8 + moved["unsafe_api"], 2) for name in ("a.c", "b.c")}
+    assert confidences(pipeline, run) == {name: round(STATED + moved["unsafe_api"], 2) for name in ("a.c", "b.c")}
     assert moved["unsafe_api"] < 0
 
 

@@ -13,7 +13,7 @@ def test_the_rules_of_each_language_are_counted_by_category() -> None:
     counts = {one.category: one for one in found.counts}
 
     assert found.problems == ()
-    assert counts["unsafe_api"] == CategoryCounts("unsafe_api", SeverityCounts(2), remainder=SeverityCounts(1))
+    assert counts["unsafe_api"] == CategoryCounts("unsafe_api", SeverityCounts(0, 2), remainder=SeverityCounts(0, 1))
     assert sum(counts["unsafe_usage"].rust) >= 1
     assert sum(counts["unsafe_usage"].c) == 0
     assert list(counts).index("unsafe_api") < list(counts).index("unsafe_usage")
@@ -37,5 +37,5 @@ def test_files_that_are_not_c_by_their_names_are_named() -> None:
 def test_what_is_beyond_the_total_size_is_named() -> None:
     half, large = ScannedFile(b"a.c", TOTAL_BYTES // 2, lambda: COPY), ScannedFile(b"a\xff.c", TOTAL_BYTES + 1, unread)
     found = count_findings([large, half, half, ScannedFile(b"b.c", 1, unread)], {"src/a.rs": UNSAFE})
-    assert found.counts == (CategoryCounts("unsafe_api", SeverityCounts(2)),)
+    assert found.counts == (CategoryCounts("unsafe_api", SeverityCounts(0, 2)),)
     assert found.problems == ("not scanned for findings, beyond 32,000,000 bytes in total: a\\xff.c, b.c, src/a.rs",)

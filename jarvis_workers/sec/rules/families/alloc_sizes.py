@@ -103,7 +103,7 @@ def check_array(site: Site) -> float | None:
     if is_limited(site, varying):
         return -0.1
     if comes_from_outside(site, scope, varying):
-        return 0.25
+        return 0.2
     return 0.1 if any(b"len(" in name or scope.is_parameter(name) for name in varying) else 0.0
 
 

@@ -24,8 +24,8 @@ from jarvis_workers.source.lazy_regex import lazy
 
 ARGUMENTS = {b"gets": (1, 1), b"sprintf": (2, 99), b"vsprintf": (3, 3)}
 COPIES = (2, 2)
-PROVEN, NUMBERS = 0.15, -0.4
-MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.4, -0.4, -0.4, -0.35
+PROVEN, INPUT, OF_CALLER = 0.3, 0.15, 0.0
+NUMBERS, MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.25, -0.25, -0.25, -0.25, -0.2
 WIDE = 4
 OUTSIDE, TESTED = 0.1, -0.1
 LEFT, RANGE_MAX = 96, 240
@@ -43,7 +43,7 @@ def check_copy(site: Site) -> float | None:
     if arguments.end is not None and not least <= len(arguments.spans) <= most:
         return None
     if site.name == b"gets":
-        return 0.15
+        return PROVEN
     if site.name in (b"sprintf", b"vsprintf"):
         return _formatted(site)
     source = site.masked(1)
@@ -91,7 +91,7 @@ def _size_adjustment(site: Site, scope: BufferSizes, source: bytes) -> float:
         return MEASURED
     if is_source_bounded(site, scope):
         return BOUNDED
-    return 0.0 if _is_open(site, scope, [source]) else UNKNOWN
+    return _origin(site, scope, [source])
 
 
 def _is_constant_array(scope: BufferSizes, name: bytes) -> bool:
@@ -105,20 +105,20 @@ def _is_constant_array(scope: BufferSizes, name: bytes) -> bool:
     )
 
 
-def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
-    """Return whether the text is from outside the program, or from callers not proven to pass only bounded text.
+def _origin(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> float:
+    """Return the adjustment for text from outside the program, or from callers not proven to pass only bounded text.
 
     Text from callers counts only if the target is a buffer of fixed size, or a buffer of the caller, of unknown size.
     """
     names = [bare(source) for source in sources]
     if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_caller_values(scope, name))):
-        return True
+        return INPUT
     target = bare(site.masked(0))
     capacities = scope.capacities(target)
     fixed = bool(capacities) and all(is_fixed(name) for capacity in capacities for name in capacity.names)
     if not fixed and not (NAME.match(target) and _is_of_caller(scope, target)):
-        return False
-    return any(NAME.match(name) and _is_of_caller(scope, name) for name in names)
+        return UNKNOWN
+    return OF_CALLER if any(NAME.match(name) and _is_of_caller(scope, name) for name in names) else UNKNOWN
 
 
 def _caller_values(scope: BufferSizes, name: bytes) -> list[bytes]:
@@ -184,7 +184,7 @@ def _of_strings(site: Site, scope: BufferSizes, texts: Sequence[bytes]) -> float
         return None
     if is_made_to_measure(site, scope, site.masked(0)) or any(was_measured(site, text) for text in texts):
         return MEASURED
-    return 0.0 if _is_open(site, scope, texts) else UNKNOWN
+    return _origin(site, scope, texts)
 
 
 def _is_less(capacity: Amount, size: int) -> bool:

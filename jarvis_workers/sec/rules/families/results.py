@@ -48,7 +48,7 @@ WHERE = (
     b"fseek fseeko lseek lseek64 fsetpos dup2 dup3 fsync fdatasync link symlink mkdir mkfifo setrlimit mlock".split()
 )
 MOVED: dict[bytes, float] = {
-    **dict.fromkeys(PRIVILEGES, 0.2),
+    **dict.fromkeys(PRIVILEGES, 0.25),
     **dict.fromkeys(INTO_MEMORY, 0.1),
     **dict.fromkeys(CONVERTED, 0.15),
     **dict.fromkeys(LASTING, 0.05),
@@ -57,7 +57,7 @@ MOVED: dict[bytes, float] = {
     **dict.fromkeys(WHERE, -0.15),
     b"copy_from_user": 0.25,
     b"copy_to_user": 0.2,
-    b"chroot": 0.2,
+    b"chroot": 0.25,
     b"fclose": -0.2,
     b"remove": -0.15,
 }
