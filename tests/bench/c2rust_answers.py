@@ -38,10 +38,14 @@ def rounds(verdicts: Sequence[MutantVerdict]) -> list[dict[str, MutantVerdict]]:
 
 
 def answer(body: Body, mutants: Mapping[str, MutantVerdict], reviewer: str) -> Step:
-    """Answer with the mutant of a function in its planned signature, or review an answer."""
+    """Answer with the mutant of a function in its planned signature, or review an answer.
+
+    A function without a mutant, which has the name of one in another file, gets no body.
+    """
     if is_review(body):
         return calls("submit_report", issues=OBJECTION if reviewer == "objects" else [])
-    task, wrong = MARK.sub("", task_of(body)), MECHANICAL.search(mutants[function_of(body)].body)
+    mutant = next((one for one in mutants.values() if function_of(body) in (one.name, one.function)), None)
+    task, wrong = MARK.sub("", task_of(body)), MECHANICAL.search(mutant.body) if mutant else None
     right = MECHANICAL.search(task.partition("How C calls")[0])
     changed = task[: right.start(2)] + wrong[2] + task[right.end(2) :] if right and wrong else ""
     return calls("submit_report", rust=mechanical_body(changed))
@@ -66,7 +70,8 @@ def accepted(tree: Path, place: Path, mutants: Mapping[str, MutantVerdict], numb
         raise CalledProcessError(done.returncode, words, stderr=done.stderr)
     command = [*jarvis, "runs", "report", "last", "--format", "json"]
     report = json.loads(run(command, env=environ, cwd=place, stdout=PIPE, check=True).stdout)
-    return {one["name"] for one in report["conversion"]["functions"] if one["state"] == "translated"}
+    taken = {one["name"] for one in report["conversion"]["functions"] if one["state"] == "translated"}
+    return {one.name for one in mutants.values() if {one.name, one.function} & taken}
 
 
 def main(tree: Path, verdicts: Sequence[MutantVerdict], reviewer: str) -> int:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,28 @@ def test_a_file_names_the_functions_to_translate(jarvis: Jarvis, library: Path) 
 
     assert ended.code == 0, ended.err
     assert "2 of 6 functions in Rust; 2 of them translated by the model; 4 in C, not named by --only" in ended.out
+
+
+@pytest.mark.slow
+def test_what_a_body_passes_to_functions_that_stay_in_c_is_compared(jarvis: Jarvis, library: Path) -> None:
+    """No result depends on the argument that the answer changes."""
+    inner = "static int kept(int a, int b) { return b < 0 ? 0 : 2 * a; }\nint twice(int a) { return kept(a, 1); }"
+    (library / "lib.c").write_text(LIBRARY.replace("int twice(int a) { return 2 * a; }", inner))
+
+    def passing(number: int) -> Callable[[Body], Step]:
+        def answer(body: Body) -> Step:
+            code = f"{{\n    // SAFETY: it uses its arguments only.\n    unsafe {{ kept(a, {number}) }}\n}}"
+            return calls("submit_report", rust=f"{head_of(body)[1]} {code}")
+
+        return answer
+
+    for number, state in ((1, "translated"), (0, "mechanical")):
+        (jarvis.place / "notes.md").write_text(f"An answer of its own: {number}.\n")
+        with ModelServer(forever=with_reviews(passing(number))) as server:
+            ended = transpile(jarvis, library, server, "--only", "twice", "-m", 0, "--notes", "notes.md")
+        found = functions(jarvis)
+        assert (found["twice"]["state"], found["kept"]["state"]) == (state, "forwarded"), ended.err + ended.out
+    assert "kept 1: C 0100000000000000, Rust 0000000000000000" in found["twice"]["not_translated"]
 
 
 @pytest.mark.slow

@@ -164,9 +164,7 @@ def _skeleton(
         declarations=translated.declarations(),
         bodies=checks.bodies,
         suites=tuple(suites),
-        shapes=translated.shapes(
-            {one.item.slot for one in translated.functions if one.body or one.item.slot in targets}, platform.machine()
-        ),
+        shapes=translated.shapes({one.item.slot for one in translated.functions}, platform.machine()),
         targets=targets,
         symbols=tuple(sorted({one.item.slot for one in translated.items})),
         globals={one.item.slot: one.crate_item() for one in translated.items if one.body and not one.item.is_function},
