@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 
 OLDEST = (1, 77)
 ADVICE = "install Rust 1.77 or newer: https://rustup.rs, or apt install rustc-web cargo-web on Debian 12"
+MOST_SAID = 300
 MOST_MESSAGES = 10_000
 MESSAGE_LENGTH = 2_000
 # The text of a last warning if there are more messages. The pattern is the notice of `bounded_output.Output`.
@@ -80,6 +82,10 @@ def _ask(program: str, *words: str) -> str:
         done = subprocess.run(
             [program, *words], capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, check=True
         )
+    except subprocess.CalledProcessError as error:
+        # A proxy of rustup, for one, says that it has no toolchain.
+        said = plain(error.stderr.strip().partition("\n")[0])[:MOST_SAID]
+        raise UsageError(f"{program}: {said or f'ends with exit code {error.returncode}'}; {ADVICE}") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"{program}: cannot be started; {ADVICE}") from error
     return done.stdout

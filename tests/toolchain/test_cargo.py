@@ -1,11 +1,22 @@
 """Messages of cargo."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from jarvis_workers.errors import UsageError
 from jarvis_workers.toolchain.bounded_output import Output
-from jarvis_workers.toolchain.cargo import CUT, MOST_MESSAGES, CargoMessage, read_messages
+from jarvis_workers.toolchain.cargo import CUT, MOST_MESSAGES, CargoMessage, find_rust, read_messages
+
+
+def test_what_rustc_says_instead_of_its_version_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rustc = tmp_path / "rustc"
+    rustc.write_text("#!/bin/sh\necho 'error: no default is configured' >&2\necho help >&2\nexit 1\n")
+    rustc.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(UsageError, match=r"/rustc: error: no default is configured; install Rust"):
+        find_rust.__wrapped__()
 
 
 def test_messages_name_line_and_column() -> None:
