@@ -103,6 +103,19 @@ def test_the_second_time_nothing_is_gone_through(pipeline: Pipeline, tree: Path)
     assert pipeline.body(second) == pipeline.body(first)
 
 
+def test_an_unchanged_tree_needs_no_lookups_of_names(
+    pipeline: Pipeline, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = pipeline.do(tree)
+    looked_up: list[str] = []
+    monkeypatch.setattr(SymbolIndex, "_exporters", lambda _, name: looked_up.append(name))
+
+    second = pipeline.do(tree)
+
+    assert (pipeline.analysed(second), looked_up) == (0, [])
+    assert pipeline.body(second) == pipeline.body(first)
+
+
 def test_without_the_cache_all_is_gone_through_again_and_found_again(pipeline: Pipeline, tree: Path) -> None:
     first, second = pipeline.do(tree), pipeline.do(tree, cache=False)
 
@@ -252,7 +265,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     row = next(row for row in read_rows(pipeline.blobs, payload.index) if row.path == b"lib/release.c")
     hit = ["flow_double_free", 5, 0.9, "", [[None, 5, "freed again"]]]
     key = f"{row.key}-{sha256(b'lib').hexdigest()[:8]}"
-    said = {key: [[[hit], "more ways than it may follow", []], names.answers(row.calls)]}
+    said = {key: [[[hit], "more ways than it may follow", []], names.answers(row.calls), ""]}
     FlowCache(pipeline.cache, space("flow")).put([(key, row.path)], said)
 
     body = pipeline.body(pipeline.do(tree))

@@ -11,7 +11,7 @@ from jarvis_workers.dataflow import flow_fingerprint
 from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.source.identity import loaded_engine
 
-FORMAT = 2
+FORMAT = 3
 CacheKey = tuple[str, bytes]
 
 

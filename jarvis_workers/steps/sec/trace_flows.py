@@ -167,15 +167,19 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
 
 
 def _recall(work: FlowWork, resources: Resources, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
-    """Return the cached results that are still valid; all names needed are looked up at once."""
+    """Return the cached results that are still valid: those of the same index, or of one with the same answers.
+
+    All names needed are looked up at once.
+    """
     cached = _results(work, resources).find([(_key(row), row.path) for row in rows])
-    traced = {key: (_from_json(fields[0]), fields[1]) for key, fields in cached.items()}
-    names.fetch(chain(*(row.calls for row in rows), *(flows.beyond for flows, _ in traced.values())))
-    return {
-        _key(row): traced[_key(row)][0]
-        for row in rows
-        if _key(row) in traced and _answers(row.calls, traced[_key(row)][0], names) == traced[_key(row)][1]
-    }
+    traced = {key: _from_json(flows) for key, (flows, _, _) in cached.items()}
+    doubtful = [row for row in rows if _key(row) in traced and cached[_key(row)][2] != work.names]
+    names.fetch(chain(*((*row.calls, *traced[_key(row)].beyond) for row in doubtful)))
+    for row in doubtful:
+        key = _key(row)
+        if key in traced and _answers(row.calls, traced[key], names) != cached[key][1]:
+            del traced[key]
+    return traced
 
 
 def _remember(
@@ -183,7 +187,9 @@ def _remember(
 ) -> None:
     calls = {_key(row): row.calls for row in rows}
     values = {
-        key: [flows, _answers(calls[key], flows, names)] for key, flows in fresh.items() if isinstance(flows, Traced)
+        key: [flows, _answers(calls[key], flows, names), work.names]
+        for key, flows in fresh.items()
+        if isinstance(flows, Traced)
     }
     _results(work, resources).put([(_key(row), row.path) for row in rows], values)
 
