@@ -1,5 +1,7 @@
 """Move a library on one machine and on fleets: `python -m tests.bench.c2rust_fleets TREE [--seconds 2] [--fleet 1x1]`.
 
+With --no-optimize, the last stage before the report is left out, a single job that takes as long as all others.
+
 TREE is a library of c2rust_projects.COMMANDS. `jarvis c2rust run` moves it with a scripted model: its first answer
 about a function is prose, its second the mechanical body; each takes SECONDS.  Then fleets over Redis and PostgreSQL do
 the same with workers that share no files, one of them with faults: a pool is killed inside cargo, Redis loses all data,
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -81,13 +83,13 @@ def model(seconds: float) -> Callable[[Body], Step]:
     return answer
 
 
-def arguments(project: Path, crate: Path) -> list[str]:
+def arguments(project: Path, crate: Path, more: Sequence[str]) -> list[str]:
     """Return the arguments of the command that moves a library."""
     commands = COMMANDS[project.name]
     words = ["c2rust", "run", "-q", "-p", str(project), "--no-replace", "--no-drivers", "--build", commands.build]
     words += ["--configure", commands.configure] if commands.configure else []
     words += [word for test in commands.tests for word in ("--test", test)]
-    return [*words, "-m", "2", "--crate-dir", str(crate)]
+    return [*words, "-m", "2", "--crate-dir", str(crate), *more]
 
 
 def copied(tree: Path, place: Path) -> Path:
@@ -98,13 +100,13 @@ def found(project: Path, crate: Path, environ: Mapping[str, str]) -> dict[str, o
     return {**results(project, crate, environ, ENDS), **stage_files(project, FILES)}
 
 
-def local(tree: Path, place: Path, server: ModelServer) -> Moved:
+def local(tree: Path, place: Path, server: ModelServer, more: Sequence[str]) -> Moved:
     """Move a library with the local executor."""
     set_model(place, server, profile=PROFILE)
     project, crate = copied(tree, place), place / "crate"
     environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
     environ["JARVIS_DATA_DIR"] = str(place / "data")
-    command = [sys.executable, "-m", "jarvis_cli", *arguments(project, crate)]
+    command = [sys.executable, "-m", "jarvis_cli", *arguments(project, crate, more)]
     ended = subprocess.run(command, env=environ, cwd=place, check=False)
     if ended.returncode not in ENDS:
         sys.exit(f"the local run ended with {ended.returncode}")
@@ -112,7 +114,9 @@ def local(tree: Path, place: Path, server: ModelServer) -> Moved:
     return Moved(found(project, crate, environ), len(server.requests) - repeated, repeated)
 
 
-def distributed(tree: Path, place: Path, server: ModelServer, topology: Topology, expected: int) -> Moved:
+def distributed(
+    tree: Path, place: Path, server: ModelServer, topology: Topology, expected: int, more: Sequence[str]
+) -> Moved:
     """Move a library with a fleet; the faults are spread over the expected number of requests."""
     project, home, crate = copied(tree, place), place / "fleet", place / "crate"
     for one in (home, *(home / f"worker{number}" for number in range(1, topology.workers + 1))):
@@ -121,7 +125,7 @@ def distributed(tree: Path, place: Path, server: ModelServer, topology: Topology
         database.sql("CREATE DATABASE template")
         store = open_store(database.url("template"), migrate=True)
         with fleet_of(home, bell, database, store, queues=SERVED, workers=topology.workers) as fleet:
-            fleet.waiting = fleet.command(*arguments(project, crate))
+            fleet.waiting = fleet.command(*arguments(project, crate, more))
             for number, fault in enumerate(topology.faults, 1):
                 wanted = has_heard(server, expected * number // (len(topology.faults) + 1))
                 until(wanted, PATIENCE_SECONDS)
@@ -144,19 +148,19 @@ def show(name: str, moved: Moved, seconds: float) -> None:
     print(f"{name}: {told}; {moved.requests} requests, {moved.repeated} repeated; {seconds:.0f} s", flush=True)
 
 
-def main(tree: Path, seconds: float, names: list[str]) -> int:
+def main(tree: Path, seconds: float, names: Sequence[str], more: Sequence[str]) -> int:
     """Compare fleets with the local run; return the number of those that differ."""
     wrong = 0
     with tempfile.TemporaryDirectory() as directory, ModelServer(forever=model(seconds)) as server:
         place, began = Path(directory), monotonic()
         (place / "local").mkdir()
-        calm = local(tree, place / "local", server)
+        calm = local(tree, place / "local", server, more)
         show("local", calm, monotonic() - began)
         for number, name in enumerate(names):
             topology, began = FLEETS[name], monotonic()
             server.requests.clear()
             (place / str(number)).mkdir()
-            moved = distributed(tree, place / str(number), server, topology, calm.requests)
+            moved = distributed(tree, place / str(number), server, topology, calm.requests, more)
             show(name, moved, monotonic() - began)
             differ = sorted(key for key in {*calm.files, *moved.files} if calm.files.get(key) != moved.files.get(key))
             allowed = len(topology.faults) * topology.concurrent
@@ -170,6 +174,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--fleet", action="append", choices=FLEETS)
+    parser.add_argument("--no-optimize", action="store_true")
     parser.add_argument("tree", type=Path)
     chosen = parser.parse_args()
-    sys.exit(1 if main(chosen.tree.resolve(), chosen.seconds, chosen.fleet or list(FLEETS)) else 0)
+    left_out = ["--no-optimize"] if chosen.no_optimize else []
+    sys.exit(1 if main(chosen.tree.resolve(), chosen.seconds, chosen.fleet or list(FLEETS), left_out) else 0)
