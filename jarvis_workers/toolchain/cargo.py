@@ -18,7 +18,7 @@ from jarvis_workers.paths import plain
 
 OLDEST = (1, 77)
 ADVICE = "install Rust 1.77 or newer: https://rustup.rs, or apt install rustc-web cargo-web on Debian 12"
-MOST_SAID = 300
+MOST_SHOWN = 300
 MOST_MESSAGES = 10_000
 MESSAGE_LENGTH = 2_000
 # The text of a last warning if there are more messages. The pattern is the notice of `bounded_output.Output`.
@@ -84,8 +84,8 @@ def _ask(program: str, *words: str) -> str:
         )
     except subprocess.CalledProcessError as error:
         # A proxy of rustup, for one, says that it has no toolchain.
-        said = plain(error.stderr.strip().partition("\n")[0])[:MOST_SAID]
-        raise UsageError(f"{program}: {said or f'ends with exit code {error.returncode}'}; {ADVICE}") from error
+        shown = plain(error.stderr.strip().partition("\n")[0])[:MOST_SHOWN]
+        raise UsageError(f"{program}: {shown or f'ends with exit code {error.returncode}'}; {ADVICE}") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"{program}: cannot be started; {ADVICE}") from error
     return done.stdout
