@@ -3,17 +3,17 @@
 rustc's lint `unused_unsafe` names unneeded blocks, so that code which it did not compile, such as that of another
 platform, stays as it is; blocks that contain `cfg` stay too. For the others, all blocks of a file are removed at once:
 the errors name the unsafe operations. In unsafe functions the lint `unsafe_op_in_unsafe_fn` names them. Each change is
-compiled; if it fails, bisection finds the blocks at fault, which stay as they were.
+compiled; if it fails, the places of the errors, or bisection, tell the blocks at fault, which stay as they were.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from jarvis_workers.c2rust.bisection import find_culprits
 from jarvis_workers.source.rust.unsafe_blocks import Patch, RustText, UnsafeBlock, apply_patches, blanked, without_block
-from jarvis_workers.source.rust.unsafe_edits import NeededBlock, UnsafeOperation, rewrite
+from jarvis_workers.source.rust.unsafe_edits import NeededBlock, RewrittenText, UnsafeOperation, rewrite
 
 UNUSED, IN_FUNCTIONS, NEEDED = "unused_unsafe", "unsafe_op_in_unsafe_fn", "E0133"
 CONDITIONAL = re.compile(r"\bcfg(?:_attr|_if)?\b")
@@ -143,24 +143,77 @@ def _reduced(file: str, texts: Texts, compile_crate: Compiler) -> tuple[str, int
     if any(one.level == "error" and one.code != NEEDED for one in probe.diagnostics):
         return text, 0, "rustc does not say which unsafe blocks are needed"
     needed, outside = _needed(source, blocks, [one for one in probe.diagnostics if one.file == file])
-
-    def passes(fixed: Iterable[UnsafeBlock]) -> bool:
-        result = compile_crate({**texts, file: rewrite(source, needed, frozenset(fixed)).text}, *lints)
-        uncovered = {(one.line, one.column) for one in result.diagnostics if (one.file, one.code) == (file, NEEDED)}
-        return result.passed and len(uncovered) <= outside
-
-    whole = rewrite(source, needed)
-    if whole.text == text:
+    trial = _NarrowingTrial(file, source, needed, outside, lambda text: compile_crate({**texts, file: text}, *lints))
+    if trial.rewritten().text == text:
         return text, 0, ""
-    narrowed = set(whole.narrowed)
-    chosen = removable_together(
-        [(file, block) for block in whole.narrowed], lambda own: passes(narrowed - {block for _, block in own})
-    )
-    fixed = narrowed - {block for _, block in chosen}
-    if not chosen and not passes(fixed):
+    fixed = trial.fixed()
+    if not trial.passes(fixed):
         return text, 0, "the unsafe blocks cannot be annotated"
-    final = rewrite(source, needed, fixed)
+    final = trial.rewritten(fixed)
     return final.text, final.annotated, ""
+
+
+class _NarrowingTrial:
+    """A file whose needed blocks become smaller, where it compiles; `outside` unsafe operations are in no block."""
+
+    def __init__(
+        self,
+        file: str,
+        source: RustText,
+        needed: Sequence[NeededBlock],
+        outside: int,
+        compile_text: Callable[[str], Compilation],
+    ) -> None:
+        self._file, self._source, self._needed, self._outside = file, source, needed, outside
+        self._compile = compile_text
+        self._compiled = dict[str, Compilation]()
+
+    def rewritten(self, fixed: Collection[UnsafeBlock] = ()) -> RewrittenText:
+        return rewrite(self._source, self._needed, fixed)
+
+    def passes(self, fixed: Collection[UnsafeBlock]) -> bool:
+        result = self._result(self.rewritten(fixed).text)
+        uncovered = {(one.line, one.column) for one in result.diagnostics if self._is_here(one) and one.code == NEEDED}
+        return result.passed and len(uncovered) <= self._outside
+
+    def fixed(self) -> set[UnsafeBlock]:
+        """Return the blocks that must not become smaller.
+
+        Most are the only ones in a function with an error.  Bisection finds the others.
+        """
+        narrowed = set(self.rewritten().narrowed)
+        suspects = self._suspects(narrowed)
+        if not self.passes(suspects):
+            return narrowed - set(removable_together(sorted(narrowed), lambda own: self.passes(narrowed - set(own))))
+        count = Counter(map(self._function_of, narrowed))
+        doubtful = sorted(block for block in suspects if count[self._function_of(block)] > 1)
+        return suspects - set(removable_together(doubtful, lambda own: self.passes(suspects - set(own))))
+
+    def _suspects(self, narrowed: Collection[UnsafeBlock]) -> set[UnsafeBlock]:
+        """Return the blocks in functions with errors; rustc names some errors only when there are no others."""
+        suspects = set[UnsafeBlock]()
+        for _ in range(ROUNDS):
+            text = RustText(self.rewritten(suspects).text)
+            errors = [one for one in self._result(text.text).diagnostics if self._is_here(one) and one.level == "error"]
+            if len(text.bodies) != len(self._source.bodies):
+                break
+            functions = {text.function_of(text.offset(one.line, one.column)) for one in errors} - {-1}
+            found = {block for block in narrowed if self._function_of(block) in functions}
+            if found <= suspects:
+                break
+            suspects |= found
+        return suspects
+
+    def _function_of(self, block: UnsafeBlock) -> int:
+        return self._source.function_of(block.start)
+
+    def _is_here(self, one: RustDiagnostic) -> bool:
+        return one.file == self._file
+
+    def _result(self, text: str) -> Compilation:
+        if text not in self._compiled:
+            self._compiled[text] = self._compile(text)
+        return self._compiled[text]
 
 
 def _needed(

@@ -1,11 +1,12 @@
 """Unsafe blocks are removed or made smaller as far as the compiler accepts it, and nothing else changes."""
 
+import re
 from textwrap import dedent
 
 import pytest
 
-from jarvis_workers.c2rust.unsafe_cleaning import CleanedTexts, clean_unsafe
-from jarvis_workers.source.rust.unsafe_blocks import BLOCK, unsafe_lines
+from jarvis_workers.c2rust.unsafe_cleaning import CleanedTexts, Compilation, RustDiagnostic, Texts, clean_unsafe
+from jarvis_workers.source.rust.unsafe_blocks import BLOCK, RustText, unsafe_lines
 from tests.c2rust.dangerous import DangerCompiler
 
 COMMENT = "// SAFETY: assumed, not proven: the conditions of `danger` hold"
@@ -112,6 +113,37 @@ def test_a_block_is_reduced_to_the_statements_that_need_it():
             }
         }
     """)
+
+
+class GluedCompiler(DangerCompiler):
+    """Rejects `glued` outside of unsafe blocks, where it is."""
+
+    def __call__(self, texts: Texts, *lints: str, users: bool = True) -> Compilation:
+        result = super().__call__(texts, *lints, users=users)
+        source = RustText(texts["a.rs"])
+        places = [match.start() for match in re.finditer(r"\bglued\b", source.code)]
+        lines = {source.line_of(at) for at in places if not any(one.start < at < one.end for one in source.blocks)}
+        errors = [RustDiagnostic("error", "E0425", "not found", "a.rs", line + 1, 9) for line in sorted(lines)]
+        # As rustc does: blocks that the probe removes are named by other errors.
+        probe = not source.blocks
+        return result if probe else Compilation(result.passed and not errors, [*result.diagnostics, *errors])
+
+
+def test_places_of_errors_save_compilations() -> None:
+    """Of the two blocks of the last function, one is at fault."""
+    block = "    unsafe {{\n        {};\n        danger();\n    }}\n"
+    glued = block.format("glued")
+    before = {"one": block.format("one()"), "glued": glued, "both": glued + block.format("one()")}
+    one = "    one();\n    // SAFETY\n    unsafe { danger(); }\n"
+    after = {"one": one, "glued": f"    // SAFETY\n{glued}", "both": f"    // SAFETY\n{glued}{one}"}
+    text, wanted = (
+        "".join(f"fn f() {{\n{bodies[name]}}}\n" for name in [*["one", "glued"] * 20, "both"])
+        for bodies in (before, after)
+    )
+    compiler = GluedCompiler({"a.rs": text})
+
+    assert clean_unsafe({"a.rs": text}, compiler).files["a.rs"].text.replace(COMMENT, "// SAFETY") == wanted
+    assert len(compiler.runs) <= 8
 
 
 def test_heads_and_arms_are_reduced():

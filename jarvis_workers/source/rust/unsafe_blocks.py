@@ -16,6 +16,7 @@ BLOCK = re.compile(r"\bunsafe\s*(?=\{)")
 # A head may have types of arrays, with a semicolon. The bounds keep the time linear for any text.
 PLAIN, ARRAY = r"[^][{};]{0,2000}+", r"\[(?:[^][]|\[[^][]{0,99}+\]){0,200}+\]"
 HEAD = rf"{PLAIN}(?:{ARRAY}{PLAIN}){{0,50}}+"
+FUNCTION = re.compile(rf"\bfn\s+\w+{HEAD}(?=\{{)")
 UNSAFE_FUNCTION = re.compile(rf'\bunsafe\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\b{HEAD}(?=\{{)')
 # A block, or the head of a function, an implementation or a declaration; not the type of a function.
 UNSAFE_CODE = re.compile(rf'\bunsafe\b(?!\s+(?:extern\s+(?:"[^"]*"\s+)?)?fn\s*\(){HEAD}(?=[{{;]|$)')
@@ -94,6 +95,17 @@ class RustText:
         for offset in self.line_starts[bisect_right(self.line_starts, start) : bisect_left(self.line_starts, end)]:
             if bisect_left(self._quotes, offset) % 2 == 0:
                 yield offset
+
+    @cached_property
+    def bodies(self) -> list[tuple[int, int]]:
+        """The offsets of the braces of each function with a body, in order."""
+        braces = (match.end() for match in FUNCTION.finditer(self.code))
+        return [(brace, self.pairs[brace]) for brace in braces if brace in self.pairs]
+
+    def function_of(self, offset: int) -> int:
+        """Return the number of the innermost function around an offset, -1 if there is none."""
+        around = [number for number, (start, end) in enumerate(self.bodies) if start < offset < end]
+        return around[-1] if around else -1
 
     def in_unsafe_function(self, block: UnsafeBlock) -> bool:
         """Return whether a block is in an unsafe function, where rustc does not demand it."""
