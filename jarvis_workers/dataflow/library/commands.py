@@ -6,7 +6,7 @@ from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
-COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.68, 0.4
+COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.6, 0.4
 # To run the program that a variable such as EDITOR names is what the variable is for.
 CHOSEN_BY_USER = 0.6
 PIPES = ("popen", "_popen", "_wpopen")
