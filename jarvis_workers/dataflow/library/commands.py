@@ -1,12 +1,12 @@
 """Functions that run programs and SQL, and open and close files: sinks of untrusted text."""
 
-from jarvis_workers.dataflow.library.inputs import CHOSEN
+from jarvis_workers.dataflow.library.inputs import CHOSEN, ENVIRONMENT
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, OWNED_DESCRIPTOR, Object, Value
 
-COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.68, 0.4
+COMMAND, PROGRAM, STATEMENT, PATH, NAMED_BY_USER = 0.88, 0.85, 0.85, 0.6, 0.4
 # To run the program that a variable such as EDITOR names is what the variable is for.
 CHOSEN_BY_USER = 0.6
 PIPES = ("popen", "_popen", "_wpopen")
@@ -62,11 +62,12 @@ def _sql(call: LibraryCall) -> Value:
 
 
 def _opens(call: LibraryCall) -> None:
-    """Check the path of a file that is opened; one from the command line is weak evidence, since the user chose it."""
+    """Check the path of a file that is opened; the user may choose one on the command line or in the environment."""
     step = taint_of(call.path, call.value(0))
     if step is not None:
         text = "opens a path that contains untrusted input"
-        sure = NAMED_BY_USER if "command line" in step.note else PATH
+        is_of_user = "command line" in step.note or step.note in (CHOSEN, ENVIRONMENT)
+        sure = NAMED_BY_USER if is_of_user else PATH
         call.report("flow_path_traversal", text, since=step, sure=sure)
 
 

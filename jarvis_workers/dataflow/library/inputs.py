@@ -14,6 +14,11 @@ NAMED_DOUBT = 0.1
 # Environment variables by which users choose programs (POSIX.1-2017, XBD 8.3, and customary ones), and their event.
 PROGRAMS = frozenset(listed("SHELL EDITOR VISUAL PAGER FCEDIT BROWSER COMSPEC"))
 CHOSEN = "{} reads the name of a program that the user chooses"
+ENVIRONMENT = "{} reads the environment"
+# What a web server passes to a CGI program comes from its clients (RFC 3875, section 4.1).
+OF_CLIENTS = frozenset(
+    listed("CONTENT_TYPE PATH_INFO PATH_TRANSLATED QUERY_STRING REMOTE_USER REQUEST_URI SCRIPT_FILENAME SCRIPT_NAME")
+)
 SIZES = (NumberExpr, SizeofExpr, BinaryExpr, NameExpr, MemberExpr, ArrowExpr)
 
 
@@ -43,8 +48,11 @@ def _getenv(call: LibraryCall) -> Value:
     cell = (f"env:{call.value(0).target}", "")
     if name is not None and name.kind == "text" and cell in path.cells:
         return path.cells[cell]
-    is_program = (call.value(0).target or "").rpartition(":")[2] in PROGRAMS
-    step = path.note(call.line, CHOSEN, call.node) if is_program else call.bring_in()
+    variable = (call.value(0).target or "").rpartition(":")[2]
+    if variable in OF_CLIENTS or variable.startswith("HTTP_"):
+        step = call.bring_in()
+    else:
+        step = path.note(call.line, CHOSEN if variable in PROGRAMS else ENVIRONMENT, call.node)
     key = path.machine.name("e")
     path.objects[key] = Object("other", taint=path.outside(step), made=step)
     value = Value(target=key, null=MAYBE_NULL, why=step)

@@ -56,7 +56,68 @@ int joined(void)
     return open(path, O_WRONLY | O_CREAT, 0600); /* ruleid: flow_path_traversal */
 }
 
+/* The name in the header of an archive. */
+int unpack_member(FILE *archive)
+{
+    char name[101];
+    if (fread(name, 1, 100, archive) != 100)
+        return -1;
+    name[100] = 0;
+    return open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644); /* ruleid: flow_path_traversal */
+}
+
+/* The name in a datagram of TFTP, after its two bytes of opcode. */
+FILE *tftp_read(int sock)
+{
+    char packet[516];
+    ssize_t got = recvfrom(sock, packet, sizeof packet - 1, 0, NULL, NULL);
+    if (got < 4 || packet[1] != 1)
+        return NULL;
+    packet[got] = '\0';
+    return fopen(packet + 2, "rb"); /* ruleid: flow_path_traversal */
+}
+
+/* A CGI program that opens what the query names. */
+FILE *show_page(void)
+{
+    char path[256];
+    const char *query = getenv("QUERY_STRING");
+    if (query == NULL)
+        return NULL;
+    snprintf(path, sizeof path, "pages/%s.html", query);
+    return fopen(path, "r"); /* ruleid: flow_path_traversal */
+}
+
 /* near misses */
+
+FILE *state_file(const char *directory, unsigned long id)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/state-%08lx", directory, id);
+    return fopen(path, "r"); /* ok: flow_path_traversal */
+}
+
+/* The answer only decides which of two fixed files is opened. */
+int answered(int sock)
+{
+    char answer[8];
+    if (recv(sock, answer, sizeof answer, 0) < 1)
+        return -1;
+    return open(answer[0] == 'y' ? "/run/app/on" : "/run/app/off", O_RDONLY); /* ok: flow_path_traversal */
+}
+
+/* What was read goes into the file, not into its name. */
+int spooled(int sock)
+{
+    char text[512];
+    ssize_t got = recv(sock, text, sizeof text, 0);
+    int fd = open("/var/spool/app/last", O_WRONLY | O_CREAT, 0600); /* ok: flow_path_traversal */
+    if (fd >= 0 && got > 0 && write(fd, text, (size_t)got) != got)
+        got = -1;
+    if (fd >= 0)
+        close(fd);
+    return got > 0 ? 0 : -1;
+}
 
 FILE *open_fixed(void)
 {

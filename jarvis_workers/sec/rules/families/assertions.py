@@ -24,6 +24,8 @@ FILLED = (
     rb"\b(?:read|recv|recvfrom)\s*\([^;,()]*,\s*\(?[\w\s*]*\)?\s*&?\s*NAME\b|\bfread\s*\(\s*&?\s*NAME\b|\bfgets\s*\(\s*NAME\b"
     rb"|\bs?scanf\s*\([^;]*&\s*NAME\b"
 )
+# A self-test within a source file, such as `int dictTest(...)` for `server test dict`.
+OF_TEST = lazy(rb"(?:\A|_)tests?(?:_|\Z)|[a-z\d](?:Self|Unit)?Tests?\Z|\A[Tt]est(?=[A-Z_])")
 TESTED = rb"\bif\s*\([^;{}]*(?<![\w.>])%b\b"
 
 
@@ -32,7 +34,7 @@ def check_assertion(site: Site) -> float | None:
     function = site.function
     if function is None or site.source.test or site.arguments.end is None or not site.arguments.spans:
         return None
-    if not _reads(site, function) or not is_examined(site, "reachable_assertion"):
+    if OF_TEST.search(function.name) or not _reads(site, function) or not is_examined(site, "reachable_assertion"):
         return None
     text = site.source.text
     before = text[max(function.body[0], site.start - REACH) : site.start]

@@ -24,6 +24,11 @@ COMPARED = (
     rb"%b\s*\)?\s*(?:[<>]=?(?![<>])|[!=]=)(?!\s*(?:0\b|-\s*1))|(?:[^-<>][<>]=?|[!=]=)\s*\(*(?:\w+\s*\)\s*)?%b\b"
     rb"|\b\w*(?i:min|clamp|limit|bound)\w*\s*\([^;]*?%b\b"
 )
+CHANGED = (
+    rb"(?<![\w.>])%b\s*(?:\+?=(?!=)\s*"
+    + CAST
+    + rb"(?:(?P<call>snprintf)(?=\s*\()|(?P<value>[^;,]*))|[-*/|&^%%]=|\+\+|--)"
+)
 OFFSET = rb"\+\s*%b\b|\[\s*%b\s*\]|-\s*\(?%b\b|&\s*\w+\s*\[\s*%b\b"
 SENT = (
     rb"\b(?:write|send|sendto|fwrite|memcpy|memmove|memchr|writev?n?|BIO_write|SSL_write|\w+_write|\w+_send|\w+_append\w*|\w+_put\w*)\s*"
@@ -73,9 +78,30 @@ def _of_sum(site: Site, name: bytes, size: bytes, behind: bytes) -> float | None
         return None
     if _holds_all_texts(site, function, squeezed.partition(b"-")[0]):
         return None
-    if not _is_in_loop(first) and not re.search(OFFSET % ((word,) * 4), behind):
+    is_followed = re.search(OFFSET % ((word,) * 4), behind) is not None
+    if not _is_in_loop(first) and (not is_followed or _is_sum_bounded(site, function, name)):
         return None
     return WRAPS + (OF_NUMBERS if _is_bounded(site) else 0.0)
+
+
+def _is_sum_bounded(site: Site, function: Function, name: bytes) -> bool:
+    """Return whether the texts up to this one, all of bounded length and outside of loops, fit the buffer together."""
+    text = site.source.text
+    most = 0
+    for match in re.finditer(CHANGED % re.escape(name), text[function.body[0] : site.at + 1]):
+        start = function.body[0] + match.start("call")
+        if match["call"] is None:
+            if (match["value"] or b"").strip() != b"0":
+                return False
+            continue
+        one = Site(site.source, b"snprintf", start, function.body[0] + match.end("call"))
+        printed = printed_length(one, 2)
+        if printed is None or printed.most is None or _is_in_loop(text[function.body[0] : start]):
+            return False
+        most += printed.most
+    target = site.masked(0).partition(b"+")[0].strip()
+    capacities = BufferSizes(site).capacities(target) if PLAIN.match(target) else None
+    return bool(capacities) and all(Amount.of(most + 1).compared(one) == "no more" for one in capacities or ())
 
 
 def _holds_all_texts(site: Site, function: Function, size: bytes) -> bool:

@@ -21,16 +21,20 @@ BYTES = lazy(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY
 ARRAY = lazy(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')
 COPIED = lazy(rb"\b(?:str|wcs|_tcs|lstr|mem|wmem)n?cpy\w*+\s*+\(\s*+([A-Za-z_]\w*+)\s*+,\s*+([^,;()]++)[,)]")
 LAST_NAME = lazy(rb"[A-Za-z_]\w*+\Z")
-PLACEHOLDER = lazy(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
+PLACEHOLDER = lazy(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+|[^:]*+:)?\s*+\Z")
 
 
 class SecretArgument(NamedTuple):
-    """Position of the secret argument; if `option` is given, the second argument must contain this word."""
+    """Position of the secret argument; if `options` are given, the second argument must contain one of them."""
 
     place: int
-    option: bytes = b""
+    options: tuple[bytes, ...] = ()
 
 
+CURL_SECRETS = (
+    *b"CURLOPT_PASSWORD CURLOPT_USERPWD CURLOPT_PROXYPASSWORD CURLOPT_PROXYUSERPWD CURLOPT_KEYPASSWD".split(),
+    *b"CURLOPT_TLSAUTH_PASSWORD CURLOPT_XOAUTH2_BEARER".split(),
+)
 SECRETS: dict[bytes, SecretArgument] = {
     **dict.fromkeys(b"LogonUser LogonUserA LogonUserW".split(), SecretArgument(2)),
     **dict.fromkeys(b"CreateProcessWithLogonW NetUserChangePassword".split(), SecretArgument(2)),
@@ -45,7 +49,7 @@ SECRETS: dict[bytes, SecretArgument] = {
     b"mysql_connect": SecretArgument(2),
     b"mysql_change_user": SecretArgument(2),
     b"PQsetdbLogin": SecretArgument(6),
-    b"curl_easy_setopt": SecretArgument(2, b"CURLOPT_PASSWORD"),
+    b"curl_easy_setopt": SecretArgument(2, CURL_SECRETS),
     **dict.fromkeys(b"PKCS5_PBKDF2_HMAC PKCS5_PBKDF2_HMAC_SHA1".split(), SecretArgument(0)),
     **dict.fromkeys(b"AES_set_encrypt_key AES_set_decrypt_key DES_string_to_key".split(), SecretArgument(0)),
     **dict.fromkeys(b"EVP_EncryptInit EVP_DecryptInit".split(), SecretArgument(2)),
@@ -60,14 +64,17 @@ SECRETS: dict[bytes, SecretArgument] = {
 
 
 def is_other_option(name: bytes, content: bytes, end: int) -> bool:
-    option = SECRETS[name].option
-    return option != b"" and option not in content[end : end + OPTION_REACH]
+    return not _is_secret_option(SECRETS[name], content[end : end + OPTION_REACH])
+
+
+def _is_secret_option(argument: SecretArgument, text: bytes) -> bool:
+    return not argument.options or any(option in text for option in argument.options)
 
 
 def check_login(site: Site) -> float | None:
     """Raise the confidence for a literal in the call itself."""
     argument = SECRETS[site.name]
-    if site.function is None or site.source.test or (argument.option and argument.option not in site.masked(1)):
+    if site.function is None or site.source.test or not _is_secret_option(argument, site.masked(1)):
         return None
     return _constant(site, site.masked(argument.place), site.arguments.spans, argument)
 

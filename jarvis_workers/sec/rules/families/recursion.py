@@ -20,13 +20,17 @@ READS = lazy(
 )
 # Printing, copying and releasing a tree is as deep as the parser that built it.
 OF_TREES = lazy(
-    rb"(?i)print|tostring|dump|free|delete|destroy|copy|clone|dup|compare|equal|write|encode|walk|visit|count|hash|sort|insert|find|alloc|init"
+    rb"(?i)print|emit|render|tostring|dump|free|delete|destroy|copy|clone|dup|compare|equal|write|encode|walk|visit|count|hash|sort|insert|find|alloc|init"
 )
 NAME_BEFORE = lazy(rb"([A-Za-z_]\w*)[ \t]*\(")
 OPENS = lazy(rb"\)[ \t\r\n]*(?:/\*[^*]*\*/[ \t\r\n]*)?\{")
 CALLED = lazy(rb"(?<![\w.>])([A-Za-z_]\w*)[ \t]*\(")
 COUNTED = lazy(
     rb"(?i)depth|nest|recurs|levels?(?!_?db)\b|_level|stack_?(?:check|left|limit|size|low|overflow|guard)|too_?(?:deep|many|complex)|check_?stack|max_?(?:call|stack)"
+)
+# A call that leaves the parser when a counter of levels exceeds its limit.
+COMPARED = lazy(
+    rb"(?i)\w*(?:depth|nest|recurs|level)\w*\s*\)?\s*[<>](?![<>])|(?<![-<>])[<>]=?\s*(?:\w+(?:->|\.))*\w*(?:depth|nest|recurs|level)"
 )
 # A number that changes by one with each call, or halves.
 LIMITED = (
@@ -64,10 +68,23 @@ def check_recursion(site: Site) -> float | None:
         return None
     if any(COUNTED.search(text, one.start, one.end) for one in cycle) or _is_limited(text, cycle):
         return None
+    if _is_counted_elsewhere(site, cycle):
+        return None
     moved = OF_TEXT if READS.search(cycle[0].name) else 0.0
     if len(cycle) > 1:
         return moved + INDIRECT
     return None if _is_tail(text, cycle[0]) else moved
+
+
+def _is_counted_elsewhere(site: Site, cycle: Sequence[_Function]) -> bool:
+    """Return whether a function of the file that the cycle calls compares the number of levels with a limit."""
+    text = site.source.text
+    named = site.source.once("readers", lambda: {one.name: one for one in _functions(text)})
+    called = {name for one in cycle for name in _calls(text, one, named)} - {one.name for one in cycle}
+    return any(
+        COMPARED.search(text, named[name].opened, min(named[name].end, named[name].opened + BODY_MAX))
+        for name in called
+    )
 
 
 def _is_tail(text: bytes, one: _Function) -> bool:

@@ -15,7 +15,7 @@ OF_LENGTH, OF_WIDE = 0.1, 0.0
 METHOD = lazy(rb"\.\s*\Z")
 DEFINED = lazy(rb"\bfn\s+\Z")
 NAME = lazy(rb"[a-z_]\w*\Z")
-NAMES = lazy(rb"(?<![.\w])[a-z_]\w*\b(?!\s*(?:\(|::|!))")
+NAMES = lazy(rb"(?<![.\w])(?:self\s*\.\s*)?[a-z_]\w*\b(?!\s*(?:\(|::|!))")
 CONSTANT = lazy(rb"\s*(?:\d[\d_]*(?:\s*\.\.\s*\d[\d_]*)?|[A-Z][A-Z0-9_]*|\.\.)\s*\Z")
 # Whatever limits an index in its own expression.
 WITHIN = lazy(rb"%|&(?!&)|\.\s*(?:min|clamp|rem_euclid|trailing_zeros|leading_zeros)\s*\(|>>|\bas\s+u8\b")
@@ -24,7 +24,7 @@ COMPARED = (
     rb"|\bfor\s+\(?[\w, ]*\bNAME\b[\w, ]*\)?\s+in\b"
     rb"|\bNAME\s*=\s*[^;=]*?(?:%|\.\s*(?:min|clamp|len|position|find|checked_\w+)\s*\(|&\s*\w*mask)"
     rb"|\|\s*&?\(?[\w, ]*\bNAME\b|\bassert\w*!\s*\([^;]*?\bNAME\b"
-    rb"|\b(?:check|valid|is_|ensure|contains)\w*\s*\([^()]*\bNAME\b|\bNAME\s*\.\s*(?:checked_\w+|is_empty|try_into)"
+    rb"|\b(?:check|valid|is_|ensure|contain|in_bounds)\w*\s*\([^()]*\bNAME\b|\bNAME\s*\.\s*(?:checked_\w+|is_empty|try_into)"
 )
 PARAMETERS = lazy(rb"\b(\w+)\s*:\s*(?:usize|isize|[iu](?:8|16|32|64|size)|c_(?:int|long|uint|ulong)|size_t)\b")
 CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
@@ -149,7 +149,9 @@ def _is_bounded(site: Site, function: Function, name: bytes) -> bool:
         return False
     text = site.source.text
     return (
-        re.search(COMPARED.replace(b"NAME", name), text[max(function.body[0], site.start - REACH) : site.start])
+        re.search(
+            COMPARED.replace(b"NAME", re.escape(name)), text[max(function.body[0], site.start - REACH) : site.start]
+        )
         is not None
     )
 

@@ -11,8 +11,8 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 BEFORE, AFTER = 512, 1_024
-OWNED, WRITES = 0.05, 0.15
-CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.1, 0.25
+OWNED, WRITES = 0.05, 0.25
+CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.2, 0.35
 CONST_TO_MUT = lazy(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
 # A pointer that is dereferenced in place is reported as unsafe code.
 IN_UNSAFE = lazy(rb"\bunsafe\s*\{[^{};]*\Z")

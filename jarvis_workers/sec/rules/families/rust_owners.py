@@ -6,6 +6,7 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.lazy_regex import lazy
 
 FOREIGN, OF_METHOD = -0.05, -0.05
+STATEMENT = 512
 SHARED, SYNCHRONIZED = 0.1, -0.1
 STATIC = lazy(rb"\s+mut\s+(\w+)\s*:\s*(?P<type>[^=;{}]{1,256}(?:;[^=;{}]{1,64})?)=")
 CALLED = lazy(rb"\s*+\(")
@@ -15,6 +16,8 @@ METHOD = lazy(rb"\.\s*\Z")
 MADE = lazy(rb"\b(?:CString|Box|Rc|Arc)\b[^;{}]*\Z")
 FOREIGN_FUNCTION = lazy(rb'\bextern\s*(?:"\s*"\s*)?fn\s+\w')
 TAKEN_BACK = lazy(rb"\bfrom_raw(?!_parts)\w*\b|\bdrop_in_place\b|\bdealloc\b|\bdecrement_strong_count\b")
+# The function that takes the pointer also takes the one that frees it.
+RELEASED = lazy(rb"\bSome\s*\(\s*(?:\w+\s*::\s*)*\w*(?:free|drop|destroy|dealloc|release|finali[sz]e|delete)\w*\b")
 GUARDS = lazy(rb"\b(?:Once|OnceLock|OnceCell|Mutex|RwLock|ReentrantMutex)\b|\bcall_once\b|\.\s*lock\s*\(")
 THREAD_LOCAL = lazy(rb"#\s*\[\s*thread_local\s*\]\s*(?:pub\s+)?\Z")
 THREADS = lazy(rb"\bthread\s*::|\bspawn\s*\(|\bSync\b|\brayon\b|\bpub\s+fn\b|\bextern\s*\"")
@@ -41,9 +44,15 @@ def check_into_raw(site: Site) -> float | None:
     owner = OWNER.search(before)
     if not CALLED.match(text, site.at, site.at + 64) or TAKEN_BACK.search(text):
         return None
+    if RELEASED.search(_rest_of_statement(text, site.at)):
+        return None
     if owner is None and not (METHOD.search(before) and MADE.search(before)):
         return None
     return FOREIGN if FOREIGN_FUNCTION.search(text) else 0.0 if owner else OF_METHOD
+
+
+def _rest_of_statement(text: bytes, at: int) -> bytes:
+    return text[at : at + STATEMENT].partition(b";")[0]
 
 
 RULES: tuple[Rule, ...] = (

@@ -80,3 +80,29 @@ void acl(struct filter *access)
     access->stat(path, 1);                         /* ok: check_then_use */
     fopen(path, "r");
 }
+
+/* A cache directory is made, then given to the user of the service. */
+int own(const char *dir, uid_t user)
+{
+    struct stat st;
+
+    if (lstat(dir, &st) == 0 && S_ISDIR(st.st_mode)) /* ruleid: check_then_use */
+        return chown(dir, user, (gid_t)-1);
+    return -1;
+}
+
+int rotate(const char *log, const char *old)
+{
+    struct stat st;
+
+    if (stat(log, &st) == 0 && st.st_size > LIMIT) /* ruleid: check_then_use */
+        return rename(log, old);
+    return 0;
+}
+
+off_t size_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 ? st.st_size : -1; /* ok: check_then_use */
+}

@@ -37,6 +37,9 @@ void options(CURL *curl, const char *secret)
     curl_easy_setopt(curl, CURLOPT_PASSWORD, "<password>");                 /* ok: hardcoded_login */
     EVP_EncryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, disk_key, iv);         /* ruleid: hardcoded_login */
     EVP_EncryptInit_ex(ctx, NULL, NULL, derived_key, iv);                   /* ok: hardcoded_login */
+    curl_easy_setopt(curl, CURLOPT_USERPWD, "reports:Plum-Tree-31");        /* ruleid: hardcoded_login */
+    curl_easy_setopt(curl, CURLOPT_USERPWD, ":");                           /* ok: hardcoded_login */
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, getenv("UPLOAD_PASSWORD"));    /* ok: hardcoded_login */
     const char *pass = "Orange!box9";
     libssh2_userauth_password(session, "backup", pass);                     /* ruleid: hardcoded_login */
 }

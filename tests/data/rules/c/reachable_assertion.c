@@ -106,3 +106,19 @@ int by_another(const char *text)
     assert(0); /* ok: reachable_assertion */
     return n;
 }
+
+int treeTest(int argc, char **argv)
+{
+    long count = strtol(argv[2], NULL, 10);
+    fill(count);
+    assert(tree_size() == count); /* ok: reachable_assertion */
+    return argc;
+}
+
+int treeLatest(int argc, char **argv)
+{
+    long count = strtol(argv[2], NULL, 10);
+    fill(count);
+    assert(tree_size() == count); /* ruleid: reachable_assertion */
+    return argc;
+}

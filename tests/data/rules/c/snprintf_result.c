@@ -163,3 +163,44 @@ char *join_some(const char *name, const char *realm, const char *opaque)
     at += snprintf(text + at, size - at, ", opaque=%s", opaque); /* ruleid: snprintf_result */
     return text + at;
 }
+
+/* Numbers and short literals cannot fill the buffer. */
+const char *uptime_text(time_t seconds)
+{
+    static char text[128];
+    int days = (int)seconds / 86400, at = 0;
+    at += snprintf(text, sizeof text - 1, "%s", ", up for ");
+    if (days)
+        at += snprintf(text + at, sizeof text - at, "%d day%s, ", days, (days != 1) ? "s" : ""); /* ok: snprintf_result */
+    snprintf(text + at, sizeof text - at, "%d min", (int)seconds / 60 % 60);
+    return text;
+}
+
+const char *uptime_short(time_t seconds)
+{
+    static char text[16];
+    int days = (int)seconds / 86400, at = 0;
+    at += snprintf(text, sizeof text - 1, "%s", ", up for ");
+    at += snprintf(text + at, sizeof text - at, "%d day%s, ", days, (days != 1) ? "s" : ""); /* ruleid: snprintf_result */
+    snprintf(text + at, sizeof text - at, "%d min", (int)seconds / 60 % 60);
+    return text;
+}
+
+const char *uptime_aligned(time_t seconds)
+{
+    static char text[128];
+    int at = 0;
+    at &= 15;
+    at += snprintf(text + at, sizeof text - at, "%d days, ", (int)seconds / 86400); /* ruleid: snprintf_result */
+    snprintf(text + at, sizeof text - at, "%d min", (int)seconds / 60 % 60);
+    return text;
+}
+
+const char *uptime_from(time_t seconds, int at)
+{
+    static char text[128];
+    at = base_of(at);
+    at += snprintf(text + at, sizeof text - at, "%d days, ", (int)seconds / 86400); /* ruleid: snprintf_result */
+    snprintf(text + at, sizeof text - at, "%d min", (int)seconds / 60 % 60);
+    return text;
+}

@@ -168,3 +168,46 @@ static int compile_expr(struct compiler *c, const char *text) /* ok: unbounded_r
         return -1;
     return emit(c, compile_expr(c, skip(text)));
 }
+
+static void enter(struct reader *in)
+{
+    if (++in->depth <= in->limits->depth)
+        return;
+    give_up(in, "too many levels");
+}
+
+static void read_table(struct reader *in, const char *text) /* ok: unbounded_recursion */
+{
+    enter(in);
+    while (in->token != '}') {
+        read_key(in, text);
+        if (in->token == '{')
+            read_table(in, text);
+    }
+    leave(in);
+}
+
+static void note_start(struct reader *in)
+{
+    in->started = time(NULL);
+    in->depth++;
+}
+
+static void read_list(struct reader *in, const char *text) /* ruleid: unbounded_recursion */
+{
+    note_start(in);
+    while (in->token != ']') {
+        read_key(in, text);
+        if (in->token == '[')
+            read_list(in, text);
+    }
+    leave(in);
+}
+
+/* Writes the tree that a parser with a limit has built. */
+static void emit_value(struct buffer *out, const struct node *node) /* ok: unbounded_recursion */
+{
+    for (const struct node *one = node->first; one; one = one->next)
+        emit_value(out, one);
+    append(out, node->text);
+}

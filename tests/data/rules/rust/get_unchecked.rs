@@ -73,3 +73,20 @@ pub fn position(rows: &[u8], wanted: u8) -> Option<&u8> {
     let at = rows.iter().position(|one| *one == wanted)?;
     Some(unsafe { rows.get_unchecked(at) }) // ok: get_unchecked
 }
+impl<'a> Iterator for Entries<'a> {
+    type Item = u8;
+    fn next(&mut self) -> Option<u8> {
+        if self.current >= self.bytes.len() {
+            return None;
+        }
+        let byte = unsafe { *self.bytes.get_unchecked(self.current) }; // ok: get_unchecked
+        self.current += 1;
+        Some(byte)
+    }
+    fn peek(&self) -> u8 {
+        unsafe { *self.bytes.get_unchecked(self.current) } // ruleid: get_unchecked
+    }
+}
+fn get<'a, I: MatrixIndex<'a>>(index: I, matrix: &'a Matrix) -> Option<I::Output> {
+    if index.contained_by(matrix) { Some(unsafe { index.get_unchecked(matrix) }) } else { None } // ok: get_unchecked
+}

@@ -56,6 +56,20 @@ fn path() -> u64 {
 fn mentioned() -> &'static str {
     "Box::into_raw(x)" // ok: into_raw_leak
 }
+fn bind(statement: *mut ffi::stmt, values: Rc<Values>) -> c_int {
+    unsafe {
+        ffi::bind_pointer(
+            statement,
+            1,
+            Rc::into_raw(values) as *mut c_void, // ok: into_raw_leak
+            c"values".as_ptr(),
+            Some(free_values),
+        )
+    }
+}
+fn bind_unowned(statement: *mut ffi::stmt, values: Rc<Values>) -> c_int {
+    unsafe { ffi::bind_pointer(statement, 1, Rc::into_raw(values) as *mut c_void, c"values".as_ptr(), None) } // ruleid: into_raw_leak
+}
 #[test]
 fn gives_up() {
     let p = Box::into_raw(Box::new(1)); // ok: into_raw_leak

@@ -14,6 +14,16 @@ where
 }
 // SAFETY: only a marker is held.
 unsafe impl<T> Send for Marker<T> {} // ruleid: unsafe_send_sync
+pub struct Connection {
+    db: RefCell<*mut ffi::sqlite3>,
+}
+#[allow(clippy::non_send_fields_in_send_ty)]
+unsafe impl Send for Connection {} // ruleid: unsafe_send_sync
+pub struct RingWriter<T> {
+    slots: Arc<[UnsafeCell<Option<T>>]>,
+    next: Cell<usize>,
+}
+unsafe impl<T: Send> Sync for RingWriter<T> {} // ruleid: unsafe_send_sync
 impl<T> !Send for Local<T> {} // ok: unsafe_send_sync
 impl Sync for Automatic {} // ok: unsafe_send_sync
 unsafe impl GlobalAlloc for Counter {} // ok: unsafe_send_sync
