@@ -113,6 +113,7 @@ def main(arguments: Sequence[str]) -> None:
         planted = plant(given.seed, drawn, found, dict(map(root_of, given.reports)), given.plant)
         drawn = [one._replace(steps=()) for one in drawn] + planted
         random.Random(given.seed).shuffle(drawn)
+    given.output.mkdir(parents=True, exist_ok=True)
     with (given.output / "sample.jsonl").open("w") as sample, (given.output / "key.jsonl").open("w") as key:
         for number, one in enumerate(drawn, 1):
             fields = one._asdict()
