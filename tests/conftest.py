@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 import hypothesis
 import pytest
@@ -32,11 +33,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", metavar="N/M", default="1/1", help="run part N of M of the selected tests, by name")
+
+
+def is_in_share(test: str, share: str) -> bool:
+    """Return whether a test belongs to part N of M of all tests, given as N/M."""
+    number, _, parts = share.partition("/")
+    return crc32(test.encode()) % int(parts) == int(number) - 1
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as slow the cases beyond N of `sample(N, M)`, as long those beyond M, and the tests on PostgreSQL as slow.
 
-    Queries are tested on both databases in tests/store, quickly; the layers above run the same code on either.
+    Queries are tested on both databases in tests/store, quickly; the layers above run the same code on either.  Then
+    leave out the tests of other parts than `--share`.
     """
     cases: Counter[str] = Counter()
     for item in items:
@@ -50,6 +62,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             "postgresql" in item.nodeid.partition("[")[2] and not function.startswith("tests/store/")
         ):
             item.add_marker(pytest.mark.slow)
+    share: str = config.getoption("share")
+    config.hook.pytest_deselected(items=[item for item in items if not is_in_share(item.nodeid, share)])
+    items[:] = [item for item in items if is_in_share(item.nodeid, share)]
 
 
 @pytest.fixture(scope="session")

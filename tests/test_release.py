@@ -12,6 +12,7 @@ import pytest
 
 from jarvis_cli.versions import versions
 from jarvis_workers.store.revisions import REVISIONS
+from tests.conftest import is_in_share
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -84,3 +85,10 @@ def test_an_audit_says_what_was_not_checked(
 ) -> None:
     text = "" if report is None else json.dumps({"dependencies": report})
     assert audit.conclusion("x.lock", text, errors) == (passes, line)
+
+
+def test_each_test_is_in_one_part_of_three() -> None:
+    tests = [f"tests/test_a.py::test_{number}" for number in range(300)]
+    parts = [[name for name in tests if is_in_share(name, f"{number}/3")] for number in (1, 2, 3)]
+    assert sorted(name for part in parts for name in part) == sorted(tests)
+    assert min(map(len, parts)) > 80
