@@ -14,6 +14,7 @@ from jarvis_workers.sec.rules.custom import custom_rule
 from jarvis_workers.service.rules.rule_files import read_rules
 from jarvis_workers.service.rules.rule_tests import rules_in, try_files
 from jarvis_workers.service.rules.rulebook import open_rulebook
+from tests.machine import assert_cpu_within
 
 EXAMPLES = Path(__file__).parents[1] / "data" / "taint"
 RULE = {
@@ -120,7 +121,7 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
 
 
 def test_too_many_rules_and_patterns_are_refused_at_once(tmp_path):
-    began = time.perf_counter()
+    began = time.process_time()
     files = [write(tmp_path, {**RULE, "id": f"own_{number}"}, name=f"{number}.yaml") for number in range(51)]
     with pytest.raises(UsageError, match="more than 50 taint rules in total; remove some"):
         read_rules(files)
@@ -134,4 +135,4 @@ def test_too_many_rules_and_patterns_are_refused_at_once(tmp_path):
     with pytest.raises(UsageError, match="is larger than 64 KB; split it"):
         read_rules([tmp_path / "huge.yaml"])
 
-    assert time.perf_counter() - began < 2
+    assert_cpu_within(2, since=began)
