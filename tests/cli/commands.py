@@ -21,7 +21,7 @@ from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import runs, workers
 
-COPY = "void f(char *a, char *b) { strcpy(a, b); }\n"
+COPY = "void f(char *a, char *b) { strcpy(a, optarg); }\n"
 SYSTEM = 'int g(char *s) { return system(s) + sscanf(s, "%s", s); }\n'
 UNSAFE = "fn f(p: *const u8) -> u8 { unsafe { *p } }\n"
 

@@ -100,8 +100,8 @@ CASES = (
     Case("sec fast tree -o gone/r.md", 2, "", "-o gone/r.md: its directory does not exist"),
     Case("sec fast tree --detach", 2, "", "--detach needs a cluster"),
     # Reports of the run that there is.
-    Case("runs report last", 0, "tree/a.c:1:28: medium: "),
-    Case("runs report last --format text", 0, "[unsafe_api]\n    void f(char *a, char *b) { strcpy(a, b); }\n"),
+    Case("runs report last", 0, "tree/a.c:1:28: high: "),
+    Case("runs report last --format text", 0, "[unsafe_api]\n    void f(char *a, char *b) { strcpy(a, optarg); }\n"),
     Case("runs report last --format markdown", 0, "# Security report"),
     Case("runs report last --json", 0, '"issues": ['),
     Case("runs report last --format json", 0, '"issues": ['),

@@ -167,14 +167,12 @@ def test_waiting_for_a_run_whose_command_is_gone_ends_at_once(jarvis, tree):
 def test_a_run_goes_on_and_reports_as_if_it_had_never_stopped(jarvis, tree, done, how):
     run = jarvis.submit(tree, paused=how == "paused")
 
-    ended = jarvis("runs", "resume", run, "--format", "json", "--fail-on", "medium")
+    ended = jarvis("runs", "resume", run, "--format", "json", "--fail-on", "high")
 
     calm = json.loads(jarvis("runs", "report", done, "--format", "json").out)
     report = json.loads(ended.out)
     assert ended.code == 1
-    assert ended.line.startswith(
-        f"jarvis: run {run} done: 2 findings in 2 files; exit 1: 2 findings at or above medium "
-    )
+    assert ended.line.startswith(f"jarvis: run {run} done: 2 findings in 2 files; exit 1: 2 findings at or above high ")
     assert (report["summary"], report["issues"]) == (calm["summary"], calm["issues"])
 
 

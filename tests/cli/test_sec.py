@@ -306,7 +306,7 @@ def test_a_reader_of_the_report_that_goes_away_is_no_error(jarvis, mixed):
 def test_one_is_not_many(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 
-    assert jarvis("sec", "fast", "-p", tree).out.splitlines()[-1] == "1 finding in 1 file: 1 medium"
+    assert jarvis("sec", "fast", "-p", tree).out.splitlines()[-1] == "1 finding in 1 file: 1 high"
 
 
 def test_at_a_terminal_the_commands_that_show_more_can_be_pasted(jarvis, monkeypatch):

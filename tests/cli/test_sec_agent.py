@@ -17,9 +17,9 @@ from tests.judging import judge
 CALL = """\
 #include <stdlib.h>
 #include <string.h>
-void copy_{n}(char *to, const char *from)
+void copy_{n}(char *out)
 {{
-    strcpy(to, from);
+    strcpy(out, optarg);
 }}
 int number_{n}(const char *text)
 {{

@@ -110,7 +110,7 @@ def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, 
     first = terminal.until("quit > ")
     assert "1 of 3  heuristic  high, score 2.40" in first
     assert "a.c:1  unsafe_api, CWE-120" in first
-    assert ">      1  void f(char *a, char *b) { strcpy(a, b); }" in first
+    assert ">      1  void f(char *a, char *b) { strcpy(a, optarg); }" in first
     terminal.type("f")
     terminal.until("why is it false? ")
     terminal.type("measured\n")
@@ -174,7 +174,7 @@ def test_when_all_is_judged_there_is_nothing_to_ask(jarvis, scanned):
 @pytest.mark.slow
 @pytest.mark.timing
 def test_nothing_of_the_code_reaches_the_terminal_but_as_characters(jarvis):
-    jarvis.tree("src", {"\x1b]0;owned\x07.c": COPY.replace("strcpy(a, b);", 'strcpy(a, "\x1b[2J\u202e");')})
+    jarvis.tree("src", {"\x1b]0;owned\x07.c": COPY.replace("strcpy(a, optarg);", 'strcpy(a, "\x1b[2J\u202e");')})
     scan(jarvis)
 
     terminal = Terminal(jarvis, "sec", "triage", "last")
@@ -222,7 +222,7 @@ def test_the_list_is_for_people_too(jarvis, scanned):
     head, first, *_ = jarvis("sec", "triage", "last", "--list").out.splitlines()
 
     assert head.split() == ["ID", "JUDGED", "STATUS", "SEVERITY", "PLACE", "RULE", "REASON"]
-    assert first.split() == [name, "false", "heuristic", "medium", "a.c:1", "unsafe_api", "measured", "twice"]
+    assert first.split() == [name, "false", "heuristic", "high", "a.c:1", "unsafe_api", "measured", "twice"]
 
 
 @pytest.mark.slow
@@ -372,8 +372,8 @@ def test_rules_are_weighed_anew_only_where_that_is_asked(jarvis):
 
     learned = scan(jarvis, "--learned")
 
-    assert learned["run"]["rules"]["learned"] == {"unsafe_api": -0.3}
-    assert confidence(learned) == round(stated - 0.3, 2)
+    assert learned["run"]["rules"]["learned"] == {"unsafe_api": -0.23}
+    assert confidence(learned) == round(stated - 0.23, 2)
     (jarvis.place / "jarvis.yaml").write_text("rules: {learned: true}")
     assert confidence(scan(jarvis)) == confidence(learned)
     assert confidence(scan(jarvis, "--no-learned")) == stated
