@@ -44,8 +44,7 @@ class Sender:
         The elected controller calls it once per tick.  Crashed jobs are sent even if the window is full.
         """
         forgotten = self.notifier.is_new()
-        repeated = sum(self._send_again(queue, forgotten) for queue in POOLS)
-        return repeated + sum(self._send_crashed(queue) for queue, pool in POOLS.items() if pool.kind == "prefork")
+        return sum(self._send_again(queue, forgotten) for queue in POOLS)
 
     def _send_new(self, queue: str) -> int:
         with self.store.read() as session:
@@ -66,12 +65,9 @@ class Sender:
         older = self.tick_seconds if lost else self.resend_seconds
         with self.store.write() as session:
             sent = dispatching.resend(session, queue, older, before=(since or 0.0) - self.tick_seconds)
-        return self._notify(queue, sent)
-
-    def _send_crashed(self, queue: str) -> int:
-        with self.store.write() as session:
-            slots = max(LEAST_SLOTS, dispatching.slots(session, queue, self.lease_seconds))
-            sent = dispatching.mark_crashed_sent(session, EXECUTOR, queue, slots)
+            if POOLS[queue].kind == "prefork":
+                slots = max(LEAST_SLOTS, dispatching.slots(session, queue, self.lease_seconds))
+                sent += dispatching.mark_crashed_sent(session, EXECUTOR, queue, slots)
         return self._notify(queue, sent)
 
     def _notify(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:

@@ -129,6 +129,7 @@ def hot_paths(store: Store) -> dict[str, Do]:
         "demand": lambda session: dispatching.demand(session, "cluster", "scan", WINDOW),
         "mark_sent": lambda session: dispatching.mark_sent(session, "scan", shares),
         "mark_sent, suspects last": lambda session: dispatching.mark_sent(session, "scan", shares, suspects_last=True),
+        "mark_crashed_sent": lambda session: dispatching.mark_crashed_sent(session, "cluster", "scan", 5),
         "resend": lambda session: dispatching.resend(session, "scan", 1e12),
         "mean_seconds": lambda session: dispatching.mean_seconds(session, "scan"),
         "recover": crash_attribution.recover,
