@@ -166,7 +166,7 @@ class _NarrowingTrial:
     ) -> None:
         self._file, self._source, self._needed, self._outside = file, source, needed, outside
         self._compile = compile_text
-        self._compiled = dict[str, Compilation]()
+        self._last: tuple[str, Compilation] | None = None
 
     def rewritten(self, fixed: Collection[UnsafeBlock] = ()) -> RewrittenText:
         return rewrite(self._source, self._needed, fixed)
@@ -211,9 +211,10 @@ class _NarrowingTrial:
         return one.file == self._file
 
     def _result(self, text: str) -> Compilation:
-        if text not in self._compiled:
-            self._compiled[text] = self._compile(text)
-        return self._compiled[text]
+        """Compile a text, unless it is the one that was compiled last."""
+        if self._last is None or self._last[0] != text:
+            self._last = text, self._compile(text)
+        return self._last[1]
 
 
 def _needed(
