@@ -79,7 +79,7 @@ def check_recursion(site: Site) -> float | None:
 def _is_counted_elsewhere(site: Site, cycle: Sequence[_Function]) -> bool:
     """Return whether a function of the file that the cycle calls compares the number of levels with a limit."""
     text = site.source.text
-    named = site.source.once("readers", lambda: {one.name: one for one in _functions(text)})
+    named = site.source.once("functions by name", lambda: {one.name: one for one in _functions(text)})
     called = {name for one in cycle for name in _calls(text, one, named)} - {one.name for one in cycle}
     return any(
         COMPARED.search(text, named[name].opened, min(named[name].end, named[name].opened + BODY_MAX))
