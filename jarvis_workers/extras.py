@@ -14,6 +14,7 @@ from jarvis_workers.errors import UsageError
 DISTRIBUTION = "jarvis-workers"
 MODULES = {
     "agents": ("openai", "aiohttp", "httpx2", "jinja2"),
+    "assistant": ("mcp", "prompt_toolkit"),
     "cluster": ("celery", "kombu", "redis"),
     "postgres": ("psycopg",),
     "flower": ("flower",),

@@ -1,0 +1,1 @@
+"""The assistant around the agent loop: memory, planning, code changes, teams; pure."""
