@@ -34,7 +34,7 @@ from jarvis_workers.mcp_client.http import http_streams
 from jarvis_workers.mcp_client.stdio import stdio_streams
 from jarvis_workers.paths import plain
 
-PAGES_MAX = 20
+PAGES_MAX = 10
 SAYS_MAX = 300
 # The SDK logs what servers send, with tracebacks, under these names.
 SDK_LOGGERS = ("mcp", "client")

@@ -1,5 +1,7 @@
 """MCP servers in real processes, and their configurations."""
 
+import os
+import select
 import socket
 import subprocess
 import sys
@@ -11,12 +13,25 @@ from typing import Any
 from jarvis_workers.mcp_client.config import McpServer
 
 PLACE = Path(__file__).parent
+END_SECONDS = 30.0
 SDK, RAW = str(PLACE / "sdk_server.py"), str(PLACE / "raw_server.py")
 
 
 def raw(way: str = "", *more: str, name: str = "raw", **limits: Any) -> McpServer:
     """Return a server without the SDK that behaves in a way of `raw_server`."""
     return McpServer(name=name, type="stdio", command=sys.executable, args=(RAW, way, *more), **limits)
+
+
+def has_ended(pid: int) -> bool:
+    """Wait for the end of a process that has been killed, which the kernel may still be doing."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([process], [], [], END_SECONDS)[0])
+    finally:
+        os.close(process)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """MCP servers in real processes: their tools, what they answer, and how they fail."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -8,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers import extras
 from jarvis_workers.mcp_client.config import McpServer
 from jarvis_workers.mcp_client.servers import McpServers, open_servers
-from jarvis_workers.toolchain.die_with_parent import is_running
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import BadCall, Tool, ToolOutcome
 from tests.agents.arrange import look
-from tests.mcp_client.running import raw, serve
+from tests.mcp_client.running import has_ended, raw, serve
 
 pytest.importorskip("mcp")
 
@@ -50,9 +51,8 @@ def test_tools_and_resources_have_the_name_of_their_server(box: Toolbox) -> None
 @pytest.mark.slow
 def test_a_call_returns_what_the_server_answers(box: Toolbox) -> None:
     assert box.run("sdk.tool_call.echo", {"text": "hello"}) == ToolOutcome(stdout="echo: hello")
-    assert box.run("sdk.tool_call.fail", {}) == ToolOutcome(
-        "failed", stderr="Error executing tool fail: the disk is full"
-    )
+    failure = box.run("sdk.tool_call.fail", {})
+    assert failure == ToolOutcome("failed", stderr="Error executing tool fail: the disk is full")
 
 
 @pytest.mark.slow
@@ -116,8 +116,12 @@ def test_servers_that_do_not_start_are_told_in_one_line_each_and_the_others_go_o
         McpServer(name="off", type="sse", base_url="http://127.0.0.1:1/sse"),
         raw(),
     ]
-    with open_servers(servers, messages.append) as tools:
-        assert Toolbox(tools).run(ACT, TEXT).success
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"http://127.0.0.1:{mute.getsockname()[1]}/mcp"
+        servers.append(McpServer(name="mute", type="streamable", base_url=url, start_seconds=0.2))
+        servers.append(McpServer(name="still", type="sse", base_url=url, start_seconds=0.2))
+        with open_servers(servers, messages.append) as tools:
+            assert Toolbox(tools).run(ACT, TEXT).success
 
     assert messages == [
         'MCP server "missing" does not start: /no/such/program: No such file or directory',
@@ -125,6 +129,8 @@ def test_servers_that_do_not_start_are_told_in_one_line_each_and_the_others_go_o
         'MCP server "silent" does not start: it did not answer in time',
         'MCP server "away" does not start: All connection attempts failed',
         'MCP server "off" does not start: All connection attempts failed',
+        'MCP server "mute" does not start: it did not answer in time',
+        'MCP server "still" does not start: it did not answer in time',
     ]
 
 
@@ -195,7 +201,7 @@ def test_closing_ends_pending_calls_and_a_server_that_ignores_it(tmp_path: Path)
     running.join()
 
     assert outcomes[0].state == "error"
-    assert [pid for pid in map(int, (tmp_path / "pids").read_text().split()) if is_running(pid)] == []
+    assert all(has_ended(int(pid)) for pid in (tmp_path / "pids").read_text().split())
     assert opened_after(act).stderr == 'MCP server "raw": the conversation has ended'
 
 
@@ -226,6 +232,16 @@ def test_closing_while_servers_start_does_not_wait_for_them() -> None:
 
 def mcp_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "mcp"]
+
+
+def test_without_the_extra_the_servers_are_left_out_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: list[str] = []
+    monkeypatch.setitem(extras.MODULES, "assistant", ("no_such_module",))
+    with open_servers([raw()], messages.append) as tools:
+        assert tools == []
+
+    (message,) = messages
+    assert message.startswith("the MCP servers are not used: MCP needs no_such_module, which is not installed; ")
 
 
 def test_without_servers_nothing_is_started() -> None:
