@@ -52,7 +52,9 @@ def _default_data_dir() -> Path:
 def _search_address(url: str) -> str:
     is_address = url.startswith(("http://", "https://")) and url.isascii() and url.isprintable()
     if not is_address or "{query}" not in url:
-        raise ValueError("should be an address with {query}, such as http://127.0.0.1:8888/search?format=json&q={query}")
+        raise ValueError(
+            "should be an address with {query}, such as http://127.0.0.1:8888/search?format=json&q={query}"
+        )
     return url
 
 
