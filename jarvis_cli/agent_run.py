@@ -17,6 +17,7 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import RunBudget, budget_of
+from jarvis_workers.service.configured_tools import check_search_key
 from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.named_runs import RunName, request_hash
@@ -60,6 +61,7 @@ def give_task(options: AgentOptions) -> int:
     if options.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     require_extras(settings)
+    check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
     task = wiring.options_of(
@@ -103,7 +105,7 @@ def _here(
                 store,
                 tell=screen.tell,
                 show=screen.show,
-                runtime=lambda: wiring.runtime_of(settings, answers, offline=offline),
+                runtime=lambda: wiring.runtime_of(settings, answers, tell=screen.tell, offline=offline),
             ) as local,
         ):
 

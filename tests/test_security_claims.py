@@ -16,6 +16,7 @@ CLAIMS = [(actor, claim, tests) for actor, part in SECTIONS.items() for claim, t
 ACTORS = {
     "Hostile repository under scan",
     "Hostile model or provider",
+    "Hostile MCP server or search endpoint",
     "Another tenant of the store",
     "Another user of the machine",
     "Broker or Redis attacker",

@@ -8,6 +8,7 @@ from typing import Any
 
 from jarvis_workers.agent import events
 from jarvis_workers.agent.effects import Ask, Conversation, Definition, Tell
+from jarvis_workers.agent.foreign_tools import admit_tools
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage, AnswerCounts, Reason
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill
@@ -40,9 +41,10 @@ class Agent:
     ) -> None:
         self.about, self.profile, self.marks, self.form = about, profile, marks, form
         self.limits = limits or AgentLimits()
+        self.guard = Guard(marks.line)
+        tools = admit_tools(tools, self.guard)
         self.way = form.way(profile, has_tools=bool(tools.names)) if form else None
         self.tools = tools.plus(form.tool()) if form and self.way == "tool" else tools
-        self.guard = Guard(marks.line)
         self.spent = AgentUsage()
         self.counts = AnswerCounts(self.limits)
         self.executed: Counter[str] = Counter()

@@ -13,18 +13,11 @@ from typing import Any
 
 from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolated, load_files
 from jarvis_workers.telemetry import warning
-from jarvis_workers.tools.tool import BadCall, Tool, ToolOutcome
+from jarvis_workers.tools.argument_schema import schema_reader
+from jarvis_workers.tools.tool import Tool, ToolOutcome
 
 VERSIONS = ("1.0", "2.0")
 TOOL_MEMBERS = ("name", "description", "parameters", "execute")
-TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
 
 
 def own_tools(directories: Iterable[Path], agent: Callable[[], object]) -> Iterator[Tool]:
@@ -73,7 +66,7 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
         instance.name,
         str(instance.description),
         instance.parameters,
-        read=_reader(instance.name, instance.parameters),
+        read=schema_reader(instance.name, instance.parameters),
         run=run,
         brings_foreign=True,
         repeatable=False,
@@ -85,22 +78,3 @@ def _outcome(value: object) -> ToolOutcome:
         return ToolOutcome(stdout=str(value))
     stdout, complained = (str(value.get(name) or "") for name in ("stdout", "stderr"))
     return ToolOutcome("done" if value.get("success") else "failed", stdout, complained)
-
-
-def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Return a function that checks argument names and types against a JSON schema; the tool checks the rest."""
-    properties = schema.get("properties") or {}
-
-    def read(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        missing = [name for name in schema.get("required") or () if name not in arguments]
-        if missing:
-            raise BadCall(f"{tool}: {missing[0]} is missing")
-        for name, value in arguments.items():
-            if properties and name not in properties:
-                raise BadCall(f"{tool}: unknown argument {name!r}; available: {', '.join(properties)}")
-            expected = TYPES.get(str((properties.get(name) or {}).get("type")))
-            if expected and (not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool)):
-                raise BadCall(f"{tool}: {name} should be of type {properties[name]['type']}")
-        return arguments
-
-    return read

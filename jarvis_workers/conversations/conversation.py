@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.effects import Conversation
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript, read_line
 from jarvis_workers.conversations.deadline import pause_deadline
 from jarvis_workers.conversations.observer import NOBODY, ObservedTools
@@ -18,10 +20,14 @@ from jarvis_workers.conversations.platform_stack import PlatformStack
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.script_sandbox import SandboxedScripts
 from jarvis_workers.conversations.store_adapters import StoredLog
+from jarvis_workers.conversations.web_fetch import fetch_document
 from jarvis_workers.errors import StepFailed, UsageError
+from jarvis_workers.mcp_client.server_files import servers_or_files
+from jarvis_workers.mcp_client.servers import McpServers
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import Tool
+from jarvis_workers.tools.web_search import search_web
 
 T = TypeVar("T")
 OpenScripts = Callable[[Path], SandboxedScripts | None]
@@ -52,6 +58,21 @@ class JobConversation:
             return []
         self._resources.callback(scripts.close)
         return [execute_script(scripts)]
+
+    async def server_tools(self) -> list[Tool]:
+        """Start the configured MCP servers and return their tools; the servers end with the conversation."""
+        configured = self._setup.configured
+        servers = await in_thread(servers_or_files, configured.servers, configured.tell)
+        running = McpServers(servers, configured.tell)
+        self._resources.callback(running.close)
+        return await in_thread(running.open)
+
+    def web_search(self) -> list[Tool]:
+        """Return the tool that searches the web; an empty list if no endpoint is configured."""
+        configured = self._setup.configured
+        if configured.search_url is None:
+            return []
+        return [search_web(configured.search_url, partial(fetch_document, key=configured.search_key))]
 
     async def lead(
         self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any], hidden: Sequence[Tool] = ()

@@ -1,6 +1,6 @@
 """Resources of conversations, from the configuration of a process: models, directories, plugins, rate limiters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,36 @@ from jarvis_workers.agent.events import Listener
 from jarvis_workers.agent.own_platforms import own_platforms
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.conversations.observer import NOBODY, Observer
+from jarvis_workers.mcp_client.config import McpServer
 from jarvis_workers.platforms.answer_cache import AnswerStore
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.ratelimit.gate import in_process
 from jarvis_workers.ratelimit.policy import MakeLimiter
 from jarvis_workers.snapshots.resources import UNPACKED
+from jarvis_workers.telemetry import warning
 
 OWN_MODELS = Path("~/.jarvis/models")
+
+
+def _log(says: str) -> None:
+    warning("tools", says=says)
+
+
+@dataclass(frozen=True)
+class ConfiguredTools:
+    """What a user has configured for agents: MCP servers, and a search endpoint with its key.
+
+    `tell` gets one line for each server that cannot be used.
+    """
+
+    servers: tuple[McpServer, ...] = ()
+    search_url: str | None = None
+    search_key: str | None = None
+    tell: Callable[[str], None] = _log
+
+
+NO_TOOLS = ConfiguredTools()
 
 
 @dataclass(frozen=True)
@@ -25,7 +47,7 @@ class AgentSetup:
 
     `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
     answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call;
-    `observer` is notified of conversations, model calls and tool calls.
+    `observer` is notified of conversations, model calls and tool calls. `configured` are tools for `agent` runs only.
     """
 
     providers: Providers
@@ -35,6 +57,7 @@ class AgentSetup:
     offline: bool = False
     listeners: tuple[Listener, ...] = ()
     observer: Observer = NOBODY
+    configured: ConfiguredTools = NO_TOOLS
 
 
 def setup_of(
@@ -43,6 +66,7 @@ def setup_of(
     callbacks: Sequence[str] = (),
     limiter: MakeLimiter = in_process,
     observer: Observer = NOBODY,
+    configured: ConfiguredTools = NO_TOOLS,
 ) -> AgentSetup:
     """Build the setup: `models` are the settings of model groups by name, `callbacks` directories of users' plugins.
 
@@ -51,4 +75,6 @@ def setup_of(
     providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}
     listeners = tuple(after_tool_callbacks(map(Path, callbacks)))
-    return AgentSetup(providers, groups, cache / UNPACKED, listeners=listeners, observer=observer)
+    return AgentSetup(
+        providers, groups, cache / UNPACKED, listeners=listeners, observer=observer, configured=configured
+    )

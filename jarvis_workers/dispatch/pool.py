@@ -26,7 +26,7 @@ from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
 from jarvis_workers.conversations.observer import NOBODY, Observer, Observers, observe_throttling
-from jarvis_workers.conversations.resources import setup_of
+from jarvis_workers.conversations.resources import ConfiguredTools, setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Notifier, make_app
@@ -38,6 +38,7 @@ from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import CONVERSATION_CONNECTIONS, POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.dispatch.traces import TraceObserver
+from jarvis_workers.mcp_client.config import McpServer
 from jarvis_workers.pipeline.stages import warm_up
 from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.store.engine import Store, open_store
@@ -139,7 +140,7 @@ def _converse(app: Celery, config: PoolConfig) -> None:
     limits = SharedLimits(config.broker_url, f"{config.worker_id}/{os.getpid()}")
     observer = _observer(config)
     limiter = limits.limiter if observer is NOBODY else observe_throttling(limits.limiter, observer)
-    setup = setup_of(config.models, Path(config.cache), config.callbacks, limiter, observer)
+    setup = setup_of(config.models, Path(config.cache), config.callbacks, limiter, observer, _configured(config))
     # Register all models, so that Redis has granted allowances before the first request.
     for group in setup.groups.values():
         limits.limiter(group.limited, group.limits)
@@ -164,6 +165,11 @@ def _converse(app: Celery, config: PoolConfig) -> None:
         observer.close()
         runtime.close()
         limits.close()
+
+
+def _configured(config: PoolConfig) -> ConfiguredTools:
+    servers = tuple(map(McpServer.model_validate, config.mcp))
+    return ConfiguredTools(servers, config.search_url, config.search_key)
 
 
 def _observer(config: PoolConfig) -> Observer:

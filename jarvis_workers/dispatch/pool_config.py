@@ -18,9 +18,10 @@ class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
     `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
-    plugins. The processes write their metrics to `metrics_directory`, None without metrics; `traces`
-    are the environment variables that configure the export of traces, none if tracing is disabled. `parent` is the
-    pid of the process that starts the pool; the pool ends with it.
+    plugins; `mcp` are the settings of MCP servers, `search_url` and `search_key` those of a search endpoint. The
+    processes write their metrics to `metrics_directory`, None without metrics; `traces` are the environment variables
+    that configure the export of traces, none if tracing is disabled. `parent` is the pid of the process that starts
+    the pool; the pool ends with it.
     """
 
     broker_url: str
@@ -40,6 +41,9 @@ class PoolConfig:
     log_level: LogLevel = "info"
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     callbacks: tuple[str, ...] = ()
+    mcp: tuple[Mapping[str, Any], ...] = ()
+    search_url: str | None = None
+    search_key: str | None = None
     metrics_directory: str | None = None
     traces: Mapping[str, str] = field(default_factory=dict)
     parent: int = field(default_factory=os.getpid)

@@ -17,6 +17,7 @@ from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.retry import LEAST_SECONDS, RetryDeadline, retry_request
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
 from jarvis_workers.platforms.transport import RequestRefused, Wire
+from jarvis_workers.platforms.wire_names import own_names
 from jarvis_workers.ratelimit.policy import Limiter, RequestPermit
 
 RATE_LIMITED = frozenset({429, 529})
@@ -54,7 +55,7 @@ class Compatible:
             reply = await retry_request(once, patience)
         except TimeoutError as error:
             raise _no_slot(patience) from error
-        return self._finish(reply, patience)
+        return self._finish(replace(reply, calls=own_names(reply.calls, request.tools)), patience)
 
     def _patience(self, request: ModelRequest) -> RetryDeadline:
         return RetryDeadline(request.seconds, request.retries, self._terms.answer_seconds)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.protocol import Message, ModelRequest, ToolCall, ToolSpec
+from jarvis_workers.platforms.wire_names import wire_name
 
 SEED = 7
 
@@ -93,11 +94,11 @@ def _message(message: Message, thoughts: str | None) -> dict[str, Any]:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    return {"id": call.id, "type": "function", "function": {"name": wire_name(call.name), "arguments": call.arguments}}
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
-    function = {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
+    function = {"name": wire_name(spec.name), "description": spec.description, "parameters": dict(spec.parameters)}
     return {"type": "function", "function": function}
 
 

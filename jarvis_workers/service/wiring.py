@@ -19,6 +19,7 @@ from jarvis_workers.local.executor import LocalExecutor as LocalExecutor
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
 from jarvis_workers.pipeline.store_retry import retry_store as retry_store
 from jarvis_workers.platforms.answer_cache import AnswerFolder
+from jarvis_workers.service.configured_tools import configured_tools
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
@@ -116,7 +117,7 @@ def executor_of(
     }
     with tempfile.TemporaryFile() as errors:
         world = ExecutorContext(
-            runtime=runtime or partial(runtime_of, settings),
+            runtime=runtime or partial(runtime_of, settings, tell=tell),
             store=store,
             resources=resources_of(settings),
             where=where,
@@ -156,9 +157,12 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
             workers.leave(session, worker.id)
 
 
-def runtime_of(settings: Settings, answers: Path | None = None, *, offline: bool = False) -> AgentRuntime:
+def runtime_of(
+    settings: Settings, answers: Path | None = None, *, tell: Callable[[str], None], offline: bool = False
+) -> AgentRuntime:
     """Open the agent runtime of this process; answers of models are recorded in a directory or, `offline`, replayed."""
-    setup = setup_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
+    callbacks, tools = settings.agent.after_tool_call_cb_dirs, configured_tools(settings, tell)
+    setup = setup_of(model_facts(settings), settings.data_dir / "cache", callbacks, configured=tools)
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
     return AgentRuntime(store, replace(setup, recorded=AnswerFolder(answers), offline=offline) if answers else setup)

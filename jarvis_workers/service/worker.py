@@ -21,6 +21,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
 from jarvis_workers.local.context import BUILD_QUEUE
 from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
+from jarvis_workers.service.configured_tools import configured_facts
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.remote import broker_url
@@ -29,6 +30,7 @@ from jarvis_workers.service.webhook import notify_forever, webhook_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import QUEUES, has_conversations
+from jarvis_workers.store.values import AGENT_QUEUE
 from jarvis_workers.store.workers import WorkerFacts
 
 PARENT_CONNECTIONS = 1
@@ -80,6 +82,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         log_level=settings.log_level,
         models=model_facts(settings) if has_conversations(queue) else {},
         callbacks=settings.agent.after_tool_call_cb_dirs,
+        **(configured_facts(settings) if queue == AGENT_QUEUE else {}),
     )
     return config, facts
 

@@ -9,11 +9,22 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.mcp_client.config import describe_fault
 from jarvis_workers.platforms.groups import describe_problem
 from jarvis_workers.redact import redact
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
-from jarvis_workers.settings.sources import MODELS, PREFIX, SECRETS, Layer, flat, nested, read_layers, setting_names
+from jarvis_workers.settings.sources import (
+    MODELS,
+    PREFIX,
+    SECRETS,
+    SERVERS,
+    Layer,
+    flat,
+    nested,
+    read_layers,
+    setting_names,
+)
 
 DEFAULT = "default"
 TICK_SHARE = 1 / 3
@@ -62,6 +73,8 @@ def origins(
 def _redacted(value: object) -> object:
     if isinstance(value, dict):
         return {name: _redacted(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_redacted(inner) for inner in value]
     return redact(value) if isinstance(value, str) else value
 
 
@@ -95,6 +108,8 @@ def _check(layer: Layer) -> None:
         wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
         place = ".".join(map(str, wrong["loc"])) + "."
         name = next(setting for setting in setting_names() if place.startswith(f"{setting}."))
+        if name == SERVERS:
+            raise SettingsError(f"{layer.source}: {describe_fault(wrong['loc'], wrong)}") from error
         if name == MODELS:
             raise SettingsError(f"{layer.source}: {describe_problem(wrong, layer.values[name])}") from error
         got = f"a {type(layer.values[name]).__name__}" if name in SECRETS else short.repr(layer.values[name])

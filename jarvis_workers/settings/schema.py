@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from jarvis_workers.mcp_client.config import McpServer, check_servers, read_servers
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.sec.depth import FLOW_DEPTH, Depth
@@ -48,6 +49,15 @@ def _default_data_dir() -> Path:
     return Path(platformdirs.user_data_dir("jarvis-workers"))
 
 
+def _search_address(url: str) -> str:
+    is_address = url.startswith(("http://", "https://")) and url.isascii() and url.isprintable()
+    if not is_address or "{query}" not in url:
+        raise ValueError(
+            "should be an address with {query}, such as http://127.0.0.1:8888/search?format=json&q={query}"
+        )
+    return url
+
+
 def _budget(text: str) -> str:
     read_budget(text)
     return text
@@ -60,6 +70,11 @@ Language = Literal["c/cpp", "rust"]
 Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed, json_schema_input_type=list[Language] | str)]
 Severity = Literal["high", "medium", "low"]
 Severities = Annotated[dict[str, Severity], BeforeValidator(_mapped, json_schema_input_type=dict[str, Severity] | str)]
+Servers = Annotated[
+    tuple[McpServer, ...],
+    BeforeValidator(read_servers, json_schema_input_type=list[McpServer] | str),
+    AfterValidator(check_servers),
+]
 Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
@@ -141,6 +156,16 @@ class AgentSettings(FrozenSettings):
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
+
+
+class SearchSettings(FrozenSettings):
+    """The endpoint of the tool search_web (docs/mcp.md): `{query}` in its address is replaced by the search terms.
+
+    The variable `key_env` holds a key, which is sent as a bearer token.
+    """
+
+    url: Annotated[str, AfterValidator(_search_address)] | None = None
+    key_env: str | None = None
 
 
 class ReportSettings(FrozenSettings):
@@ -245,6 +270,8 @@ class Settings(FrozenSettings):
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
     c2rust: C2RustSettings = C2RustSettings()
+    search: SearchSettings = SearchSettings()
+    mcp: Servers = ()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 

@@ -1,8 +1,8 @@
 """A tool, and the outcome of a call.
 
 Names are compared exactly; arguments are JSON and are validated by the tool's own model. `brings_foreign` marks a tool
-whose output may contain untrusted text; `repeatable` a tool without external side effects, which may run again if it is
-unknown whether it ran; `quick` a tool that never blocks.
+whose output may contain untrusted text; `foreign_text` one whose description and schema others wrote; `repeatable` a
+tool without external side effects, which may run again if it is unknown whether it ran; `quick` one that never blocks.
 """
 
 import json
@@ -74,6 +74,7 @@ class Tool:
     read: Callable[[Mapping[str, Any]], Any]
     run: Callable[[Any], ToolOutcome]
     brings_foreign: bool = False
+    foreign_text: bool = False
     repeatable: bool = True
     quick: bool = False
 

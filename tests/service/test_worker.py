@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.errors import UsageError
+from jarvis_workers.mcp_client.config import McpServer
 from jarvis_workers.service.worker import plan_pools
 from jarvis_workers.settings import Settings
+from jarvis_workers.settings.schema import SearchSettings
 
 pytestmark = pytest.mark.timing
 
@@ -50,3 +54,18 @@ def test_slots_are_fixed_or_per_processor(tmp_path: Path) -> None:
     plans = plan_pools(settings, ("agent", "translate", "control"), 3)
 
     assert [config.slots for config, _ in plans] == [200, 48, 2]
+
+
+def test_only_conversations_of_agents_get_servers_and_the_search_endpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_KEY", "k")
+    server = McpServer(name="files", type="stdio", command="serve", env={"TOKEN": SecretStr("t")})
+    search = SearchSettings(url="http://h/?q={query}", key_env="SEARCH_KEY")
+    settings = Settings(data_dir=tmp_path, broker_url="redis://127.0.0.1:1/0", mcp=(server,), search=search)
+    configs = [PoolConfig.parse(config.line()) for config, _ in plan_pools(settings, (), 3)]
+    agent, *others = sorted(configs, key=lambda config: config.queue != "agent")
+
+    assert (agent.queue, agent.search_url, agent.search_key) == ("agent", "http://h/?q={query}", "k")
+    assert [McpServer.model_validate(facts) for facts in agent.mcp] == [server]
+    assert [(len(config.mcp), config.search_url) for config in others] == [(0, None)] * len(others)

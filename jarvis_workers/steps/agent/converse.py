@@ -79,6 +79,7 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
         agents: list[Agent] = []
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
         tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
+        tools += [*talk.web_search(), *await talk.server_tools()]
         definition = Definition(system_prompt=fill("task", agent="Jarvis"))
         limits = work.options.agent_limits
         agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=limits)
