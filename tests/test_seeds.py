@@ -46,6 +46,35 @@ MOVING_TO_RUST = (
     *("apply_library_replacement", "run_transpile", "optimize_project", "execute_llm_plan", "plan_crate_yaml_text"),
     *("apply_project_structure_from_yaml", "c2rust.plan_max_retries", "score_sum", "top_risk_files"),
 )
+# What the assistant around the runtime takes over.
+ASSISTANT = (
+    *("system_prompt", "name", "description", "model_group", "summary_prompt", "auto_complete", "use_tools"),
+    *("execute_tool_confirm", "need_summary", "auto_summary_rounds", "tool_reminder_rounds", "max_token_count"),
+    *("use_methodology", "use_analysis", "force_save_memory", "disable_file_edit", "files", "non_interactive"),
+    *("in_multi_agent", "plan", "plan_max_depth", "plan_depth", "agent_type", "JARVIS_NON_INTERACTIVE"),
+    *("JARVIS_TOOL_GROUP", "JARVIS_TOOL_REMINDER_ROUNDS", "JARVIS_AFTER_TOOL_CALL_CB_DIRS", "JARVIS_MCP"),
+    *("builtin", "shell", "can_handle", "prompt", "handle", "need_return", "tool_prompt", "INTERRUPT_TRIGGERED"),
+    *("current_response", "user_input", "skip_turn", "continue", "complete", "normalize_next_action"),
+    *("run_input_handlers_next_turn", "__executed_tools__", "__last_executed_tool__", "addon_prompt"),
+    *("conversation_length", "user_data", "output_handler", "multiline_inputer", "print_on_empty", "confirm_callback"),
+    *("saved_session", "USER.md", "SOUL.md", "AGENT.md", "routine", "Skills", "Direct", "NeedClarification"),
+    *("SKILL.md", "readonly", "supervised", "full", "PATCH", "REWRITE", "SEARCH", "REPLACE", "SEARCH_START"),
+    *("SEARCH_END", "RANGE", "stdio", "sse", "streamable", "command", "base_url", "tool_call"),
+    *("get_resource_list", "get_resource", "uri", "save_memory", "retrieve_memory", "clear_memory", "memories"),
+    *("memory_type", "memory_types", "tags", "content", "limit", "ids", "short_term", "project_long_term"),
+    *("global_long_term", "id", "type", "created_at", "updated_at", "merged_from", "__memory_save_prompted__"),
+    *("--type", "--min-overlap", "--dry-run", "merged_memory", "export", "import", "--tag", "--overwrite"),
+    *("PLAN", "DONT_NEED", "SUB_TASK_RESULTS", "RESULT_SUMMARY", "save_methodology", "__task_analysis_done__"),
+    *("methodologies", "central_repo", "share-methodology", "share-tool", "sub_agent", "sub_code_agent", "ask_user"),
+    *("search_web", "--llm-group", "--tool-group", "--config", "--requirement", "--append-tools", "--restore-session"),
+    *("--prefix", "--suffix", "--non-interactive", "--plan", "--no-plan", "rules", "git_check", "static_analysis"),
+    *("code_modifications", "SEND_MESSAGE", "to", "agents", "agents_config", "main_agent_name"),
+    *("common_system_prompt", "original_question", "summary_on_send", "clear_after_send_message", "from"),
+    *("summary_of_sender_work", "multi_agent", "roles", "--disable-methodology-analysis", "--interactive-config"),
+    *("--edit", "jarvis-agent", "jvs", "jarvis-code-agent", "jca", "jarvis-multi-agent", "jarvis-memory-organizer"),
+    *("BasePlatform", "chat", "chat_until_success", "set_system_prompt", "set_model_name", "set_model_group", "reset"),
+    *("upload_files", "platform_name", "save", "restore"),
+)
 
 
 def rows(table: str) -> list[list[str]]:
@@ -83,8 +112,8 @@ def test_every_event_of_an_agent_stands_in_the_tables() -> None:
     assert set(PAYLOADS) <= named
 
 
-@pytest.mark.parametrize("names", [READING_C, MOVING_TO_RUST])
-def test_every_name_of_c2rust_stands_in_the_tables(names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("names", [READING_C, MOVING_TO_RUST, ASSISTANT], ids=["read C", "to Rust", "assistant"])
+def test_every_name_stands_in_the_tables(names: tuple[str, ...]) -> None:
     words = {word for cells in rows(HELD) + rows(LEFT_OUT) for word in re.findall(r"[-\w.]+", cells[0])}
 
     assert [name for name in names if name not in words] == []
