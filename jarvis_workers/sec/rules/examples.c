@@ -957,3 +957,19 @@ char *line_of(int s)
     }
     return line;
 }
+
+/* bad: truncated_value */
+void show(FILE *f)
+{
+    char c;
+    while ((c = fgetc(f)) != EOF)
+        putchar(c);
+}
+
+/* good: truncated_value */
+void show(FILE *f)
+{
+    int c;
+    while ((c = fgetc(f)) != EOF)
+        putchar(c);
+}
