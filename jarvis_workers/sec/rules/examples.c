@@ -973,3 +973,15 @@ void show(FILE *f)
     while ((c = fgetc(f)) != EOF)
         putchar(c);
 }
+
+/* bad: scaled_twice */
+void clear_rest(uint32_t *table, size_t used, size_t all)
+{
+    memset(table + used * sizeof(*table), 0, (all - used) * sizeof(*table));
+}
+
+/* good: scaled_twice */
+void clear_rest(uint32_t *table, size_t used, size_t all)
+{
+    memset(table + used, 0, (all - used) * sizeof(*table));
+}
