@@ -985,3 +985,22 @@ void clear_rest(uint32_t *table, size_t used, size_t all)
 {
     memset(table + used, 0, (all - used) * sizeof(*table));
 }
+
+/* bad: flow_untrusted_pointer */
+int handle(FILE *in)
+{
+    uint64_t address;
+    if (fread(&address, sizeof address, 1, in) != 1)
+        return -1;
+    struct item *item = (struct item *)(uintptr_t)address;
+    return item->count;
+}
+
+/* good: flow_untrusted_pointer */
+int handle(FILE *in, struct item *items, size_t count)
+{
+    uint64_t index;
+    if (fread(&index, sizeof index, 1, in) != 1 || index >= count)
+        return -1;
+    return items[index].count;
+}
