@@ -1004,3 +1004,44 @@ int handle(FILE *in, struct item *items, size_t count)
         return -1;
     return items[index].count;
 }
+
+/* bad: unlocked_access */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int jobs;
+
+void add_job(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs++;
+    pthread_mutex_unlock(&mutex);
+}
+
+void end_job(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs--;
+    pthread_mutex_unlock(&mutex);
+}
+
+void drop_jobs(void)
+{
+    jobs = 0;
+}
+
+/* good: unlocked_access */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int jobs;
+
+void add_job(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs++;
+    pthread_mutex_unlock(&mutex);
+}
+
+void drop_jobs(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs = 0;
+    pthread_mutex_unlock(&mutex);
+}
