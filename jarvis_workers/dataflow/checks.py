@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.library import LIBRARY
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
+from jarvis_workers.dataflow.values import Place, Value
 
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 GROWING = frozenset(("+", "*", "<<", "|"))
@@ -54,9 +56,21 @@ def _terms(e: ir.Expression, *, upper: bool) -> Iterator[ir.Expression]:
 
 def _mark(path: PathState, e: ir.Expression) -> None:
     place = place_quietly(path, e)
-    value = path.cells.get(place) if place is not None else None
+    value = _value_at(path, place, e) if place is not None else None
     if place is None or value is None or value.checked:
         return
     memory = path.object_of(value)
     if value.taint is not None or (memory is not None and memory.taint is not None):
         path.cells[place] = value._replace(checked=True)
+
+
+def _value_at(path: PathState, place: Place, e: ir.Expression) -> Value | None:
+    """Return the value of a variable, or of a field that the path has not loaded since its struct was read."""
+    value = path.cells.get(place)
+    if value is not None or type(e) is ir.NameExpr:
+        return value
+    machine = path.machine
+    before, machine.quiet = machine.quiet, True
+    value = evaluate(path, e)
+    machine.quiet = before
+    return value

@@ -11,6 +11,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import is_row, type_of
+from jarvis_workers.dataflow.untrusted_pointers import read_pointer
 from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
@@ -97,7 +98,7 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
         )
     if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
         return ANY
-    return typed(path, e, target.taint) if target.taint else _character(place, target)
+    return read_pointer(path, e, typed(path, e, target.taint)) if target.taint else _character(place, target)
 
 
 def _character(place: Place, target: Object) -> Value:
@@ -117,7 +118,7 @@ def _of_unknown(path: PathState, e: Expression, place: Place) -> Value:
     """Return the value of a part of a struct that was read as a whole, or of a byte of an unknown buffer."""
     whole = path.cells.get((place[0], ""))
     if whole is not None and place[1] and whole.taint is not None and whole.target is None:
-        return typed(path, e, whole.taint)
+        return read_pointer(path, e, typed(path, e, whole.taint))
     if place[0] in path.machine.overlaid and isinstance(e, ArrowExpr):
         return overlaid(path, e)
     return byte_at(path, e)

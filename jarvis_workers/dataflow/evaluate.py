@@ -13,6 +13,7 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.types import fitted
+from jarvis_workers.dataflow.untrusted_pointers import cast_number
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Object, Value, number
 
 Act = Callable[[PathState, Any], Value]
@@ -100,4 +101,6 @@ def _cast(path: PathState, e: ir.CastExpr) -> Value:
         return ANY
     if value is ANY:
         return cast_byte(path, e)
+    if value.taint is not None and kind.endswith("*"):
+        value = cast_number(path, e, value)
     return fitted(path, value, kind, cast=True)

@@ -21,6 +21,7 @@ from jarvis_workers.dataflow.pretty import text_of
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
+from jarvis_workers.dataflow.untrusted_pointers import ADDRESS, check_address
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, Place, Value, number
 
 FIELD_UNSET = 0.8
@@ -114,6 +115,8 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     machine.addressing = addressing
     if value.unset:
         return None
+    if value.kind == ADDRESS:
+        value = _used_address(path, pointer, value)
     if addressing and type(without_casts(pointer)) in NULLS:
         # An offset that is computed from the address 0.
         return None
@@ -126,6 +129,18 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     elif not value.null and type(pointer) is ir.NameExpr and not machine.quiet:
         path.cells[place_of_variable(path, pointer.name)] = value._replace(null=NOT_NULL)
     return _access(path, Access(pointer, value, value.target, at, writing, index))
+
+
+def _used_address(path: PathState, pointer: ir.Expression, value: Value) -> Value:
+    """Check the use of an address from outside; return it as checked, so that it is reported once."""
+    if path.machine.quiet or path.machine.addressing:
+        return value
+    check_address(path, pointer, value, path.machine.line)
+    value = value._replace(checked=True)
+    place = place_quietly(path, pointer) if type(pointer) in VARIABLES else None
+    if place is not None:
+        path.cells[place] = value
+    return value
 
 
 def _access(path: PathState, access: Access) -> Place | None:

@@ -20,10 +20,11 @@ MAKES = re.compile(
     | _?w?fopen | tmpfile | opendir | creat | socket | new )\b\s*[(\w]""",
     re.VERBOSE,
 )
-READERS = (b"get", b"GET", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX")
+READERS = (b"get", b"GET", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX", b"from_user")
 OUTSIDE = re.compile(
     rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | (?i:_?w?getenv) | secure_getenv
-    | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll? | (?i:(?:get_|p)?rand(?:om)?(?:_?[iu]?\d+)?) )\s*\(
+    | copy_from_user | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll?
+    | (?i:(?:get_|p)?rand(?:om)?(?:_?[iu]?\d+)?) )\s*\(
     | (?:S?CHAR | SHRT | INT | LONG | LLONG | U(?:CHAR|SHRT|INT|LONG|LLONG) | SIZE)_MAX\b )""",
     re.VERBOSE,
 )
@@ -45,6 +46,9 @@ COPIES = re.compile(
     re.VERBOSE,
 )
 BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\w*\s*\(|\*\s*[\w>-]+\s*\+\+")
+# A number that is read, or joined from bytes, and cast to a pointer by a type that has room for an address.
+NUMBERS = re.compile(rb"\bread\s*\(|\bmemcpy\s*\(\s*&|<<")
+ADDRESSES = re.compile(rb"\*\s*\)\s*\(?\s*\(?\s*(?:uintptr_t|unsigned long|size_t|uint64_t|u64)\s*\)")
 BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
 PASSED = re.compile(rb"\s*[,)]")
@@ -87,6 +91,7 @@ def is_root(body: bytes) -> bool:
         or (any(word in body for word in READERS) and OUTSIDE.search(body) is not None)
         or _has_array(body)
         or _parses(body)
+        or (b"*)" in body and ADDRESSES.search(body) is not None and NUMBERS.search(body) is not None)
         or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
         or _released_and_used(body)
         or _null_and_used(body)

@@ -1,12 +1,22 @@
 """Functions that read untrusted input."""
 
-from jarvis_workers.dataflow.ir.expr import ArrowExpr, BinaryExpr, MemberExpr, NameExpr, NumberExpr, SizeofExpr
+from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.ir.expr import (
+    AddressExpr,
+    ArrowExpr,
+    BinaryExpr,
+    MemberExpr,
+    NameExpr,
+    NumberExpr,
+    SizeofExpr,
+)
 from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of
 from jarvis_workers.dataflow.lvalues import name_target
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import arithmetic, times
+from jarvis_workers.dataflow.untrusted_pointers import read_pointer
 from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, MEMORY, UNKNOWN, Object, PathEvent, Value
 
 # Only the name of a function says that it reads.
@@ -90,7 +100,28 @@ def _recv(call: LibraryCall) -> Value:
     if value.target is None and place < len(call.node.args):
         value = name_target(call.path, call.node.args[place], value)
     _taint(call.path, value, call.bring_in())
+    _mark_pointer(call, place)
     return Value((0 if stream else -1, count[1]))
+
+
+def _copy_from_user(call: LibraryCall) -> Value:
+    """Model copy_from_user of Linux, which returns how much it did not copy."""
+    call.takes_length(2)
+    call.write(0, call.value(2).range)
+    _taint(call.path, call.value(0), call.bring_in())
+    _mark_pointer(call, 0)
+    return Value((0, None))
+
+
+def _mark_pointer(call: LibraryCall, place: int) -> None:
+    """Mark a pointer variable whose bytes were read."""
+    part = without_casts(call.node.args[place]) if place < len(call.node.args) else None
+    if not isinstance(part, AddressExpr):
+        return
+    cell = (call.value(place).target or "", call.value(place).code or "")
+    current = call.path.cells.get(cell)
+    if current is not None and current.taint is not None:
+        call.path.cells[cell] = read_pointer(call.path, part.operand, current)
 
 
 def _scanf(call: LibraryCall) -> Value:
@@ -109,6 +140,8 @@ def _scanf(call: LibraryCall) -> Value:
             continue
         if step is not None:
             _taint(path, value, step)
+            if call.value(first - 1).target == "t:1:%p":
+                _mark_pointer(call, first)
             continue
         forget_contents(path, value.target, keep=False)
         if value.target not in path.objects:
@@ -143,6 +176,7 @@ HANDLERS: Handlers = (
     (["getenv", "secure_getenv", "_wgetenv"], _getenv),
     (["fgets", "fgetws", "gets", "_getws", "gets_s"], _fgets),
     (["recv", "recvfrom", "read", "_read", "fread", "readlink", "SSL_read", "BIO_read"], _recv),
+    (["copy_from_user", "__copy_from_user"], _copy_from_user),
     (listed("scanf fscanf wscanf fwscanf sscanf swscanf vscanf fscanf_s scanf_s"), _scanf),
     (["getchar", "getc", "fgetc", "getwc", "fgetwc"], _getc),
 )

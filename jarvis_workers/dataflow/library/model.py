@@ -15,6 +15,7 @@ from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import TYPE_ENDS, comparable, limits_of
 from jarvis_workers.dataflow.types import type_of
+from jarvis_workers.dataflow.untrusted_pointers import check_address
 from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
@@ -50,6 +51,7 @@ class LibraryCall:
         if place >= len(self.values):
             return
         value, part = self.values[place], self.node.args[place]
+        check_address(self.path, part, value, self.line)
         if value.null > NOT_NULL and not dereferenced(self.path, part, value, self.line):
             return
         target = self.path.object_of(value)

@@ -957,3 +957,91 @@ char *line_of(int s)
     }
     return line;
 }
+
+/* bad: truncated_value */
+void show(FILE *f)
+{
+    char c;
+    while ((c = fgetc(f)) != EOF)
+        putchar(c);
+}
+
+/* good: truncated_value */
+void show(FILE *f)
+{
+    int c;
+    while ((c = fgetc(f)) != EOF)
+        putchar(c);
+}
+
+/* bad: scaled_twice */
+void clear_rest(uint32_t *table, size_t used, size_t all)
+{
+    memset(table + used * sizeof(*table), 0, (all - used) * sizeof(*table));
+}
+
+/* good: scaled_twice */
+void clear_rest(uint32_t *table, size_t used, size_t all)
+{
+    memset(table + used, 0, (all - used) * sizeof(*table));
+}
+
+/* bad: flow_untrusted_pointer */
+int handle(FILE *in)
+{
+    uint64_t address;
+    if (fread(&address, sizeof address, 1, in) != 1)
+        return -1;
+    struct item *item = (struct item *)(uintptr_t)address;
+    return item->count;
+}
+
+/* good: flow_untrusted_pointer */
+int handle(FILE *in, struct item *items, size_t count)
+{
+    uint64_t index;
+    if (fread(&index, sizeof index, 1, in) != 1 || index >= count)
+        return -1;
+    return items[index].count;
+}
+
+/* bad: unlocked_access */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int jobs;
+
+void add_job(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs++;
+    pthread_mutex_unlock(&mutex);
+}
+
+void end_job(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs--;
+    pthread_mutex_unlock(&mutex);
+}
+
+void drop_jobs(void)
+{
+    jobs = 0;
+}
+
+/* good: unlocked_access */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int jobs;
+
+void add_job(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs++;
+    pthread_mutex_unlock(&mutex);
+}
+
+void drop_jobs(void)
+{
+    pthread_mutex_lock(&mutex);
+    jobs = 0;
+    pthread_mutex_unlock(&mutex);
+}
