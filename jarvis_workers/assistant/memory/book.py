@@ -8,7 +8,7 @@ from typing import Protocol
 from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, MemoryType
 
 # The number of entries whose tags are counted, and of tags that are listed.
-RECENT_ENTRIES, LISTED_TAGS = 1_000, 60
+RECENT_ENTRIES, LISTED_TAGS = 1_000, 40
 
 
 class MemoryBook(Protocol):

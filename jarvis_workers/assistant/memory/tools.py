@@ -97,8 +97,10 @@ def memory_tools(book: MemoryBook) -> list[Tool]:
 
 def memory_tags(book: MemoryBook) -> Tool:
     """Return the hidden tool that lists the tags in use; it is run by the conversation, not by the model."""
-    run = _of(lambda _: ToolOutcome(stdout=", ".join(frequent_tags(book.read(book.types)))))
-    return typed(NoArguments, run, name=LIST_TAGS, description="List the tags of memories.", brings_foreign=True)
+    run = _of(lambda _: ToolOutcome(stdout="\n".join(frequent_tags(book.read(book.types)))))
+    return typed(
+        NoArguments, run, name=LIST_TAGS, description="List the tags of memories, one a line.", brings_foreign=True
+    )
 
 
 def _of(run: Callable[[T], ToolOutcome]) -> Callable[[T], ToolOutcome]:

@@ -152,4 +152,4 @@ def test_orders_in_a_memory_reach_the_model_marked_and_masked(book: MemoryFiles)
 def test_the_tags_in_use_are_listed_by_frequency(book: MemoryFiles) -> None:
     save(book, memory("1", "rare"), memory("2", "usual"), memory("3", "usual", of="short_term"))
 
-    assert Toolbox([memory_tags(book)]).run("list_memory_tags", {}).stdout == "usual, rare"
+    assert Toolbox([memory_tags(book)]).run("list_memory_tags", {}).stdout == "usual\nrare"
