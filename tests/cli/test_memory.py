@@ -236,6 +236,13 @@ def test_what_cannot_be_done_is_one_line(jarvis: Jarvis, pair: list[Path], argum
     assert why in ended.line
 
 
+def test_memories_are_removed_by_id(jarvis: Jarvis, pair: list[Path]) -> None:
+    ended = jarvis("memory", "remove", "a01", "../a02", "a03")
+
+    assert (ended.code, ended.out) == (3, "removed 1 memories\n")
+    assert [entry["id"] for entry in entries(jarvis)] == ["a02"]
+
+
 def test_jarvis_memory_organizer_is_an_entry_point(jarvis: Jarvis) -> None:
     scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
     ended = jarvis("organize", "--help", command="memory", prog="jarvis-memory-organizer")
