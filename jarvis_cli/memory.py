@@ -75,7 +75,7 @@ def show(
         entries = list(islice(with_any_tag(book.read(_levels(types)), tag or ()), limit))
     if as_json:
         documents = [entry.model_dump(mode="json", exclude_none=True) for entry in entries]
-        typer.echo(json.dumps(documents, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(documents, indent=2))
     else:
         for entry in entries:
             typer.echo(_line(entry))

@@ -64,6 +64,15 @@ def test_memories_are_listed_newest_first_by_type_and_tag(jarvis: Jarvis) -> Non
     assert json.loads(jarvis("memory", "list", "--tag", "build", "--json").out)[0]["content"] == "Old\nfact."
 
 
+def test_a_memory_does_not_control_the_terminal(jarvis: Jarvis) -> None:
+    put(jarvis, "a01", "\x9b31m\x1b]0;x\x07\u202e", "\x9b31m")
+    put(jarvis, "a02", "x", "\x9b31m", "y\u202e")
+    put(jarvis, "a03", "x", "\x9b31m", "y\u202e")
+
+    shown = [jarvis("memory", *line.split()).out for line in ("list", "list --json", "organize --dry-run")]
+    assert [letter for letter in "".join(shown) if not letter.isprintable() and letter != "\n"] == []
+
+
 def test_overlapping_memories_become_one(jarvis: Jarvis, pair: list[Path]) -> None:
     alone = put(jarvis, "a03", "Alone.", "build")
     with ModelServer(MERGED) as server:

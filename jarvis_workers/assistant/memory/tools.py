@@ -1,7 +1,7 @@
 """save_memory, retrieve_memory and clear_memory; and a hidden tool that lists tags for the addon prompt.
 
-Only retrieved texts and tags are untrusted. The result of save_memory has no id, so that equal conversations send equal
-requests to the model.
+Only retrieved texts and tags are untrusted. What looks like a key is not saved. The result of save_memory has no id, so
+that equal conversations send equal requests to the model.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -21,6 +21,7 @@ from jarvis_workers.assistant.memory.entry import (
     not_blank,
 )
 from jarvis_workers.errors import JarvisError
+from jarvis_workers.redact import redact_server_text
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SAVE, RETRIEVE, CLEAR, LIST_TAGS = "save_memory", "retrieve_memory", "clear_memory", "list_memory_tags"
@@ -117,7 +118,10 @@ def _of(run: Callable[[T], ToolOutcome]) -> Callable[[T], ToolOutcome]:
 
 def _save(book: MemoryBook, request: SaveMemory) -> ToolOutcome:
     _check(book, [one.memory_type for one in request.memories])
-    drafts = [MemoryDraft(type=one.memory_type, tags=one.tags, content=one.content) for one in request.memories]
+    drafts = [
+        MemoryDraft(type=one.memory_type, tags=one.tags, content=redact_server_text(one.content))
+        for one in request.memories
+    ]
     book.add(drafts)
     return ToolOutcome(stdout=f"saved: {_count(len(drafts))}")
 
