@@ -103,11 +103,11 @@ def organize(
         for one in groups:
             typer.echo(f"{one.entries[0].type}  {', '.join(map(plain, one.tags))}: would merge {', '.join(one.ids)}")
     if dry_run or not groups:
-        typer.echo(f"{len(groups)} groups of memories have {min_overlap} tags in common; nothing was changed")
+        typer.echo(f"groups with {min_overlap} tags in common: {len(groups)}; nothing was changed")
         return exits.DONE
     with open_model(settings, group) as model:
         result = merge_all(book, groups, merge_with(model))
-    typer.echo(f"merged {result.replaced} memories into {len(result.merged)}")
+    typer.echo(f"merged {_count(result.replaced)} into {len(result.merged)}; {model.spent}")
     _list_failures("not merged", result.failures)
     if result.not_tried:
         _warn(f"{result.not_tried} more groups were not tried")
@@ -122,7 +122,7 @@ def export(file: File, path: Project = ".", types: Types = None, tag: TagsOption
 
     with open_book(_settings(), path, stored=stored, tell=_warn) as book:
         count = export_memories(book, _levels(types), tag or (), file)
-    typer.echo(f"exported {count} memories to {plain(str(file))}")
+    typer.echo(f"exported {_count(count)} to {plain(str(file))}")
     return exits.DONE
 
 
@@ -134,7 +134,7 @@ def take_in(file: File, path: Root = ".", overwrite: Overwrite = False) -> int:
 
     result = import_memories(files_of(_settings(), path, _warn), file, overwrite=overwrite)
     remark = f"; {len(result.skipped)} were there already (--overwrite replaces them)" if result.skipped else ""
-    typer.echo(f"imported {result.count} memories{remark}")
+    typer.echo(f"imported {_count(result.count)}{remark}")
     _list_failures("left out", result.refusals)
     return exits.INCOMPLETE if result.refusals else exits.DONE
 
@@ -147,7 +147,7 @@ def remove(ids: Ids, path: Project = ".", stored: Stored = False) -> int:
     selection = set(ids)
     with open_book(_settings(), path, stored=stored, tell=_warn) as book:
         count = book.remove(selection, _levels(None))
-    typer.echo(f"removed {count} memories")
+    typer.echo(f"removed {_count(count)}")
     return exits.DONE if count >= len(selection) else exits.INCOMPLETE
 
 
@@ -171,6 +171,10 @@ def _line(entry: "MemoryEntry") -> str:
     text = " ".join(entry.content.split())
     first = f"{text[:FIRST_LINE]}…" if len(text) > FIRST_LINE else text
     return plain(f"{entry.id}  {entry.type}  [{', '.join(entry.tags)}]  {first}")
+
+
+def _count(number: int) -> str:
+    return f"{number:,} {'memory' if number == 1 else 'memories'}"
 
 
 def _list_failures(what: str, lines: list[str]) -> None:

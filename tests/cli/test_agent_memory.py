@@ -80,8 +80,8 @@ def test_stored_memories_can_be_exported_and_removed(jarvis: Jarvis) -> None:
     removed = jarvis("memory", "remove", entry["id"], "--stored", "-p", "src")
     again = jarvis("memory", "remove", entry["id"], "--stored", "-p", "src")
 
-    assert exported.out == "exported 1 memories to all.json\n"
-    assert (removed.code, removed.out) == (0, "removed 1 memories\n")
+    assert exported.out == "exported 1 memory to all.json\n"
+    assert (removed.code, removed.out) == (0, "removed 1 memory\n")
     assert (again.code, again.out) == (3, "removed 0 memories\n")
     assert stored(jarvis) == []
-    assert jarvis("memory", "import", "all.json", "-p", "src").out == "imported 1 memories\n"
+    assert jarvis("memory", "import", "all.json", "-p", "src").out == "imported 1 memory\n"

@@ -79,7 +79,11 @@ def test_overlapping_memories_become_one(jarvis: Jarvis, pair: list[Path]) -> No
         model(jarvis, server)
         ended = jarvis("memory", "organize")
 
-    assert (ended.code, ended.out, ended.err) == (0, "merged 2 memories into 1\n", "")
+    assert (ended.code, ended.out, ended.err) == (
+        0,
+        "merged 2 memories into 1; 1 answer, 120 tokens, 0.0000 dollars\n",
+        "",
+    )
     new, old = entries(jarvis)
     assert old == json.loads(alone.read_text())
     assert (new["content"], new["tags"], new["type"]) == ("Use meson.", ["build", "meson"], PROJECT)
@@ -90,7 +94,9 @@ def test_levels_are_merged_apart(jarvis: Jarvis, pair: list[Path]) -> None:
     put(jarvis, "a03", "Global.", "build", "tool", level=GLOBAL)
 
     assert "would merge a01, a02\n" in jarvis("memory", "organize", "--dry-run").out
-    assert jarvis("memory", "organize", "--dry-run", "--type", GLOBAL).out.startswith("0 groups")
+    assert jarvis("memory", "organize", "--dry-run", "--type", GLOBAL).out.startswith(
+        "groups with 2 tags in common: 0;"
+    )
 
 
 def test_a_dry_run_calls_no_model_and_changes_nothing(jarvis: Jarvis, pair: list[Path]) -> None:
@@ -101,11 +107,11 @@ def test_a_dry_run_calls_no_model_and_changes_nothing(jarvis: Jarvis, pair: list
         0,
         [
             "project_long_term  build, tool: would merge a01, a02",
-            "1 groups of memories have 2 tags in common; nothing was changed",
+            "groups with 2 tags in common: 1; nothing was changed",
         ],
     )
     assert entries(jarvis) == before
-    assert "0 groups" in jarvis("memory", "organize", "--dry-run", "--min-overlap", "3").out
+    assert "tags in common: 0;" in jarvis("memory", "organize", "--dry-run", "--min-overlap", "3").out
 
 
 def test_a_group_that_cannot_be_merged_stays_and_is_named(jarvis: Jarvis, pair: list[Path]) -> None:
@@ -116,7 +122,7 @@ def test_a_group_that_cannot_be_merged_stays_and_is_named(jarvis: Jarvis, pair: 
         model(jarvis, server)
         ended = jarvis("memory", "organize")
 
-    assert (ended.code, ended.out) == (3, "merged 2 memories into 1\n")
+    assert (ended.code, ended.out) == (3, "merged 2 memories into 1; 4 answers, 480 tokens, 0.0000 dollars\n")
     assert ended.line.startswith("jarvis: not merged: project_long_term b01, b02, b03: no valid report")
     assert [entry["id"][:3] for entry in entries(jarvis)][1:] == ["b01", "b02", "b03"]
 
@@ -152,7 +158,7 @@ def test_what_cannot_be_saved_removes_nothing(jarvis: Jarvis, pair: list[Path]) 
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, preexec_fn=obey_modes())
     directory(jarvis).chmod(0o700)
 
-    assert (done.returncode, done.stdout) == (3, "merged 0 memories into 0\n")
+    assert (done.returncode, done.stdout) == (3, "merged 0 memories into 0; 1 answer, 120 tokens, 0.0000 dollars\n")
     assert done.stderr.endswith("memory: a memory cannot be saved: Permission denied\n")
     assert [entry["id"] for entry in entries(jarvis)] == ["a01", "a02"]
 
@@ -171,7 +177,7 @@ def test_what_is_exported_can_be_imported_elsewhere(jarvis: Jarvis, pair: list[P
     assert [(one["id"], one["content"]) for level in before for one in level] == [
         (one["id"], one["content"]) for level in (PROJECT, GLOBAL) for one in entries(jarvis, level)
     ]
-    assert jarvis("memory", "export", "some.json", "--tag", "api").out.startswith("exported 1 memories")
+    assert jarvis("memory", "export", "some.json", "--tag", "api").out.startswith("exported 1 memory")
     assert json.loads((jarvis.place / "some.json").read_text())[0]["content"] == "全局"
     assert jarvis("memory", "export", "none.json", "--tag", "x").code == 0
     assert json.loads((jarvis.place / "none.json").read_text()) == []
@@ -193,7 +199,7 @@ def test_an_id_twice_in_a_file_is_imported_once(jarvis: Jarvis, pair: list[Path]
     (record,) = json.loads((jarvis.place / "all.json").read_text())
     (jarvis.place / "two.json").write_text(json.dumps([record | {"id": "z01"}, record | {"id": "z01", "content": "x"}]))
 
-    assert jarvis("memory", "import", "two.json").out.startswith("imported 1 memories; 1 were there already")
+    assert jarvis("memory", "import", "two.json").out.startswith("imported 1 memory; 1 were there already")
     assert entries(jarvis)[-1]["content"] == "Use meson."
 
 
@@ -216,7 +222,7 @@ def test_an_invalid_memory_is_left_out_and_the_others_are_imported(
 
     ended = jarvis("memory", "import", "in.json")
 
-    assert (ended.code, ended.out) == (3, "imported 1 memories\n")
+    assert (ended.code, ended.out) == (3, "imported 1 memory\n")
     assert ended.line.startswith(f"jarvis: left out: in.json: {why}")
     assert [file.name for file in jarvis.place.parent.rglob("evil*")] == []
 
@@ -248,7 +254,7 @@ def test_what_cannot_be_done_is_one_line(jarvis: Jarvis, pair: list[Path], argum
 def test_memories_are_removed_by_id(jarvis: Jarvis, pair: list[Path]) -> None:
     ended = jarvis("memory", "remove", "a01", "../a02", "a03")
 
-    assert (ended.code, ended.out) == (3, "removed 1 memories\n")
+    assert (ended.code, ended.out) == (3, "removed 1 memory\n")
     assert [entry["id"] for entry in entries(jarvis)] == ["a02"]
 
 

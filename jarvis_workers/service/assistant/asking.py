@@ -13,7 +13,7 @@ from typing import TypeVar
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.effects import Conversation, Definition
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.conversations.resources import setup_of
@@ -35,10 +35,18 @@ class DirectModel:
     def __init__(self, platform: Platform, limits: AgentLimits, runner: asyncio.Runner) -> None:
         self.platform = platform
         self._limits, self._runner = limits, runner
+        self._spent: list[AgentUsage] = []
+
+    @property
+    def spent(self) -> str:
+        """What all conversations so far have used, for users."""
+        asks, tokens = sum(one.asks for one in self._spent), sum(one.usage.total for one in self._spent)
+        cost = sum(one.cost for one in self._spent)
+        return f"{asks:,} {'answer' if asks == 1 else 'answers'}, {tokens:,} tokens, {cost:.4f} dollars"
 
     def questioner(self, system_prompt: str, form: ReportForm) -> Agent:
         """Return an agent without tools for one question, whose answer is a report; its marks are random."""
-        return Agent(
+        agent = Agent(
             Definition(system_prompt),
             Toolbox(),
             profile=self.platform.profile,
@@ -46,6 +54,8 @@ class DirectModel:
             form=form,
             limits=replace(self._limits, rounds=ROUNDS),
         )
+        self._spent.append(agent.spent)
+        return agent
 
     def drive(self, talk: Conversation[T], tools: Toolbox) -> T:
         """Drive a conversation to its end; raises AgentStopped."""
