@@ -22,7 +22,7 @@ from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.named_runs import RunName, request_hash
 from jarvis_workers.service.runs import find_run, resume
-from jarvis_workers.service.sources import SourceTree, is_address, open_source
+from jarvis_workers.service.sources import SourceTree, is_address, open_source, project_name
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
@@ -70,6 +70,9 @@ def give_task(options: AgentOptions) -> int:
         task=_read_task(options.task),
         model_group=model_name(settings, options.group),
         agent_limits=wiring.agent_limits_of(settings),
+        # Recorded answers are found by the whole request, which must not depend on what was remembered since.
+        project=project_name(options.path) if settings.agent.memory and not answers else "",
+        force_save_memory=settings.agent.force_save_memory,
     )
     if settings.place == "cluster":
         return _on_cluster(settings, options, task, None if options.detach else where_to)

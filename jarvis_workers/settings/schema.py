@@ -145,7 +145,8 @@ class AgentSettings(FrozenSettings):
     """Limits of a conversation (None: no limit), and directories with after-tool callbacks.
 
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
-    The `budget` is shared by all conversations of a run.
+    The `budget` is shared by all conversations of a run. With `memory`, agents of `jarvis agent` have the memories of
+    their project; with `force_save_memory`, the model is asked to save some at the end of a task.
     """
 
     rounds: Count = 60
@@ -156,6 +157,8 @@ class AgentSettings(FrozenSettings):
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
+    memory: bool = True
+    force_save_memory: bool = False
 
 
 class SearchSettings(FrozenSettings):

@@ -16,12 +16,16 @@ from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.assistant.memory.guidance import add_guidance
+from jarvis_workers.assistant.memory.saving import add_saving
+from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.agent.stored_memory import StoredMemory
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
@@ -77,16 +81,19 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
     tree = DirectoryTree(root)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
+        book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
+        tools += memory_tools(book) if book else []
         tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
         tools += [*talk.web_search(), *await talk.server_tools()]
         definition = Definition(system_prompt=fill("task", agent="Jarvis"))
         limits = work.options.agent_limits
         agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=limits)
         agents.append(agent)
+        hidden = _add_memory(agent, book, work.options) if book else []
         stopped, result = None, None
         try:
-            result = await talk.lead(run_task(agent, work.options.task), agent, {"about": work.about})
+            result = await talk.lead(run_task(agent, work.options.task), agent, {"about": work.about}, hidden)
         except AgentStopped as stop:
             stopped = stop
             if is_caused_by_answers(stop.reason):
@@ -97,6 +104,14 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
             not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
             artifacts=((ANSWER, json.dumps(outcome).encode()),),
         )
+
+
+def _add_memory(agent: Agent, book: StoredMemory, options: TaskOptions) -> list[Tool]:
+    """Let the agent use and save memories; return its hidden tools."""
+    add_guidance(agent, book.types)
+    if options.force_save_memory:
+        add_saving(agent)
+    return [memory_tags(book)]
 
 
 def _outcome(

@@ -7,6 +7,11 @@ from jarvis_workers.conversations.options import ConversationOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(ConversationOptions):
-    """Options of a run of one agent: its task and its limits."""
+    """Options of a run of one agent: its task, its limits, and the project whose memories it has (empty: none).
+
+    With `force_save_memory`, the model is asked to save memories at the end of the task.
+    """
 
     task: str = ""
+    project: str = ""
+    force_save_memory: bool = False
