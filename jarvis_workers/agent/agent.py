@@ -4,12 +4,14 @@
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from jarvis_workers.agent import events
 from jarvis_workers.agent.effects import Ask, Conversation, Definition, Tell
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage, AnswerCounts, Reason
 from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.output_handler import OutputHandler
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT, ReportForm
 from jarvis_workers.agent.session import Session
@@ -24,8 +26,8 @@ from jarvis_workers.tools.registry import Toolbox
 class Agent:
     """The state of one agent. Listeners receive the agent as `agent`; they may store values in `session.user_data`.
 
-    `form` is the schema of the report, None if the agent answers in prose; `stopped` is the limit
-    that ended the last task (`limits.Reason`), else None.
+    `form` is the schema of the report, None if the agent answers in prose; `handlers` act on answers without a tool
+    call; `stopped` is the limit that ended the last task (`limits.Reason`), else None.
     """
 
     def __init__(
@@ -37,8 +39,10 @@ class Agent:
         marks: Marks,
         form: ReportForm | None = None,
         limits: AgentLimits | None = None,
+        handlers: Sequence[OutputHandler] = (),
     ) -> None:
         self.about, self.profile, self.marks, self.form = about, profile, marks, form
+        self.handlers = tuple(handlers)
         self.limits = limits or AgentLimits()
         self.way = form.way(profile, has_tools=bool(tools.names)) if form else None
         self.tools = tools.plus(form.tool()) if form and self.way == "tool" else tools
@@ -75,7 +79,7 @@ class Agent:
         """Return the first message, which is the same for all tasks."""
         return fill(
             "system",
-            system_prompt=self.about.system_prompt,
+            system_prompt="\n\n".join((self.about.system_prompt, *(handler.prompt() for handler in self.handlers))),
             call=self.call_tags,
             tools=self.tools.tools,
             mark=self.marks.line,
