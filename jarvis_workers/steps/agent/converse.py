@@ -3,21 +3,21 @@
 A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Definition, TaskResult
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.effects import Definition
+from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.conversations.conversation import JobConversation
+from jarvis_workers.assistant.planning import plan_and_run
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
+from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "converse"
-ANSWER = "answer"
-TASK = b"task"
 
 
 @dataclass(frozen=True)
@@ -79,42 +77,21 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
         agents: list[Agent] = []
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
         tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
+        box = Toolbox(tools)
+
+        def make(about: Definition, limits: AgentLimits) -> Agent:
+            return Agent(about, box, profile=talk.platform.profile, marks=talk.marks, limits=limits)
+
         definition = Definition(system_prompt=fill("task", agent="Jarvis"))
-        limits = work.options.agent_limits
-        agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=limits)
+        agent = make(definition, work.options.agent_limits)
         agents.append(agent)
-        stopped, result = None, None
+        task = work.options.task
+        doing = plan_and_run(agent, task, make_child=make) if work.options.plan else run_task(agent, task)
+        stopped, text = None, ""
         try:
-            result = await talk.lead(run_task(agent, work.options.task), agent, {"about": work.about})
+            text = (await talk.lead(doing, agent, {"about": work.about})).text
         except AgentStopped as stop:
             stopped = stop
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
-        outcome = _outcome(talk, agent, runtime.tier, result, stopped)
-        return Commit(
-            files=1,
-            not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
-            artifacts=((ANSWER, json.dumps(outcome).encode()),),
-        )
-
-
-def _outcome(
-    talk: JobConversation, agent: Agent, tier: str, result: TaskResult | None, stopped: AgentStopped | None
-) -> dict[str, Any]:
-    """Return the result of a conversation; values that differ between identical conversations are under `run`."""
-    spent = agent.spent
-    return {
-        "state": "stopped" if stopped else "done",
-        "text": result.text if result else "",
-        "stopped": {"reason": stopped.reason, "says": str(stopped)} if stopped else None,
-        "tools": dict(agent.executed),
-        "suspicions": [asdict(suspicion) for suspicion in agent.guard.suspicions],
-        "rounds": spent.asks,
-        "run": {
-            "model": talk.platform.model,
-            "sandbox": tier,
-            "tokens": asdict(spent.usage),
-            "cost": spent.cost,
-            "seconds": round(spent.seconds, 3),
-        },
-    }
+        return commit_answer(talk, [agent], runtime.tier, text, stopped)

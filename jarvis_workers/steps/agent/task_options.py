@@ -7,6 +7,7 @@ from jarvis_workers.conversations.options import ConversationOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(ConversationOptions):
-    """Options of a run of one agent: its task and its limits."""
+    """Options of a run of one agent: its task, and whether it may split the task into sub-tasks."""
 
     task: str = ""
+    plan: bool = False
