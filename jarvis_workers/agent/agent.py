@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.agent import events
@@ -22,12 +22,15 @@ from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, ToolSpec
 from jarvis_workers.tools.registry import Toolbox
 
+Hook = Callable[["Agent"], Conversation[str]]
+
 
 class Agent:
     """The state of one agent. Listeners receive the agent as `agent`; they may store values in `session.user_data`.
 
-    `form` is the schema of the report, None if the agent answers in prose; `handlers` act on answers without a tool
-    call; `stopped` is the limit that ended the last task (`limits.Reason`), else None.
+    Hooks are conversations that run after the listeners of an event, such as questions to the model. `form` is the
+    schema of the report, None if the agent answers in prose; `handlers` act on answers without a tool call; `stopped`
+    is the limit that ended the last task (`limits.Reason`), else None.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Agent:
         self.spent = AgentUsage()
         self.counts = AnswerCounts(self.limits)
         self.executed: Counter[str] = Counter()
+        self.hooks: dict[str, list[Hook]] = {}
         self.compactions = 0
         self.session = Session(self.system_prompt())
         self.stopped: str | None = None
@@ -119,6 +123,18 @@ class Agent:
         self.spent.add_reply(reply)
         yield self.tell(events.AFTER_MODEL_CALL, message=message, response=reply.content)
         return reply
+
+    def add_hook(self, event: str, hook: Hook) -> None:
+        """Run a hook at an event of `announce`."""
+        self.hooks.setdefault(event, []).append(hook)
+
+    def announce(self, event: str, **payload: Any) -> Conversation[str]:
+        """Notify listeners of an event and run its hooks; return the texts of the hooks, for the prompt."""
+        yield self.tell(event, **payload)
+        texts = []
+        for hook in self.hooks.get(event, ()):
+            texts.append((yield from hook(self)))
+        return "\n\n".join(filter(None, texts))
 
     def tell(self, event: str, **payload: Any) -> Tell:
         """Return the effect that notifies listeners of an event (`events`)."""

@@ -24,7 +24,7 @@ def compact(agent: Agent) -> Conversation[None]:
         summary = (yield from ask_aside(agent, fill("summary"))) or NO_SUMMARY
         # the summary may paraphrase untrusted text, so it is untrusted too
         continuation = fill("continue", summary=agent.guard.mark_lines(iter(summary.split("\n"))))
-    yield agent.tell(events.BEFORE_HISTORY_CLEAR)
+    yield from agent.announce(events.BEFORE_HISTORY_CLEAR)
     agent.session.clear(continuation)
     agent.compactions += 1
     yield agent.tell(events.AFTER_HISTORY_CLEAR)
@@ -33,7 +33,7 @@ def compact(agent: Agent) -> Conversation[None]:
 def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
     """Return the model's final summary of the task; empty if the model returns none."""
     prompt = agent.about.summary_prompt or fill("final_summary")
-    yield agent.tell(events.BEFORE_SUMMARY, prompt=prompt, auto_completed=auto_completed, need_summary=True)
+    yield from agent.announce(events.BEFORE_SUMMARY, prompt=prompt, auto_completed=auto_completed, need_summary=True)
     summary = yield from ask_aside(agent, prompt)
     yield agent.tell(events.AFTER_SUMMARY, summary=summary)
     return summary

@@ -51,7 +51,7 @@ def run_task(agent: Agent, task: str) -> Conversation[TaskResult]:
 
 def _do(agent: Agent, task: str) -> Conversation[TaskResult]:
     about = agent.about
-    yield agent.tell(events.TASK_STARTED, name=about.name, description=about.description, user_input=task)
+    yield from agent.announce(events.TASK_STARTED, name=about.name, description=about.description, user_input=task)
     if not agent.session.task:
         yield from filter_tools(agent, task)
     end = yield from run_turn(agent, task)
@@ -72,11 +72,12 @@ def _begin(agent: Agent, task: str) -> Conversation[None]:
     """Add the task and the instructions for its tools and report to the session."""
     agent.counts.begin_turn()
     need_complete = agent.about.auto_complete and agent.form is None
-    yield agent.tell(
+    added = yield from agent.announce(
         events.BEFORE_ADDON_PROMPT, need_complete=need_complete, current_message=task, has_session_addon=False
     )
     has_tools = bool(agent.tools.names)
     addon = fill("addon", has_tools=has_tools, need_complete=need_complete, report=agent.report_form)
+    addon = join_prompts(added, addon)
     message = join_prompts(task, addon)
     agent.session.set_tools(agent.specs)
     agent.session.begin(message)
@@ -90,7 +91,7 @@ def _round(agent: Agent) -> Conversation[None]:
         agent.counts.forget_calls()
     reply = yield from agent.ask(agent.session.messages[-1].content)
     try:
-        call = _read_call(agent, reply)
+        call = read_call(agent, reply)
         if handler := find_handler(agent.handlers, reply.content, call.name if call else None):
             yield from _handle(agent, reply, handler)
         elif call is None:
@@ -109,7 +110,7 @@ def _round(agent: Agent) -> Conversation[None]:
         agent.session.refuse(reply, join_prompts(refused, agent.report_form))
 
 
-def _read_call(agent: Agent, reply: Reply) -> ToolCall | None:
+def read_call(agent: Agent, reply: Reply) -> ToolCall | None:
     """Return the tool call of an answer, or None if there is none; raises BadReply, BadCall."""
     if not reply.is_whole:
         raise BadReply(f"it was truncated ({reply.finish or 'no end'}); write a shorter answer")
@@ -135,16 +136,22 @@ def _call(agent: Agent, reply: Reply, call: ToolCall) -> Conversation[None]:
         agent.session.answer(replace(reply, content=join_prompts(reply.content, call.arguments)))
         yield _tell_after(agent, reply, "", need_return=True)
         raise TaskFinished(reply.content, "report", agent.form.read_value(arguments))
-    tool = agent.tools.find(call.name)
-    outcome: ToolOutcome = yield RunTool(call.name, arguments, tool.repeatable, tool.quick)
-    agent.spent.add_outcome(outcome)
-    agent.executed[call.name] += 1
+    outcome = yield from run_call(agent, call.name, arguments)
     agent.counts.calls += 1
     text = shorten(outcome.text(agent.about.language), agent.limits.output_tokens) or NO_OUTPUT
-    result = _result(agent, call, agent.guard.admit(text) if tool.brings_foreign else text)
+    result = _result(agent, call, agent.guard.admit(text) if agent.tools.find(call.name).brings_foreign else text)
     agent.session.answer(reply, call if agent.profile.tools == "native" else None)
     agent.session.say(result)
     yield _tell_after(agent, reply, result.content, need_return=False)
+
+
+def run_call(agent: Agent, name: str, arguments: Mapping[str, Any]) -> Conversation[ToolOutcome]:
+    """Run a tool of the agent with checked arguments."""
+    tool = agent.tools.find(name)
+    outcome: ToolOutcome = yield RunTool(name, arguments, tool.repeatable, tool.quick)
+    agent.spent.add_outcome(outcome)
+    agent.executed[name] += 1
+    return outcome
 
 
 def _handle(agent: Agent, reply: Reply, handler: OutputHandler) -> Conversation[None]:
@@ -206,7 +213,7 @@ def _complete(agent: Agent, end: TaskFinished) -> Conversation[TaskResult]:
     summary = ""
     if need_summary:
         summary = yield from summarize(agent, auto_completed=marked)
-    yield agent.tell(events.TASK_COMPLETED, auto_completed=marked, need_summary=need_summary)
+    yield from agent.announce(events.TASK_COMPLETED, auto_completed=marked, need_summary=need_summary)
     spent = agent.spent
     return TaskResult(
         end.text,

@@ -93,7 +93,7 @@ class Team:
         about = self._definition.find(sender.name)
         summary = (yield from _summarize(sender, message.to)) if about.summary_on_send else ""
         if about.clear_after_send_message:
-            yield sender.tell(events.BEFORE_HISTORY_CLEAR)
+            yield from sender.announce(events.BEFORE_HISTORY_CLEAR)
             sender.session.restart()
             yield sender.tell(events.AFTER_HISTORY_CLEAR)
         is_main = message.to == self._definition.main_agent_name
