@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
@@ -16,6 +17,7 @@ from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
+from jarvis_workers.service.assistant.methodology_files import keep_methodologies, methodologies_for
 from jarvis_workers.service.assistant.team_file import read_team
 from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.health.needed_extras import require_extras
@@ -83,14 +85,17 @@ def give_task(options: AgentOptions) -> int:
 
 def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     team = read_team(options.team) if options.team else None
-    facts = {
+    facts: dict[str, Any] = {
         "task": _read_task(options.task),
         "model_group": model_name(settings, options.group),
         "agent_limits": wiring.agent_limits_of(settings),
     }
     if team:
         return wiring.options_of(settings, TeamOptions, team=team, **facts)
-    return wiring.options_of(settings, TaskOptions, plan=options.plan, **facts)
+    root = None if is_address(options.path) else Path(options.path)
+    more = {"plan": options.plan, "use_analysis": settings.agent.use_analysis}
+    notes = methodologies_for(settings, facts["task"], root, write_line)
+    return wiring.options_of(settings, TaskOptions, methodologies=notes, **more, **facts)
 
 
 def _read_task(task: str) -> str:
@@ -137,6 +142,7 @@ def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: 
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
+        keep_methodologies(settings, store, wiring.blobs_of(settings), run, screen.tell)
         return deliver_answer(store, wiring.blobs_of(settings), run, delivery, screen)
 
 
@@ -171,6 +177,7 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, deli
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
+        keep_methodologies(settings, store, blobs, run, screen.tell)
         return deliver_answer(store, blobs, run, delivery, screen)
 
 

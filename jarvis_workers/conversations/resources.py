@@ -25,7 +25,7 @@ class AgentSetup:
 
     `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
     answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call;
-    `observer` is notified of conversations, model calls and tool calls.
+    `observer` is notified of conversations, model calls and tool calls; `tools` are directories of users' tools.
     """
 
     providers: Providers
@@ -35,6 +35,7 @@ class AgentSetup:
     offline: bool = False
     listeners: tuple[Listener, ...] = ()
     observer: Observer = NOBODY
+    tools: tuple[Path, ...] = ()
 
 
 def setup_of(
@@ -43,12 +44,14 @@ def setup_of(
     callbacks: Sequence[str] = (),
     limiter: MakeLimiter = in_process,
     observer: Observer = NOBODY,
+    tools: Sequence[str] = (),
 ) -> AgentSetup:
-    """Build the setup: `models` are the settings of model groups by name, `callbacks` directories of users' plugins.
+    """Build the setup: `models` are the settings of model groups by name.
 
-    Sources are unpacked below the directory `cache`.
+    `callbacks` and `tools` are directories of users' plugins. Sources are unpacked below the directory `cache`.
     """
     providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}
     listeners = tuple(after_tool_callbacks(map(Path, callbacks)))
-    return AgentSetup(providers, groups, cache / UNPACKED, listeners=listeners, observer=observer)
+    unpacked, directories = cache / UNPACKED, tuple(map(Path, tools))
+    return AgentSetup(providers, groups, unpacked, listeners=listeners, observer=observer, tools=directories)

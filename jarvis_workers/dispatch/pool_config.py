@@ -17,8 +17,8 @@ POOL_MODULE = "jarvis_workers.dispatch.pool_main"
 class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
-    `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
-    plugins. The processes write their metrics to `metrics_directory`, None without metrics; `traces`
+    `models` are the settings of model groups by name, including API keys; `callbacks` and `tools` are directories of
+    users' plugins. The processes write their metrics to `metrics_directory`, None without metrics; `traces`
     are the environment variables that configure the export of traces, none if tracing is disabled. `parent` is the
     pid of the process that starts the pool; the pool ends with it.
     """
@@ -40,6 +40,7 @@ class PoolConfig:
     log_level: LogLevel = "info"
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     callbacks: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
     metrics_directory: str | None = None
     traces: Mapping[str, str] = field(default_factory=dict)
     parent: int = field(default_factory=os.getpid)

@@ -19,6 +19,7 @@ from jarvis_workers.local.executor import LocalExecutor as LocalExecutor
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
 from jarvis_workers.pipeline.store_retry import retry_store as retry_store
 from jarvis_workers.platforms.answer_cache import AnswerFolder
+from jarvis_workers.service.assistant.central_repository import tool_directories
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
@@ -39,6 +40,7 @@ from jarvis_workers.store.runs import Run
 from jarvis_workers.store.schema_status import SchemaStatus, schema_status
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.telemetry import warning
 from jarvis_workers.toolchain.gittree import TreeBounds
 
 Show = Callable[[Run, list[StageProgress]], None]
@@ -158,7 +160,9 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
 
 def runtime_of(settings: Settings, answers: Path | None = None, *, offline: bool = False) -> AgentRuntime:
     """Open the agent runtime of this process; answers of models are recorded in a directory or, `offline`, replayed."""
-    setup = setup_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
+    tools = tool_directories(settings, lambda says: warning("central repository", says=says))
+    callbacks = settings.agent.after_tool_call_cb_dirs
+    setup = setup_of(model_facts(settings), settings.data_dir / "cache", callbacks, tools=tools)
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
     return AgentRuntime(store, replace(setup, recorded=AnswerFolder(answers), offline=offline) if answers else setup)

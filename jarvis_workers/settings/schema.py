@@ -130,7 +130,8 @@ class AgentSettings(FrozenSettings):
     """Limits of a conversation (None: no limit), and directories with after-tool callbacks.
 
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
-    The `budget` is shared by all conversations of a run.
+    With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
+    the end. The `budget` is shared by all conversations of a run.
     """
 
     rounds: Count = 60
@@ -141,6 +142,8 @@ class AgentSettings(FrozenSettings):
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
+    use_methodology: bool = True
+    use_analysis: bool = False
 
 
 class ReportSettings(FrozenSettings):
@@ -222,7 +225,10 @@ class C2RustSettings(FrozenSettings):
 
 
 class Settings(FrozenSettings):
-    """All settings of a user; properties return the addresses to use where a setting is None."""
+    """All settings of a user; properties return the addresses to use where a setting is None.
+
+    `central_repo` is the git URL of shared methodologies and tools; only the tools in `central_tools` are loaded.
+    """
 
     data_dir: Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)] = Field(
         default_factory=_default_data_dir
@@ -247,6 +253,8 @@ class Settings(FrozenSettings):
     c2rust: C2RustSettings = C2RustSettings()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
+    central_repo: Annotated[str, Field(max_length=2000)] | None = None
+    central_tools: Names = ()
 
     @property
     def effective_store_url(self) -> str:

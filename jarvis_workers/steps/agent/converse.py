@@ -3,19 +3,22 @@
 A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Definition
+from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.assistant.planning import plan_and_run
+from jarvis_workers.agent.transcript import read_line
+from jarvis_workers.assistant.analysis import add_analysis
+from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY, Methodology, save_methodology, with_methodologies
+from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.errors import AgentStopped
@@ -75,23 +78,54 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
     tree = DirectoryTree(root)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
+        learned = LearnedMethodologies(work.lines)
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
-        tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
-        box = Toolbox(tools)
+        tools += await in_thread(list, own_tools([OWN_TOOLS, *runtime.setup.tools], lambda: agents[0]))
+        box = Toolbox([*tools, save_methodology(learned)] if work.options.use_analysis else tools)
 
         def make(about: Definition, limits: AgentLimits) -> Agent:
             return Agent(about, box, profile=talk.platform.profile, marks=talk.marks, limits=limits)
 
-        definition = Definition(system_prompt=fill("task", agent="Jarvis"))
-        agent = make(definition, work.options.agent_limits)
+        agent = make(Definition(system_prompt=fill("task", agent="Jarvis")), work.options.agent_limits)
         agents.append(agent)
-        task = work.options.task
-        doing = plan_and_run(agent, task, make_child=make) if work.options.plan else run_task(agent, task)
         stopped, text = None, ""
         try:
-            text = (await talk.lead(doing, agent, {"about": work.about})).text
+            result = await talk.lead(_work(agent, work.options, make), agent, {"about": work.about})
+            text = result.text
         except AgentStopped as stop:
             stopped = stop
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
-        return commit_answer(talk, [agent], runtime.tier, text, stopped)
+        return commit_answer(talk, [agent], runtime.tier, text, stopped, methodologies=learned.encode())
+
+
+def _work(agent: Agent, options: TaskOptions, make_child: MakeChild) -> Conversation[TaskResult]:
+    if options.use_analysis:
+        add_analysis(agent)
+    task = yield from with_methodologies(agent, options.task, options.methodologies)
+    if options.plan:
+        return (yield from plan_and_run(agent, task, make_child=make_child))
+    return (yield from run_task(agent, task))
+
+
+class LearnedMethodologies:
+    """The methodologies that a conversation saves, which its command stores (`assistant.methodology`).
+
+    Those that the transcript has were saved before the conversation was interrupted.
+    """
+
+    def __init__(self, transcript: Iterable[bytes]) -> None:
+        self._saved: dict[str, Methodology] = {}
+        for record in filter(None, map(read_line, transcript)):
+            if record["kind"] == "result" and record["of"] == SAVE_METHODOLOGY and record["outcome"]["state"] == "done":
+                self.add(Methodology.model_validate(record["arguments"]))
+
+    def read(self) -> Sequence[Methodology]:
+        return tuple(self._saved.values())
+
+    def add(self, methodology: Methodology) -> None:
+        self._saved[methodology.problem_type] = methodology
+
+    def encode(self) -> list[dict[str, str]]:
+        """Return the methodologies for JSON."""
+        return [methodology.model_dump() for methodology in self._saved.values()]

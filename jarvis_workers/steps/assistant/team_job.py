@@ -78,7 +78,7 @@ async def converse(work: TeamWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         teams: list[Team] = []
         tools = [read_code(tree), search_code(tree), *talk.scripts(root)]
-        tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: teams[0].main))
+        tools += await in_thread(list, own_tools([OWN_TOOLS, *runtime.setup.tools], lambda: teams[0].main))
         box = Toolbox(tools)
         team = _assemble(work.options, talk, box)
         teams.append(team)
