@@ -24,7 +24,7 @@ from jarvis_workers.service.health.needed_extras import require_extras
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.named_runs import RunName, request_hash
 from jarvis_workers.service.runs import find_run, resume
-from jarvis_workers.service.sources import SourceTree, is_address, open_source
+from jarvis_workers.service.sources import SourceTree, is_address, open_source, project_name
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
@@ -93,9 +93,18 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     if team:
         return wiring.options_of(settings, TeamOptions, team=team, **facts)
     root = None if is_address(options.path) else Path(options.path)
-    more = {"plan": options.plan, "use_analysis": settings.agent.use_analysis}
-    notes = methodologies_for(settings, facts["task"], root, write_line)
-    return wiring.options_of(settings, TaskOptions, methodologies=notes, **more, **facts)
+    # Recorded answers are found by the whole request, which must not depend on what was learned since.
+    recorded = bool(options.record or options.replay)
+    return wiring.options_of(
+        settings,
+        TaskOptions,
+        plan=options.plan,
+        project=project_name(options.path) if settings.agent.memory and not recorded else "",
+        force_save_memory=settings.agent.force_save_memory,
+        methodologies="" if recorded else methodologies_for(settings, facts["task"], root, write_line),
+        use_analysis=settings.agent.use_analysis,
+        **facts,
+    )
 
 
 def _read_task(task: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.paths import plain, shown
 from jarvis_workers.service.labels import automatic_labels
 from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES
 from jarvis_workers.snapshots.unchanged_since import Unchanged
@@ -59,6 +59,12 @@ class Revision(NamedTuple):
 def is_address(named: str) -> bool:
     """Return whether the name is a repository URL and not an existing path."""
     return ADDRESS.match(named) is not None and not os.path.lexists(named)
+
+
+def project_name(named: str) -> str:
+    """Return the name of a source without its revision: the URL of a repository, or an absolute path."""
+    match = ADDRESS.match(named) if is_address(named) else None
+    return match["url"] if match else shown(os.fsencode(os.path.realpath(named)))
 
 
 @contextmanager

@@ -131,7 +131,8 @@ class AgentSettings(FrozenSettings):
 
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
-    the end. The `budget` is shared by all conversations of a run.
+    the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
+    model is asked to save some at the end of a task. The `budget` is shared by all conversations of a run.
     """
 
     rounds: Count = 60
@@ -144,6 +145,8 @@ class AgentSettings(FrozenSettings):
     after_tool_call_cb_dirs: Names = ()
     use_methodology: bool = True
     use_analysis: bool = False
+    memory: bool = True
+    force_save_memory: bool = False
 
 
 class ReportSettings(FrozenSettings):

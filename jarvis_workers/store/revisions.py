@@ -18,5 +18,6 @@ REVISIONS = (
     "0015",
     "0016",
     "0017",
+    "0018",
 )
 VERSION_TABLE = "alembic_version"

@@ -284,6 +284,17 @@ class AllowanceRow(SQLModel, table=True):
     held: int = Field(sa_type=BigInteger)
 
 
+class MemoryRow(SQLModel, table=True):
+    """A memory of agents for all runs on a project; `project` and `content_hash` are SHA-256, `entry` is JSON."""
+
+    __tablename__ = "memory"
+    __table_args__ = (Index("ix_memory_newest", "project", "entry_id"),)
+    project: str = Field(primary_key=True, max_length=64)
+    content_hash: str = Field(primary_key=True, max_length=64)
+    entry_id: str = Field(max_length=64)
+    entry: str = Field(sa_type=Text)
+
+
 class SecretRow(SQLModel, table=True):
     """A secret shared by all processes that use the store; authors of untrusted text must not be able to guess it."""
 
@@ -312,7 +323,7 @@ SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
-BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
+BUDGET, ALLOWANCE, MEMORY = table(BudgetRow), table(AllowanceRow), table(MemoryRow)
 # Candidates. Gids are assigned before the report, in order of file, line and rule, suppressed ones last. A candidate
 # `superseded` by another rule has no gid.
 CANDIDATE = Table(

@@ -96,15 +96,16 @@ def test_what_was_said_can_be_read(jarvis: Jarvis, tree: Path) -> None:
 
     assert [line for line in ended.out.splitlines() if line.startswith("── ")] == [
         ended.out.splitlines()[0],
+        f"── result of list_memory_tags (state done, seconds {records[1]['outcome']['seconds']})",
         "── model (model scripted, tokens 100+20, seconds "
-        + str(records[1]["reply"]["seconds"])
+        + str(records[2]["reply"]["seconds"])
         + ", finish tool_calls)",
         "── calls execute_script",
-        f"── result of execute_script (state done, seconds {records[2]['outcome']['seconds']})",
-        "── model (model scripted, tokens 100+20, seconds " + str(records[3]["reply"]["seconds"]) + ")",
+        f"── result of execute_script (state done, seconds {records[3]['outcome']['seconds']})",
+        "── model (model scripted, tokens 100+20, seconds " + str(records[4]["reply"]["seconds"]) + ")",
     ]
     assert "\\x1b[31mred" in ended.out
-    assert [record["kind"] for record in records] == ["start", "answer", "result", "answer"]
+    assert [record["kind"] for record in records] == ["start", "result", "answer", "result", "answer"]
     assert "1/1 jobs" in shown
     assert "done: What does f do?" in shown
     assert "local: 2 answers, 240 tokens, 0.0000 dollars" in shown
@@ -289,7 +290,7 @@ def priced(jarvis: Jarvis, server: ModelServer, **group: object) -> None:
     """Make the server the only model; what it takes costs something."""
     prices = {"prices": {"input": 1000, "output": 1000}, "overrides": {"answer_tokens": 20}}
     named = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **prices, **group}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": named}}))
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": named}, "agent": {"memory": False}}))
 
 
 @pytest.mark.slow

@@ -73,21 +73,21 @@ def memory_tools(book: MemoryBook) -> list[Tool]:
     return [
         typed(
             SaveMemory,
-            _of(lambda wanted: _save(book, wanted)),
+            _of(lambda request: _save(book, request)),
             name=SAVE,
             description=f"Save facts for later: {levels}. Each has a few short tags by which it is found again.",
             repeatable=False,
         ),
         typed(
             RetrieveMemory,
-            _of(lambda wanted: _retrieve(book, wanted)),
+            _of(lambda request: _retrieve(book, request)),
             name=RETRIEVE,
             description=f"Read saved memories ({levels}) with any of the tags, newest first.",
             brings_foreign=True,
         ),
         typed(
             ClearMemory,
-            _of(lambda wanted: _clear(book, wanted)),
+            _of(lambda request: _clear(book, request)),
             name=CLEAR,
             description=f"Remove saved memories ({levels}) by ids or tags.",
             repeatable=False,
@@ -106,40 +106,40 @@ def memory_tags(book: MemoryBook) -> Tool:
 def _of(run: Callable[[T], ToolOutcome]) -> Callable[[T], ToolOutcome]:
     """Report a place that cannot be used to the model."""
 
-    def run_or_fail(wanted: T) -> ToolOutcome:
+    def run_or_fail(request: T) -> ToolOutcome:
         try:
-            return run(wanted)
+            return run(request)
         except JarvisError as error:
             raise ToolFailed(str(error)) from error
 
     return run_or_fail
 
 
-def _save(book: MemoryBook, wanted: SaveMemory) -> ToolOutcome:
-    _check(book, [one.memory_type for one in wanted.memories])
-    drafts = [MemoryDraft(type=one.memory_type, tags=one.tags, content=one.content) for one in wanted.memories]
+def _save(book: MemoryBook, request: SaveMemory) -> ToolOutcome:
+    _check(book, [one.memory_type for one in request.memories])
+    drafts = [MemoryDraft(type=one.memory_type, tags=one.tags, content=one.content) for one in request.memories]
     book.add(drafts)
     return ToolOutcome(stdout=f"saved: {_count(len(drafts))}")
 
 
-def _retrieve(book: MemoryBook, wanted: RetrieveMemory) -> ToolOutcome:
-    _check(book, wanted.memory_types)
-    matches = with_any_tag(book.read(wanted.memory_types or book.types), wanted.tags)
-    texts = list(_fitting(islice(matches, wanted.limit)))
+def _retrieve(book: MemoryBook, request: RetrieveMemory) -> ToolOutcome:
+    _check(book, request.memory_types)
+    matches = with_any_tag(book.read(request.memory_types or book.types), request.tags)
+    texts = list(_fitting(islice(matches, request.limit)))
     return ToolOutcome(stdout="\n\n".join(texts) or "no memory matches")
 
 
-def _clear(book: MemoryBook, wanted: ClearMemory) -> ToolOutcome:
-    _check(book, wanted.memory_types)
-    long_term = [one for one in wanted.memory_types if one in LONG_TERM]
-    if long_term and not wanted.tags and not wanted.ids:
+def _clear(book: MemoryBook, request: ClearMemory) -> ToolOutcome:
+    _check(book, request.memory_types)
+    long_term = [one for one in request.memory_types if one in LONG_TERM]
+    if long_term and not request.tags and not request.ids:
         raise ToolFailed(f"give tags or ids: all of {', '.join(long_term)} is not removed at once; nothing was removed")
-    ids = set(wanted.ids)
-    if wanted.tags or not ids:
-        matches = with_any_tag(book.read(wanted.memory_types), wanted.tags)
+    ids = set(request.ids)
+    if request.tags or not ids:
+        matches = with_any_tag(book.read(request.memory_types), request.tags)
         ids = {one.id for one in islice((one for one in matches if not ids or one.id in ids), REMOVED_MAX)}
     rest = "; there may be more: call again" if len(ids) == REMOVED_MAX else ""
-    return ToolOutcome(stdout=f"removed: {_count(book.remove(ids, wanted.memory_types))}{rest}")
+    return ToolOutcome(stdout=f"removed: {_count(book.remove(ids, request.memory_types))}{rest}")
 
 
 def _check(book: MemoryBook, types: Collection[MemoryType]) -> None:

@@ -3,7 +3,7 @@
 A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.assistant.analysis import add_analysis
-from jarvis_workers.assistant.methodology import SAVE_METHODOLOGY, Methodology, save_methodology, with_methodologies
+from jarvis_workers.assistant.memory.guidance import add_guidance
+from jarvis_workers.assistant.memory.saving import add_saving
+from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
+from jarvis_workers.assistant.methodology import save_methodology, with_methodologies
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.conversations.task_answer import commit_answer
@@ -25,6 +27,8 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.agent.learned_methodologies import LearnedMethodologies
+from jarvis_workers.steps.agent.stored_memory import StoredMemory
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
@@ -79,18 +83,22 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
         learned = LearnedMethodologies(work.lines)
+        book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
+        tools += memory_tools(book) if book else []
+        tools += [save_methodology(learned)] if work.options.use_analysis else []
         tools += await in_thread(list, own_tools([OWN_TOOLS, *runtime.setup.tools], lambda: agents[0]))
-        box = Toolbox([*tools, save_methodology(learned)] if work.options.use_analysis else tools)
+        box = Toolbox(tools)
 
         def make(about: Definition, limits: AgentLimits) -> Agent:
             return Agent(about, box, profile=talk.platform.profile, marks=talk.marks, limits=limits)
 
         agent = make(Definition(system_prompt=fill("task", agent="Jarvis")), work.options.agent_limits)
         agents.append(agent)
+        hidden = _add_memory(agent, book, work.options) if book else []
         stopped, text = None, ""
         try:
-            result = await talk.lead(_work(agent, work.options, make), agent, {"about": work.about})
+            result = await talk.lead(_work(agent, work.options, make), agent, {"about": work.about}, hidden)
             text = result.text
         except AgentStopped as stop:
             stopped = stop
@@ -108,24 +116,9 @@ def _work(agent: Agent, options: TaskOptions, make_child: MakeChild) -> Conversa
     return (yield from run_task(agent, task))
 
 
-class LearnedMethodologies:
-    """The methodologies that a conversation saves, which its command stores (`assistant.methodology`).
-
-    Those that the transcript has were saved before the conversation was interrupted.
-    """
-
-    def __init__(self, transcript: Iterable[bytes]) -> None:
-        self._saved: dict[str, Methodology] = {}
-        for record in filter(None, map(read_line, transcript)):
-            if record["kind"] == "result" and record["of"] == SAVE_METHODOLOGY and record["outcome"]["state"] == "done":
-                self.add(Methodology.model_validate(record["arguments"]))
-
-    def read(self) -> Sequence[Methodology]:
-        return tuple(self._saved.values())
-
-    def add(self, methodology: Methodology) -> None:
-        self._saved[methodology.problem_type] = methodology
-
-    def encode(self) -> list[dict[str, str]]:
-        """Return the methodologies for JSON."""
-        return [methodology.model_dump() for methodology in self._saved.values()]
+def _add_memory(agent: Agent, book: StoredMemory, options: TaskOptions) -> list[Tool]:
+    """Let the agent use and save memories; return its hidden tools."""
+    add_guidance(agent, book.types)
+    if options.force_save_memory:
+        add_saving(agent)
+    return [memory_tags(book)]

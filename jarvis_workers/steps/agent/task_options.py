@@ -9,10 +9,13 @@ from jarvis_workers.conversations.options import ConversationOptions
 class TaskOptions(ConversationOptions):
     """Options of a run of one agent: its task, and whether it may split the task into sub-tasks.
 
-    The agent gets the text `methodologies`; with `use_analysis` it analyzes the task at its end.
+    The agent has the memories of `project` (empty: none) and gets the text `methodologies`. With `force_save_memory`,
+    the model is asked to save memories at the end of the task; with `use_analysis`, to analyze the task.
     """
 
     task: str = ""
     plan: bool = False
+    project: str = ""
+    force_save_memory: bool = False
     methodologies: str = ""
     use_analysis: bool = False

@@ -1,0 +1,62 @@
+"""Agents outside of runs: their requests go to a model group directly, without answer cache, budget or transcript.
+
+Rate limits and retries are those of a run, and each conversation has the limits of the settings.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from secrets import token_bytes
+from typing import TypeVar
+
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.drivers import AgentWorld, drive_async
+from jarvis_workers.agent.effects import Conversation, Definition
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.conversations.resources import setup_of
+from jarvis_workers.platforms.protocol import Platform
+from jarvis_workers.service.models import model_facts, model_name
+from jarvis_workers.service.wiring import agent_limits_of
+from jarvis_workers.settings import Settings
+from jarvis_workers.tools.registry import Toolbox
+
+# A question and the repeated requests for a readable answer.
+ROUNDS = 4
+
+T = TypeVar("T")
+
+
+class DirectModel:
+    """A model group that agents of this process ask, one after the other."""
+
+    def __init__(self, platform: Platform, limits: AgentLimits, runner: asyncio.Runner) -> None:
+        self.platform = platform
+        self._limits, self._runner = limits, runner
+
+    def questioner(self, system_prompt: str, form: ReportForm) -> Agent:
+        """Return an agent without tools for one question, whose answer is a report; its marks are random."""
+        return Agent(
+            Definition(system_prompt),
+            Toolbox(),
+            profile=self.platform.profile,
+            marks=make_marks(token_bytes(32), ""),
+            form=form,
+            limits=replace(self._limits, rounds=ROUNDS),
+        )
+
+    def drive(self, talk: Conversation[T], tools: Toolbox) -> T:
+        """Drive a conversation to its end; raises AgentStopped."""
+        return self._runner.run(drive_async(talk, AgentWorld(self.platform, tools)))
+
+
+@contextmanager
+def open_model(settings: Settings, group: str | None) -> Iterator[DirectModel]:
+    """Open a model group, by default that of the settings. Raises SettingsError and UsageError."""
+    name = model_name(settings, group)
+    setup = setup_of(model_facts(settings), settings.data_dir / "cache")
+    platform = setup.providers.open(setup.groups[name])
+    with asyncio.Runner() as runner:
+        yield DirectModel(platform, agent_limits_of(settings), runner)
