@@ -20,6 +20,8 @@ from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutco
 
 SAVE_METHODOLOGY = "save_methodology"
 CONTENT_MAX = 16_000
+# The results store cannot hold NUL characters.
+WITHOUT_NUL = r"\A[^\x00]*\z"
 # What a prompt contains: the most methodologies, and characters of all and of each.
 MOST, CHARACTERS, CHARACTERS_EACH = 8, 16_000, 4_000
 WORD, IDEOGRAPHS = re.compile(r"[a-z0-9_]{4,}"), re.compile("[\u4e00-\u9fff]{2,}")
@@ -28,8 +30,12 @@ WORD, IDEOGRAPHS = re.compile(r"[a-z0-9_]{4,}"), re.compile("[\u4e00-\u9fff]{2,}
 class Methodology(ToolArguments):
     """How problems of a type are solved."""
 
-    problem_type: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-    content: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=CONTENT_MAX)]
+    problem_type: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=WITHOUT_NUL)
+    ]
+    content: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=CONTENT_MAX, pattern=WITHOUT_NUL)
+    ]
 
 
 class MethodologyBook(Protocol):

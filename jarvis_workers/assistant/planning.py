@@ -64,8 +64,8 @@ def plan_and_run(agent: Agent, task: str, *, make_child: MakeChild) -> Conversat
 
 def read_plan(answer: str) -> tuple[str, ...]:
     """Return the sub-tasks of an answer, possibly too many; none for a task that is not split, or an unusable plan."""
-    plans = PLAN.findall(answer)
-    if len(plans) != 1 or DONT_NEED in answer or len(plans[0]) > PLAN_MAX:
+    plans = PLAN.findall(answer) if len(answer) <= PLAN_MAX else []
+    if len(plans) != 1 or DONT_NEED in answer:
         return ()
     try:
         items = yaml.load(plans[0], UniqueKeys)  # noqa: S506  (a SafeLoader)

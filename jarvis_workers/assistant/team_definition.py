@@ -5,7 +5,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80, pattern=r"\A[^\n\r\t]+\z")]
+# Without control characters, and the texts without NUL, which the results store cannot hold.
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80, pattern=r"\A[^\x00-\x1f\x7f-\x9f]+\z")
+]
+Text = Annotated[str, StringConstraints(pattern=r"\A[^\x00]*\z")]
+AGENTS_MAX = 100
 Bound = Annotated[int, Field(ge=1, le=1000)]
 
 
@@ -20,8 +25,8 @@ class TeamMember(TeamPart):
     """
 
     name: Name
-    description: str = ""
-    system_prompt: str = ""
+    description: Text = ""
+    system_prompt: Text = ""
     use_tools: tuple[str, ...] | None = None
     auto_complete: bool = False
     in_multi_agent: Literal[True] = True
@@ -35,9 +40,11 @@ class TeamDefinition(TeamPart):
     Raises ValidationError for an ambiguous or unknown name, and for a team of one.
     """
 
-    agents: tuple[TeamMember, ...] = Field(validation_alias=AliasChoices("agents", "agents_config"))
+    agents: tuple[TeamMember, ...] = Field(
+        validation_alias=AliasChoices("agents", "agents_config"), max_length=AGENTS_MAX
+    )
     main_agent_name: Name
-    common_system_prompt: str = ""
+    common_system_prompt: Text = ""
     max_hops: Bound = 50
     max_repeats: Bound = 3
 

@@ -177,6 +177,7 @@ def test_a_planned_task_stops_at_the_limits_of_its_agent() -> None:
         (f"<PLAN>\n{'[' * 9000}\n</PLAN>", ()),
         (f"<PLAN>\n- {'x' * 40_000}\n</PLAN>", ()),
         ("<PLAN>", ()),
+        ("<PLAN>" * 100_000, ()),
     ],
 )
 def test_an_unusable_plan_splits_nothing(answer: str, subtasks: tuple[str, ...]) -> None:

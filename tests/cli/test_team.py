@@ -103,6 +103,8 @@ def test_a_team_without_an_answer_says_why(jarvis: Jarvis, tree: Path) -> None:
         ("agents: []\nagents_config: []\nmain_agent_name: a\n", "agents and agents_config name the same list"),
         ("agents:\n- name: 7\n- name: b\nmain_agent_name: b\n", 'team.yaml:2: "agents.0.name" is 7'),
         ("agents:\n- name: a\n- name: b\nmain_agent_name: a\nmax_hops: 0\n", 'team.yaml:5: "max_hops" is 0'),
+        ('agents:\n- name: "a\\e[2J"\n- name: b\nmain_agent_name: b\n', '"agents.0.name" is'),
+        ('agents:\n- name: a\n  system_prompt: "\\0"\n- name: b\nmain_agent_name: b\n', '"agents.0.system_prompt" is'),
         ("- name: a\n", "should have the keys agents and main_agent_name"),
         ("agents: [\n", "team.yaml:2:"),
         ("a: &a [x]\nb: *a\n", "YAML aliases are not allowed"),

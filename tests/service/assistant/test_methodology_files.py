@@ -53,6 +53,8 @@ def test_the_users_own_come_before_those_of_the_project_and_of_the_central_repos
         (b"{", "Invalid JSON"),
         (b'{"problem_type": "x"}', "Field required"),
         (b'{"problem_type": "x", "content": "y", "run": "z"}', "Extra inputs"),
+        (b'{"problem_type": "x", "content": "\\u0000"}', "should match pattern"),
+        (b'{"problem_type": "x", "content": "\\ud800"}', "Invalid JSON"),
         (b"\xff", "is not UTF-8"),
         (b'"' + b"x" * 200_000 + b'"', "is larger than"),
     ],
