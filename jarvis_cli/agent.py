@@ -40,6 +40,14 @@ Replay = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Replay the answers in DIR; no model is called.", rich_help_panel=AGENTS),
 ]
+Plan = Annotated[
+    bool,
+    typer.Option(
+        "--plan/--no-plan",
+        help="Let the agent split the task into sub-tasks, each for an agent of its own.",
+        rich_help_panel=AGENTS,
+    ),
+]
 
 app = App(help="Give an agent a task on a source tree.")
 
@@ -59,6 +67,7 @@ def agent(
     detach: Detach = False,
     record: Record = None,
     replay: Replay = None,
+    plan: Plan = False,
     quiet: Quiet = False,
 ) -> int:
     """Give an agent a task over a source tree, and print its answer. Non-interactive."""
@@ -80,6 +89,7 @@ def agent(
             detach=detach,
             record=record,
             replay=replay,
+            plan=plan,
             quiet=quiet,
         )
     )

@@ -8,6 +8,7 @@ from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.handles import Blobs, Store
@@ -15,6 +16,9 @@ from jarvis_workers.service.reports import reports
 from jarvis_workers.store.values import Run
 
 KIND = "agent"
+TEAM = "team"
+# The kinds of runs whose result is an answer.
+KINDS = (KIND, TEAM)
 FORMATS = ("text", "markdown", "json")
 
 
@@ -46,6 +50,8 @@ def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: objec
     """Return a one-line summary of the outcome and the cost."""
     part = reports.run_part(store, run)
     text = f"run {run.id} {run.state}"
+    if answer and answer.get("answered_by"):
+        text += f"; answered by {plain(answer['answered_by'])} after {counted(len(answer['hops']), 'message')}"
     if answer and answer["stopped"]:
         text += f": stopped ({answer['stopped']['reason']}): {answer['stopped']['says']}"
     elif run.state != "done" and run.reason:

@@ -1,12 +1,13 @@
-"""Execute `jarvis agent` locally or on a cluster."""
+"""Execute `jarvis agent` and `jarvis team` locally or on a cluster."""
 
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from jarvis_cli.agent_output import KIND, check_format, deliver_answer
+from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
@@ -16,6 +17,8 @@ from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
+from jarvis_workers.service.assistant.methodology_files import keep_methodologies, methodologies_for
+from jarvis_workers.service.assistant.team_file import read_team
 from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.configured_tools import check_search_key
 from jarvis_workers.service.health.needed_extras import require_extras
@@ -26,14 +29,20 @@ from jarvis_workers.service.sources import SourceTree, is_address, open_source, 
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
+from jarvis_workers.steps.assistant.team_options import TeamOptions
 from jarvis_workers.store.values import Run
 
 TASK_MAX = 1_000_000
 
+AgentTask = TaskOptions | TeamOptions
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions:
-    """The options of `jarvis agent`; `form` and `output` are the format and the target of the answer."""
+    """The options of `jarvis agent` and `jarvis team`.
+
+    `form` and `output` are the format and the target of the answer, `team` is the definition file of a team.
+    """
 
     task: str
     path: str
@@ -48,10 +57,16 @@ class AgentOptions:
     record: Path | None
     replay: Path | None
     quiet: bool
+    plan: bool = False
+    team: Path | None = None
+
+    @property
+    def kind(self) -> str:
+        return TEAM if self.team else KIND
 
 
 def give_task(options: AgentOptions) -> int:
-    """Run an agent on a task and print the answer; return the exit code."""
+    """Run an agent or a team on a task and print the answer; return the exit code."""
     settings = load_settings({"where": options.where, "agent.budget": options.budget}, directory=Path.cwd())
     answers = options.record or options.replay
     if options.record and options.replay:
@@ -64,19 +79,34 @@ def give_task(options: AgentOptions) -> int:
     check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)
     check_format(where_to.form)
-    task = wiring.options_of(
-        settings,
-        TaskOptions,
-        task=_read_task(options.task),
-        model_group=model_name(settings, options.group),
-        agent_limits=wiring.agent_limits_of(settings),
-        # Recorded answers are found by the whole request, which must not depend on what was remembered since.
-        project=project_name(options.path) if settings.agent.memory and not answers else "",
-        force_save_memory=settings.agent.force_save_memory,
-    )
+    task = _task_options(settings, options)
     if settings.place == "cluster":
         return _on_cluster(settings, options, task, None if options.detach else where_to)
     return _here(settings, options, task, where_to, answers)
+
+
+def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
+    team = read_team(options.team) if options.team else None
+    facts: dict[str, Any] = {
+        "task": _read_task(options.task),
+        "model_group": model_name(settings, options.group),
+        "agent_limits": wiring.agent_limits_of(settings),
+    }
+    if team:
+        return wiring.options_of(settings, TeamOptions, team=team, **facts)
+    root = None if is_address(options.path) else Path(options.path)
+    # Recorded answers are found by the whole request, which must not depend on what was learned since.
+    recorded = bool(options.record or options.replay)
+    return wiring.options_of(
+        settings,
+        TaskOptions,
+        plan=options.plan,
+        project=project_name(options.path) if settings.agent.memory and not recorded else "",
+        force_save_memory=settings.agent.force_save_memory,
+        methodologies="" if recorded else methodologies_for(settings, facts["task"], root, write_line),
+        use_analysis=settings.agent.use_analysis,
+        **facts,
+    )
 
 
 def _read_task(task: str) -> str:
@@ -94,9 +124,7 @@ def _read_task(task: str) -> str:
     return text
 
 
-def _here(
-    settings: Settings, options: AgentOptions, task: TaskOptions, delivery: Delivery, answers: Path | None
-) -> int:
+def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery, answers: Path | None) -> int:
     offline = options.replay is not None
     if answers:
         _check_folder(answers, offline=offline)
@@ -125,6 +153,7 @@ def _here(
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
+        keep_methodologies(settings, store, wiring.blobs_of(settings), run, screen.tell)
         return deliver_answer(store, wiring.blobs_of(settings), run, delivery, screen)
 
 
@@ -140,7 +169,7 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
         raise UsageError(f"--record {answers}: no permission to write there")
 
 
-def _on_cluster(settings: Settings, options: AgentOptions, task: TaskOptions, delivery: Delivery | None) -> int:
+def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery | None) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
@@ -159,13 +188,14 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: TaskOptions, de
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
+        keep_methodologies(settings, store, blobs, run, screen.tell)
         return deliver_answer(store, blobs, run, delivery, screen)
 
 
 def _request(
-    settings: Settings, source: SourceTree, task: TaskOptions, executor: str, options: AgentOptions
+    settings: Settings, source: SourceTree, task: AgentTask, executor: str, options: AgentOptions
 ) -> RunRequest[RunInput]:
-    request = wiring.request_for(settings, source, KIND, executor, RunInput(task), labels=options.labels)
+    request = wiring.request_for(settings, source, options.kind, executor, RunInput(task), labels=options.labels)
     return replace(
         request,
         selection=replace(request.selection, suffixes=None),
@@ -175,14 +205,14 @@ def _request(
     )
 
 
-def _budget(settings: Settings, task: TaskOptions) -> RunBudget | None:
+def _budget(settings: Settings, task: AgentTask) -> RunBudget | None:
     return budget_of(settings, task.model_group)
 
 
-def _run_name(settings: Settings, options: AgentOptions, task: TaskOptions) -> RunName | None:
+def _run_name(settings: Settings, options: AgentOptions, task: AgentTask) -> RunName | None:
     """Return the name of the run with the hash of its request, or None if it is not named."""
     if options.name is None:
         return None
     root = options.path if is_address(options.path) else os.path.realpath(options.path)
     scan = settings.scan.model_dump(mode="json", exclude_defaults=True)
-    return RunName(options.name, request_hash(task, where=settings.place, kind=KIND, source=root, scan=scan))
+    return RunName(options.name, request_hash(task, where=settings.place, kind=options.kind, source=root, scan=scan))

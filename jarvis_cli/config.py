@@ -31,6 +31,11 @@ Examples:
   jarvis config show --json | jq '.[] | select(.from != "default")'
 """
 
+SharedNames = Annotated[
+    list[str], typer.Argument(metavar="NAME...", help="Names of tools, problem types of methodologies.")
+]
+DryShare = Annotated[bool, typer.Option("--dry-run", help="Print what would be pushed, and push nothing.")]
+
 
 @app.callback()
 def config() -> None:
@@ -61,6 +66,22 @@ def schema() -> None:
     from jarvis_workers.settings.json_schema import settings_schema  # noqa: PLC0415
 
     typer.echo(json.dumps(settings_schema(), indent=2, sort_keys=True))
+
+
+@app.command(name="share-methodology", examples="jarvis config share-methodology 'memory leak' --dry-run")
+def share_methodology(names: SharedNames, dry_run: DryShare = False) -> int:
+    """Push methodologies to the central repository (setting central_repo)."""
+    from jarvis_cli.sharing import share_methodologies  # noqa: PLC0415  (only needed here)
+
+    return share_methodologies(names, dry_run=dry_run)
+
+
+@app.command(name="share-tool", examples="jarvis config share-tool lookup")
+def share_tool(names: SharedNames, dry_run: DryShare = False) -> int:
+    """Push tools of ~/.jarvis/tools to the central repository (setting central_repo)."""
+    from jarvis_cli.sharing import share_tools  # noqa: PLC0415  (only needed here)
+
+    return share_tools(names, dry_run=dry_run)
 
 
 def _chosen(origins: list[Origin], names: Sequence[str]) -> list[Origin]:

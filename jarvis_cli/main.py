@@ -58,6 +58,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
     "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree."),
+    "team": Command("jarvis_cli.team:app", "Give a team of agents a task on a source tree."),
     "memory": Command("jarvis_cli.memory:app", "List, organize, export and import memories of agents."),
     "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project, and convert it to Rust."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
@@ -150,6 +151,13 @@ def jarvis_c2rust() -> None:
     open_standard_streams()
     _write_anything()
     _leave(run(sys.argv[1:], command="c2rust", prog=Path(sys.argv[0]).name))
+
+
+def jarvis_multi_agent() -> None:
+    """Run `jarvis-multi-agent`: as `jarvis team`."""
+    open_standard_streams()
+    _write_anything()
+    _leave(run(sys.argv[1:], command="team", prog=Path(sys.argv[0]).name))
 
 
 def jarvis_memory_organizer() -> None:

@@ -61,7 +61,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
         if not ended.ended and ended.state != "paused":
             screen.tell(f"run {ended.id}: its command has ended; continue with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
-        if ended.kind == agent_output.KIND:
+        if ended.kind in agent_output.KINDS:
             answer = conversations.read_answer(store, wiring.blobs_of(settings), ended)
             screen.conclude(agent_output.summary(store, ended, answer), well=ended.state == "done")
             return agent_output.exit_code(ended)
@@ -150,4 +150,4 @@ def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
         return optimize_output.deliver_optimization_report
     if is_symbol_scan(run):
         return symbol_output.deliver_report
-    return agent_output.deliver_answer if run.kind == agent_output.KIND else deliver
+    return agent_output.deliver_answer if run.kind in agent_output.KINDS else deliver

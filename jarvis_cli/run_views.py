@@ -125,7 +125,7 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
     with wiring.store_of(settings) as store:
         target_run = runs.find_run(store, run)
         blobs = wiring.blobs_of(settings)
-        if target_run.kind == agent_output.KIND:
+        if target_run.kind in agent_output.KINDS:
             agent_output.check_format(delivery.form)
             agent_output.write_answer(store, target_run, conversations.read_answer(store, blobs, target_run), delivery)
             return agent_output.exit_code(target_run) if target_run.ended else exits.INCOMPLETE
@@ -172,9 +172,9 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
     """Write the files of a run."""
     with wiring.store_of(settings) as store:
         target_run = runs.find_run(store, run)
-        if target_run.kind == agent_output.KIND:
+        if target_run.kind in agent_output.KINDS:
             raise UsageError(
-                f"run {target_run.id} is an agent run; print its answer with: jarvis runs report {target_run.id}"
+                f"run {target_run.id} is a run of agents; print its answer with: jarvis runs report {target_run.id}"
             )
         if directory and has_partial_crate(target_run):
             return conversion_output.export_partial_crate(

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.agent import events
@@ -12,6 +12,7 @@ from jarvis_workers.agent.effects import Ask, Conversation, Definition, Tell
 from jarvis_workers.agent.foreign_tools import admit_tools
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage, AnswerCounts, Reason
 from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.output_handler import OutputHandler
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT, ReportForm
 from jarvis_workers.agent.session import Session
@@ -29,8 +30,8 @@ class Agent:
     """The state of one agent. Listeners receive the agent as `agent`; they may store values in `session.user_data`.
 
     Hooks are conversations that run after the listeners of an event, such as questions to the model. `form` is the
-    schema of the report, None if the agent answers in prose; `stopped` is the limit that ended the last task
-    (`limits.Reason`), else None.
+    schema of the report, None if the agent answers in prose; `handlers` act on answers without a tool call; `stopped`
+    is the limit that ended the last task (`limits.Reason`), else None.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class Agent:
         marks: Marks,
         form: ReportForm | None = None,
         limits: AgentLimits | None = None,
+        handlers: Sequence[OutputHandler] = (),
     ) -> None:
         self.about, self.profile, self.marks, self.form = about, profile, marks, form
+        self.handlers = tuple(handlers)
         self.limits = limits or AgentLimits()
         self.guard = Guard(marks.line)
         tools = admit_tools(tools, self.guard)
@@ -82,7 +85,7 @@ class Agent:
         """Return the first message, which is the same for all tasks."""
         return fill(
             "system",
-            system_prompt=self.about.system_prompt,
+            system_prompt="\n\n".join((self.about.system_prompt, *(handler.prompt() for handler in self.handlers))),
             call=self.call_tags,
             tools=self.tools.tools,
             mark=self.marks.line,

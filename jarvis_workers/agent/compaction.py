@@ -21,7 +21,7 @@ def compact(agent: Agent) -> Conversation[None]:
     if uploaded:
         continuation = fill("uploaded")
     else:
-        summary = (yield from _ask(agent, fill("summary"))) or NO_SUMMARY
+        summary = (yield from ask_aside(agent, fill("summary"))) or NO_SUMMARY
         # the summary may paraphrase untrusted text, so it is untrusted too
         continuation = fill("continue", summary=agent.guard.mark_lines(iter(summary.split("\n"))))
     yield from agent.announce(events.BEFORE_HISTORY_CLEAR)
@@ -34,13 +34,16 @@ def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
     """Return the model's final summary of the task; empty if the model returns none."""
     prompt = agent.about.summary_prompt or fill("final_summary")
     yield from agent.announce(events.BEFORE_SUMMARY, prompt=prompt, auto_completed=auto_completed, need_summary=True)
-    summary = yield from _ask(agent, prompt)
+    summary = yield from ask_aside(agent, prompt)
     yield agent.tell(events.AFTER_SUMMARY, summary=summary)
     return summary
 
 
-def _ask(agent: Agent, prompt: str) -> Conversation[str]:
-    """Ask the model for a text about the conversation; repeat the request if the answer is truncated or empty."""
+def ask_aside(agent: Agent, prompt: str) -> Conversation[str]:
+    """Ask the model for a text about the conversation, which the session does not keep; empty if there is none.
+
+    A truncated or empty answer is requested once more.
+    """
     for _ in range(TRIES):
         request = agent.request()
         asks = (*request.messages, Message("user", prompt))

@@ -58,12 +58,12 @@ class Note:
 Want = Ask | RunTool | Tell | Upload | Note
 Answer = Reply | ToolOutcome | bool | None
 Conversation = Generator[Want, Any, T]
-Ending = Literal["answer", "mark", "report"]
+Ending = Literal["answer", "mark", "report", "handled"]
 
 
 @dataclass(frozen=True)
 class Definition:
-    """The definition of an agent."""
+    """The definition of an agent; `plan_depth` is the number of agents that split their tasks above it."""
 
     system_prompt: str
     name: str = "Jarvis"
@@ -73,11 +73,18 @@ class Definition:
     need_summary: bool = False
     language: Language = "en"
     vote: int = 0
+    in_multi_agent: bool = False
+    non_interactive: bool = True
+    plan_depth: int = 0
+    plan_max_depth: int = 2
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The result of a task; `report` is the validated report, None if the agent answers in prose."""
+    """The result of a task.
+
+    `report` is the validated report, or the result of the output handler that ended the task; None for prose.
+    """
 
     text: str
     ending: Ending

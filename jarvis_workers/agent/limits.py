@@ -25,6 +25,7 @@ class Reason(StrEnum):
     INCONCLUSIVE = "inconclusive"
     REFUSED = "refused"
     UNAVAILABLE = "unavailable"
+    HOPS = "hops"
 
 
 def is_caused_by_answers(reason: str) -> bool:
@@ -110,8 +111,8 @@ class AnswerCounts:
     _made: Counter[str] = field(default_factory=Counter)
 
     def begin_turn(self) -> None:
-        """Reset the counts of tool calls at the start of a task."""
-        self.calls = 0
+        """Reset the counts of tool calls and of unusable answers at the start of a task."""
+        self.calls = self.malformed = 0
         self._made.clear()
 
     def forget_calls(self) -> None:

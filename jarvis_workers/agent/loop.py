@@ -15,6 +15,7 @@ from jarvis_workers.agent.compaction import compact, summarize
 from jarvis_workers.agent.effects import Conversation, Ending, Note, RunTool, TaskResult, Tell
 from jarvis_workers.agent.filtering import filter_tools
 from jarvis_workers.agent.output import shorten
+from jarvis_workers.agent.output_handler import OutputHandler, find_handler
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT, BadReport
 from jarvis_workers.agent.text_tool_call import find_call
@@ -53,12 +54,18 @@ def _do(agent: Agent, task: str) -> Conversation[TaskResult]:
     yield from agent.announce(events.TASK_STARTED, name=about.name, description=about.description, user_input=task)
     if not agent.session.task:
         yield from filter_tools(agent, task)
-    yield from _begin(agent, task)
+    end = yield from run_turn(agent, task)
+    return (yield from _complete(agent, end))
+
+
+def run_turn(agent: Agent, message: str) -> Conversation[TaskFinished]:
+    """Add a message to the session, and converse until the answer that ends the turn. Raises AgentStopped."""
+    yield from _begin(agent, message)
     while True:
         try:
             yield from _round(agent)
         except TaskFinished as end:
-            return (yield from _complete(agent, end))
+            return end
 
 
 def _begin(agent: Agent, task: str) -> Conversation[None]:
@@ -85,11 +92,13 @@ def _round(agent: Agent) -> Conversation[None]:
     reply = yield from agent.ask(agent.session.messages[-1].content)
     try:
         call = read_call(agent, reply)
-        if call is None:
+        if handler := find_handler(agent.handlers, reply.content, call.name if call else None):
+            yield from _handle(agent, reply, handler)
+        elif call is None:
             _end(agent, reply)
         else:
             yield from _call(agent, reply, call)
-            agent.counts.malformed = 0
+        agent.counts.malformed = 0
     except (BadReply, BadCall) as problem:
         yield _note(agent, reply, problem)
         agent.counts.add_malformed(str(problem))
@@ -143,6 +152,17 @@ def run_call(agent: Agent, name: str, arguments: Mapping[str, Any]) -> Conversat
     agent.spent.add_outcome(outcome)
     agent.executed[name] += 1
     return outcome
+
+
+def _handle(agent: Agent, reply: Reply, handler: OutputHandler) -> Conversation[None]:
+    """Let a handler act on an answer; raises TaskFinished if the handler ends the task."""
+    yield agent.tell(events.BEFORE_TOOL_CALL, current_response=reply.content)
+    need_return, result = handler.handle(reply.content, agent)
+    agent.session.answer(reply)
+    yield _tell_after(agent, reply, "" if need_return else result, need_return=need_return)
+    if need_return:
+        raise TaskFinished(reply.content, "handled", result)
+    agent.session.say(Message("user", result or NO_OUTPUT))
 
 
 def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:

@@ -80,9 +80,13 @@ class Session:
         """Return all messages but the system prompt as Markdown."""
         return "\n\n".join(f"## {message.role}\n{message.content}" for message in self.messages[1:])
 
-    def clear(self, continuation: str) -> None:
-        """Replace the history after the system prompt with the task and `continuation`."""
+    def restart(self) -> None:
+        """Remove the history after the system prompt."""
         self.messages = self.messages[:1]
         self.rounds, self._counted = 0, estimate_message(self.messages[0])
         self.turn = 1
+
+    def clear(self, continuation: str) -> None:
+        """Replace the history after the system prompt with the task and `continuation`."""
+        self.restart()
         self.say(Message("user", f"{self.task}\n\n{continuation}"))

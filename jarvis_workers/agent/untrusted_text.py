@@ -45,14 +45,17 @@ class Guard:
 
     def admit(self, text: str) -> str:
         """Return the text for the model: escaped, with suspicious lines masked and each line marked."""
+        return self.mark_lines(iter(self.screen(text).split("\n")))
+
+    def screen(self, text: str) -> str:
+        """Return a text of another agent: escaped and with suspicious lines masked, but not marked."""
         lines = escape(text).split("\n")
         masked: dict[int, str] = {}
         for level, rule, touched in _suspicious(lines):
             self.suspicions.append(Suspicion(level, rule, "\n".join(lines[place] for place in touched)[:QUOTED]))
             if level == "block":
                 masked |= dict.fromkeys(touched, rule)
-        shown = (_mask(line, masked[place]) if place in masked else line for place, line in enumerate(lines))
-        return self.mark_lines(shown)
+        return "\n".join(_mask(line, masked[place]) if place in masked else line for place, line in enumerate(lines))
 
     def mark_lines(self, lines: Iterator[str]) -> str:
         """Mark lines of untrusted origin, including those that a model has paraphrased."""

@@ -47,7 +47,8 @@ class AgentSetup:
 
     `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
     answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call;
-    `observer` is notified of conversations, model calls and tool calls. `configured` are tools for `agent` runs only.
+    `observer` is notified of conversations, model calls and tool calls; `tools` are directories of users' tools,
+    `configured` tools for `agent` runs only.
     """
 
     providers: Providers
@@ -58,6 +59,7 @@ class AgentSetup:
     listeners: tuple[Listener, ...] = ()
     observer: Observer = NOBODY
     configured: ConfiguredTools = NO_TOOLS
+    tools: tuple[Path, ...] = ()
 
 
 def setup_of(
@@ -67,14 +69,21 @@ def setup_of(
     limiter: MakeLimiter = in_process,
     observer: Observer = NOBODY,
     configured: ConfiguredTools = NO_TOOLS,
+    tools: Sequence[str] = (),
 ) -> AgentSetup:
-    """Build the setup: `models` are the settings of model groups by name, `callbacks` directories of users' plugins.
+    """Build the setup: `models` are the settings of model groups by name.
 
-    Sources are unpacked below the directory `cache`.
+    `callbacks` and `tools` are directories of users' plugins. Sources are unpacked below the directory `cache`.
     """
     providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}
     listeners = tuple(after_tool_callbacks(map(Path, callbacks)))
     return AgentSetup(
-        providers, groups, cache / UNPACKED, listeners=listeners, observer=observer, configured=configured
+        providers,
+        groups,
+        cache / UNPACKED,
+        listeners=listeners,
+        observer=observer,
+        configured=configured,
+        tools=tuple(map(Path, tools)),
     )

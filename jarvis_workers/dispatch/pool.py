@@ -140,7 +140,8 @@ def _converse(app: Celery, config: PoolConfig) -> None:
     limits = SharedLimits(config.broker_url, f"{config.worker_id}/{os.getpid()}")
     observer = _observer(config)
     limiter = limits.limiter if observer is NOBODY else observe_throttling(limits.limiter, observer)
-    setup = setup_of(config.models, Path(config.cache), config.callbacks, limiter, observer, _configured(config))
+    own = (_configured(config), config.tools)
+    setup = setup_of(config.models, Path(config.cache), config.callbacks, limiter, observer, *own)
     # Register all models, so that Redis has granted allowances before the first request.
     for group in setup.groups.values():
         limits.limiter(group.limited, group.limits)

@@ -17,8 +17,8 @@ POOL_MODULE = "jarvis_workers.dispatch.pool_main"
 class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
-    `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
-    plugins; `mcp` are the settings of MCP servers, `search_url` and `search_key` those of a search endpoint. The
+    `models` are the settings of model groups by name, including API keys; `callbacks` and `tools` are directories of
+    users' plugins; `mcp` are the settings of MCP servers, `search_url` and `search_key` those of a search endpoint. The
     processes write their metrics to `metrics_directory`, None without metrics; `traces` are the environment variables
     that configure the export of traces, none if tracing is disabled. `parent` is the pid of the process that starts
     the pool; the pool ends with it.
@@ -44,6 +44,7 @@ class PoolConfig:
     mcp: tuple[Mapping[str, Any], ...] = ()
     search_url: str | None = None
     search_key: str | None = None
+    tools: tuple[str, ...] = ()
     metrics_directory: str | None = None
     traces: Mapping[str, str] = field(default_factory=dict)
     parent: int = field(default_factory=os.getpid)

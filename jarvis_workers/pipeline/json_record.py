@@ -35,7 +35,9 @@ class JsonRecord:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a nested value for JSON: named tuples and dataclasses become objects."""
+    """Convert a nested value for JSON: named tuples, dataclasses and models of pydantic become objects."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
     if isinstance(value, JsonRecord):
         return value.encode()
     if is_dataclass(value) and not isinstance(value, type):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.agent.transcript import read_line
+from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.agent.converse import ANSWER
 from jarvis_workers.store import artifacts, jobs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES

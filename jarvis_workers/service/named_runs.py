@@ -1,7 +1,7 @@
 """Names of runs: a command repeated with the same name continues its run and submits no other.
 
 A name belongs to one request, identified by a hash; the same name with another request is an error. Sizes of batches
-and the number of processes differ between machines, and are left out.
+and the number of processes differ between machines, and are left out; so are the methodologies that an agent gets.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ __all__ = ["NameTaken", "RunName", "check_name", "find_named", "request_hash"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 SHOWN_MAX = 80
-OF_THE_MACHINE = frozenset({"batch_bytes", "batch_files", "processes", "remark"})
+OF_THE_MACHINE = frozenset({"batch_bytes", "batch_files", "methodologies", "processes", "remark"})
 
 
 class NameTaken(UsageError):

@@ -19,6 +19,7 @@ from jarvis_workers.local.executor import LocalExecutor as LocalExecutor
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
 from jarvis_workers.pipeline.store_retry import retry_store as retry_store
 from jarvis_workers.platforms.answer_cache import AnswerFolder
+from jarvis_workers.service.assistant.central_repository import tool_directories
 from jarvis_workers.service.configured_tools import configured_tools
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
@@ -161,8 +162,13 @@ def runtime_of(
     settings: Settings, answers: Path | None = None, *, tell: Callable[[str], None], offline: bool = False
 ) -> AgentRuntime:
     """Open the agent runtime of this process; answers of models are recorded in a directory or, `offline`, replayed."""
-    callbacks, tools = settings.agent.after_tool_call_cb_dirs, configured_tools(settings, tell)
-    setup = setup_of(model_facts(settings), settings.data_dir / "cache", callbacks, configured=tools)
+    setup = setup_of(
+        model_facts(settings),
+        settings.data_dir / "cache",
+        settings.agent.after_tool_call_cb_dirs,
+        configured=configured_tools(settings, tell),
+        tools=tool_directories(settings, tell),
+    )
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
     return AgentRuntime(store, replace(setup, recorded=AnswerFolder(answers), offline=offline) if answers else setup)

@@ -21,6 +21,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
 from jarvis_workers.local.context import BUILD_QUEUE
 from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
+from jarvis_workers.service.assistant.central_repository import tool_directories
 from jarvis_workers.service.configured_tools import configured_facts
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
@@ -83,6 +84,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         models=model_facts(settings) if has_conversations(queue) else {},
         callbacks=settings.agent.after_tool_call_cb_dirs,
         **(configured_facts(settings) if queue == AGENT_QUEUE else {}),
+        tools=tool_directories(settings, _tell) if has_conversations(queue) else (),
     )
     return config, facts
 

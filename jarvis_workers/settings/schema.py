@@ -145,8 +145,9 @@ class AgentSettings(FrozenSettings):
     """Limits of a conversation (None: no limit), and directories with after-tool callbacks.
 
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
-    The `budget` is shared by all conversations of a run. With `memory`, agents of `jarvis agent` have the memories of
-    their project; with `force_save_memory`, the model is asked to save some at the end of a task.
+    With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
+    the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
+    model is asked to save some at the end of a task. The `budget` is shared by all conversations of a run.
     """
 
     rounds: Count = 60
@@ -157,6 +158,8 @@ class AgentSettings(FrozenSettings):
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
+    use_methodology: bool = True
+    use_analysis: bool = False
     memory: bool = True
     force_save_memory: bool = False
 
@@ -250,7 +253,10 @@ class C2RustSettings(FrozenSettings):
 
 
 class Settings(FrozenSettings):
-    """All settings of a user; properties return the addresses to use where a setting is None."""
+    """All settings of a user; properties return the addresses to use where a setting is None.
+
+    `central_repo` is the git URL of shared methodologies and tools; only the tools in `central_tools` are loaded.
+    """
 
     data_dir: Annotated[Path, BeforeValidator(_path, json_schema_input_type=str)] = Field(
         default_factory=_default_data_dir
@@ -277,6 +283,8 @@ class Settings(FrozenSettings):
     mcp: Servers = ()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
+    central_repo: Annotated[str, Field(max_length=2000)] | None = None
+    central_tools: Names = ()
 
     @property
     def effective_store_url(self) -> str:

@@ -24,6 +24,8 @@ MAX_ANSWER_BYTES = 1 << 20
 MAX_RENAME_BYTES = 256 << 20
 SHA256_DIGITS = 64
 FETCHED_BRANCH = re.compile(r"[0-9a-f]+\t\tbranch '([^'\s]{1,200})' of ")
+USUAL_BRANCHES = ("main", "master")
+HEAD_BRANCH = re.compile(r"ref: refs/heads/([^'\s]{1,200})\tHEAD\n")
 REGULAR_FILE = b"100"
 PASSED_VARIABLES = (
     *("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "GIT_SSL_CAINFO"),
@@ -61,19 +63,49 @@ def fetch(
     credentials: GitCredentials,
     environ: Mapping[str, str],
     bounds: TreeBounds,
+    seconds: float = FETCH_SECONDS,
 ) -> Fetched:
     """Check a revision out into an empty directory. Only the fetch command gets the credentials.
 
-    Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing has been checked out.
+    `seconds` limits the fetch. Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing
+    has been checked out.
     """
-    variables = {name: environ[name] for name in PASSED_VARIABLES if name in environ} | _settings()
-    admitted = variables | _settings(credentials.config(url)) | credentials.variables()
-    _git(["init", "--quiet", str(into)], variables)
-    _git(["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision], admitted)
+    variables = _network_environment(environ)
+    admitted = _admitted(url, credentials, environ)
+    create(into, environ)
+    command = ["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision]
+    run(command, admitted, seconds=seconds, max_output=MAX_ANSWER_BYTES)
     commit = _git(["-C", str(into), "rev-parse", "--verify", "FETCH_HEAD^{commit}"], variables).decode().strip()
     check_bounds(into, commit, bounds, variables)
     _git(["-C", str(into), "checkout", "--quiet", "--detach", commit], variables)
     return Fetched(commit, _branch(into))
+
+
+def create(into: Path, environ: Mapping[str, str]) -> None:
+    """Create a repository without commits in an empty directory."""
+    _git(["init", "--quiet", str(into)], _network_environment(environ))
+
+
+def head_branch(url: str, *, credentials: GitCredentials, environ: Mapping[str, str], seconds: float) -> str | None:
+    """Return the branch that HEAD of a remote repository names, or main or master if that branch does not exist.
+
+    None means that the repository is empty. Raises UsageError.
+    """
+    admitted = _admitted(url, credentials, environ)
+    command = ["ls-remote", "--symref", "--", url, "HEAD", *(f"refs/heads/{name}" for name in USUAL_BRANCHES)]
+    output = run(command, admitted, seconds=seconds, max_output=MAX_ANSWER_BYTES).decode("utf-8", "replace")
+    if match := HEAD_BRANCH.match(output):
+        return match[1]
+    return next((name for name in USUAL_BRANCHES if f"\trefs/heads/{name}\n" in output), None)
+
+
+def push(
+    place: Path, url: str, branch: str, *, credentials: GitCredentials, environ: Mapping[str, str], seconds: float
+) -> None:
+    """Push a branch to a remote repository, which must not have other commits. Raises UsageError."""
+    refs = f"refs/heads/{branch}:refs/heads/{branch}"
+    command = ["-C", str(place), "push", "--quiet", "--no-verify", "--", url, refs]
+    run(command, _admitted(url, credentials, environ), seconds=seconds, max_output=MAX_ANSWER_BYTES)
 
 
 class Borrowed(NamedTuple):
@@ -132,6 +164,15 @@ def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
     compare = ["diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", borrowed.commit, borrowed.head]
     output = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
     return dict(zip(output[1::3], output[2::3], strict=False))
+
+
+def _network_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: environ[name] for name in PASSED_VARIABLES if name in environ} | _settings()
+
+
+def _admitted(url: str, credentials: GitCredentials, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a command that gets the credentials for an address."""
+    return _network_environment(environ) | _settings(credentials.config(url)) | credentials.variables()
 
 
 def _branch(into: Path) -> str | None:

@@ -16,6 +16,7 @@ from sqlalchemy import select
 
 from jarvis_workers.conversations.resources import AgentSetup, setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.pipeline.attempt import Done
 from jarvis_workers.pipeline.runner import load, save
@@ -27,7 +28,6 @@ from jarvis_workers.platforms.transport import Wire
 from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
-from jarvis_workers.steps.agent.converse import ANSWER
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.tables import ARTIFACT

@@ -16,13 +16,14 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.agent.converse import ANSWER, ConverseWork, converse
+from jarvis_workers.steps.agent.converse import ConverseWork, converse
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store import runs, transcripts
 from jarvis_workers.store.engine import Store

@@ -3,28 +3,31 @@
 A conversation that ends at a limit is not a failure of its job: the run ends as incomplete, with the reason.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Definition, TaskResult
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
+from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.assistant.analysis import add_analysis
 from jarvis_workers.assistant.memory.guidance import add_guidance
 from jarvis_workers.assistant.memory.saving import add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
-from jarvis_workers.conversations.conversation import JobConversation
+from jarvis_workers.assistant.methodology import save_methodology, with_methodologies
+from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
+from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.agent.learned_methodologies import LearnedMethodologies
 from jarvis_workers.steps.agent.stored_memory import StoredMemory
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
@@ -40,8 +43,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "converse"
-ANSWER = "answer"
-TASK = b"task"
 
 
 @dataclass(frozen=True)
@@ -81,29 +82,39 @@ async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> C
     tree = DirectoryTree(root)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
+        learned = LearnedMethodologies(work.lines)
         book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
         tools += memory_tools(book) if book else []
-        tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
         tools += [*talk.web_search(), *await talk.server_tools()]
-        definition = Definition(system_prompt=fill("task", agent="Jarvis"))
-        limits = work.options.agent_limits
-        agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=limits)
+        tools += [save_methodology(learned)] if work.options.use_analysis else []
+        tools += await in_thread(list, own_tools([OWN_TOOLS, *runtime.setup.tools], lambda: agents[0]))
+        box = Toolbox(tools)
+
+        def make(about: Definition, limits: AgentLimits) -> Agent:
+            return Agent(about, box, profile=talk.platform.profile, marks=talk.marks, limits=limits)
+
+        agent = make(Definition(system_prompt=fill("task", agent="Jarvis")), work.options.agent_limits)
         agents.append(agent)
         hidden = _add_memory(agent, book, work.options) if book else []
-        stopped, result = None, None
+        stopped, text = None, ""
         try:
-            result = await talk.lead(run_task(agent, work.options.task), agent, {"about": work.about}, hidden)
+            result = await talk.lead(_work(agent, work.options, make), agent, {"about": work.about}, hidden)
+            text = result.text
         except AgentStopped as stop:
             stopped = stop
             if is_caused_by_answers(stop.reason):
                 await talk.forget()
-        outcome = _outcome(talk, agent, runtime.tier, result, stopped)
-        return Commit(
-            files=1,
-            not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
-            artifacts=((ANSWER, json.dumps(outcome).encode()),),
-        )
+        return commit_answer(talk, [agent], runtime.tier, text, stopped, methodologies=learned.encode())
+
+
+def _work(agent: Agent, options: TaskOptions, make_child: MakeChild) -> Conversation[TaskResult]:
+    if options.use_analysis:
+        add_analysis(agent)
+    task = yield from with_methodologies(agent, options.task, options.methodologies)
+    if options.plan:
+        return (yield from plan_and_run(agent, task, make_child=make_child))
+    return (yield from run_task(agent, task))
 
 
 def _add_memory(agent: Agent, book: StoredMemory, options: TaskOptions) -> list[Tool]:
@@ -112,25 +123,3 @@ def _add_memory(agent: Agent, book: StoredMemory, options: TaskOptions) -> list[
     if options.force_save_memory:
         add_saving(agent)
     return [memory_tags(book)]
-
-
-def _outcome(
-    talk: JobConversation, agent: Agent, tier: str, result: TaskResult | None, stopped: AgentStopped | None
-) -> dict[str, Any]:
-    """Return the result of a conversation; values that differ between identical conversations are under `run`."""
-    spent = agent.spent
-    return {
-        "state": "stopped" if stopped else "done",
-        "text": result.text if result else "",
-        "stopped": {"reason": stopped.reason, "says": str(stopped)} if stopped else None,
-        "tools": dict(agent.executed),
-        "suspicions": [asdict(suspicion) for suspicion in agent.guard.suspicions],
-        "rounds": spent.asks,
-        "run": {
-            "model": talk.platform.model,
-            "sandbox": tier,
-            "tokens": asdict(spent.usage),
-            "cost": spent.cost,
-            "seconds": round(spent.seconds, 3),
-        },
-    }
