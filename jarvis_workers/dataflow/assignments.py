@@ -1,6 +1,7 @@
 """Evaluate assignments, ++ and --, and execute declarations."""
 
 import re
+from functools import lru_cache
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import items_in
@@ -79,8 +80,13 @@ def _forget_facts(path: PathState, target: ir.Expression) -> None:
     """Drop the remembered conditions that mention the assigned variable."""
     if path.facts:
         name = _variable_of(target)
-        for fact in [fact for fact in path.facts if name is None or name in WORDS.findall(fact)]:
+        for fact in [fact for fact in path.facts if name is None or name in _words_in(fact)]:
             del path.facts[fact]
+
+
+@lru_cache(1024)
+def _words_in(fact: str) -> frozenset[str]:
+    return frozenset(WORDS.findall(fact))
 
 
 def _variable_of(target: ir.Expression) -> str | None:

@@ -18,6 +18,13 @@ OWN_PARTS: dict[Any, Callable[[Any], Any]] = {
     ir.RangeForStmt: attrgetter("container"),
     ir.ThrowStmt: attrgetter("value"),
 }
+# The bodies nested in each kind of statement that has any.
+BODIES: dict[Any, Callable[[Any], Sequence[Sequence[ir.Statement]]]] = {
+    ir.IfStmt: attrgetter("then", "otherwise"),
+    **dict.fromkeys((ir.LoopStmt, ir.RangeForStmt, ir.BlockStmt), lambda one: (one.body,)),
+    ir.SwitchStmt: lambda one: [group.body for group in one.groups],
+    ir.TryStmt: lambda one: (one.body, *one.handlers),
+}
 CONDITIONAL = frozenset((ir.AndExpr, ir.OrExpr, ir.ConditionalExpr))
 # The types of values that contain no nodes.
 HOLLOW = ir.LEAVES | {str, int, bool, float, type(None)}
@@ -201,9 +208,13 @@ def _reads_bytes(node: tuple[Any, ...]) -> bool:
 
 def without_casts(e: ir.Expression) -> ir.Expression:
     """Return the operand of casts and the target of assignments."""
-    while isinstance(e, (ir.CastExpr, ir.AssignExpr)):
-        e = e.operand if isinstance(e, ir.CastExpr) else e.target
-    return e
+    while True:
+        if type(e) is ir.CastExpr:
+            e = e.operand
+        elif type(e) is ir.AssignExpr:
+            e = e.target
+        else:
+            return e
 
 
 def size_of_function(function: ir.LoweredFunction, most: int) -> int:
@@ -220,16 +231,8 @@ def size_of_function(function: ir.LoweredFunction, most: int) -> int:
 
 def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
     """Return the bodies nested directly in a statement."""
-    match statement:
-        case ir.IfStmt(then=then, otherwise=otherwise):
-            return then, otherwise
-        case ir.LoopStmt(body=body) | ir.RangeForStmt(body=body) | ir.BlockStmt(body=body):
-            return (body,)
-        case ir.SwitchStmt(groups=groups):
-            return [group.body for group in groups]
-        case ir.TryStmt(body=body, handlers=handlers):
-            return (body, *handlers)
-    return ()
+    nested = BODIES.get(type(statement))
+    return nested(statement) if nested is not None else ()
 
 
 def items_in(init: ir.InitListExpr) -> int | None:

@@ -89,14 +89,14 @@ def matters(path: PathState, call: CallExpr, target: Callee) -> bool:
         return True
     if path.machine.rule is not None and reaches_effects(path.machine, *target):
         return True
-    for key, _ in path.cells:
-        if key.startswith("g:") and key.rpartition(":")[2] in names:
-            return True
     by_call = path.machine.call_variables
     variables = by_call.get(id(call))
     if variables is None:
         variables = by_call[id(call)] = variables_in(call.args)
-    return any(_is_tracked(path, name) for name in variables)
+    for name in variables:
+        if _is_tracked(path, name):
+            return True
+    return any([key.rpartition(":")[2] in names for key, _ in path.cells if key[:2] == "g:"])
 
 
 def _is_tracked(path: PathState, name: str) -> bool:

@@ -39,7 +39,7 @@ from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, forget_inside, used_after_free
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.tainting import GivenArgument, with_effects
-from jarvis_workers.dataflow.termination import ends_by_macro, ends_by_pointer, ends_by_signal, ends_program
+from jarvis_workers.dataflow.termination import ends_by_declaration, ends_by_pointer, ends_by_signal, ends_program
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, Place, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_assigned
@@ -62,6 +62,7 @@ UNEVALUATED = frozenset(
     )
 )
 PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back", "assign"))
+SETTABLE = frozenset((NameExpr, IndexExpr))
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
 
@@ -127,7 +128,8 @@ def _apply_model(path: PathState, name: str, e: CallExpr) -> Value:
         return ANY
     if not traits.prints and name not in LIBRARY:
         for part in parts:
-            _maybe_set(path, part)
+            if type(part) in SETTABLE:
+                _maybe_set(path, part)
     passing, machine.passing = machine.passing, not traits.prints
     values = evaluate_all(path, parts)
     machine.passing = passing
@@ -186,7 +188,7 @@ def _never_returns(path: PathState, name: str, body: Callee | None) -> bool:
         return machine.never_returns(f"*{pointer.kind}")
     if name in LIBRARY:
         return False
-    return machine.never_returns(name) or machine.never_returns(f"*{name}") or ends_by_macro(machine, name)
+    return ends_by_declaration(machine, name)
 
 
 class _NameTraits(NamedTuple):
@@ -272,7 +274,7 @@ def _unknown(path: PathState, traits: _NameTraits, e: CallExpr, values: list[Val
     """
     name = traits.name
     # Who gets the address of a member may find the whole object, and release it later; so may a callback.
-    has_callback = any(value.code and value.target is None for value in values)
+    has_callback = any([value.code and value.target is None for value in values])
     if name and path.machine.type_named(name):
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():

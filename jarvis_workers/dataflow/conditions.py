@@ -24,6 +24,7 @@ Split = tuple[list[PathState], list[PathState]]
 PLAIN = frozenset(
     (ir.NameExpr, ir.NumberExpr, ir.NullExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr, ir.SizeofExpr)
 )
+COMPOSED = frozenset((ir.BinaryExpr, ir.CastExpr, ir.AssignExpr))
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))
 IMPURE_LEAVES = (ir.UnknownExpr, *ir.STRINGS)
@@ -102,8 +103,9 @@ def _comparison(path: PathState, condition: Any) -> Comparison:
         if type(left) not in PLAIN or type(right) not in PLAIN:
             judged(path, condition)
         if compare in ORDERED and not path.machine.quiet:
-            check_difference(path, left)
-            check_difference(path, right)
+            for side in (left, right):
+                if type(side) in COMPOSED:
+                    check_difference(path, side)
         if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)

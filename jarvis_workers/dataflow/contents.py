@@ -42,7 +42,8 @@ def written(path: PathState, key: str, target: Object, start: Range, width: int)
     if target.unset_from is not None:
         is_behind = is_exact(start) and start[0] is not None and start[0] > target.unset_from
         behind = _unset_behind(path, target, start, width)
-        changed = changed._replace(unset_from=behind, patchy=target.patchy or is_behind)
+        if behind != target.unset_from or is_behind > target.patchy:
+            changed = changed._replace(unset_from=behind, patchy=target.patchy or is_behind)
     if not is_exact(start):
         for cell in path.cells_of(key):
             escape(path, path.cells.pop(cell))

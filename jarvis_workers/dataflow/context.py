@@ -122,6 +122,7 @@ class AnalysisContext(Definitions):
         self.inner_arrays: dict[str, set[str]] = {}
         self.function_macros: dict[str, FunctionMacro | None] = {}
         self.ending_macros: dict[str, bool] = {}
+        self.ending_names: dict[str, bool] = {}
         self.call_variables: dict[int, frozenset[str]] = {}
         # Properties of functions; each entry holds its function, whose identity is the key.
         self._properties: dict[tuple[str, int], tuple[LoweredFunction, bool]] = {}

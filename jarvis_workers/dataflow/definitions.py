@@ -34,9 +34,12 @@ class RecentResults(Generic[S, T]):
         self._results: dict[int, tuple[S, T]] = {}
 
     def __call__(self, of: S) -> T:
-        recent = self._results.get(id(of))
-        if recent is not None:
-            return recent[1]
+        try:
+            return self._results[id(of)][1]
+        except KeyError:
+            return self._compute(of)
+
+    def _compute(self, of: S) -> T:
         if len(self._results) >= RECENT_MAX:
             del self._results[next(iter(self._results))]
         result = self._make(of)
@@ -62,6 +65,7 @@ class Definitions(MacroDefinitions):
         self._ending = {name: True for name in model["ending"]}
         self._plain: dict[str, str] = {}
         self._arrays: set[str] = set()
+        self._sizes: dict[str, int] = {}
         self._types_elsewhere: dict[str, RecordType | None] = {}
         self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
@@ -168,5 +172,8 @@ class Definitions(MacroDefinitions):
         return kind.endswith(ARRAY) or (bool(self.plain(kind)) and kind in self._arrays)
 
     def size_of(self, kind: str) -> int:
-        plain = self.plain(kind)
-        return OTHER if kind in self._arrays else size_of(plain, self._types)
+        size = self._sizes.get(kind)
+        if size is None:
+            plain = self.plain(kind)
+            size = self._sizes[kind] = OTHER if kind in self._arrays else size_of(plain, self._types)
+        return size

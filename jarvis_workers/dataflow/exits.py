@@ -83,6 +83,9 @@ def _joined(paths: list[PathState]) -> list[PathState]:
     """Join paths that differ only in numeric ranges."""
     result: list[PathState] = []
     for path in paths:
-        if not any(other.joins(path) for other in result):
+        for other in result:
+            if other.joins(path):
+                break
+        else:
             result.append(path)
     return result

@@ -52,7 +52,7 @@ def forget_extents(path: PathState, place: Place) -> None:
 def carry_extents(path: PathState, call: ir.CallExpr, callee: Frame) -> None:
     """Express sizes that are multiples of a parameter by the argument of the call that returns."""
     prefix = f"{callee.number}:"
-    if not any(variable[0].startswith(prefix) for variable in path.machine.measures):
+    if not path.machine.measures or not any(variable[0].startswith(prefix) for variable in path.machine.measures):
         return
     names = zip(callee.function.params, call.args, strict=False)
     arguments = {callee.types[parameter.name].place: part for parameter, part in names}

@@ -5,7 +5,7 @@ from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
 from jarvis_workers.dataflow.ir.expr import ArrowExpr, CallExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.ir.stmt import LoweredFunction
-from jarvis_workers.dataflow.lvalues import name_bytes, name_target, place_of
+from jarvis_workers.dataflow.lvalues import MOVED, name_bytes, name_target, place_of
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
@@ -19,7 +19,8 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
     """
     path.machine.line = call.line
     for part in call.args:
-        name_bytes(path, part)
+        if type(part) in MOVED:
+            name_bytes(path, part)
     values, facts, count = evaluate_all(path, call.args), facts_of(function), len(call.args)
     for number in facts.pointers:
         if number < count and _is_unnamed(values[number]) and type(call.args[number]) in NAMED:

@@ -109,8 +109,7 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     line, machine = statement.line, ends.out[0].machine
     calls = machine.calls.get(id(statement))
     if calls is None:
-        is_unfolded = type(statement) is ir.ExprStmt and unfolded(machine, statement) is not None
-        calls = machine.calls[id(statement)] = [] if is_unfolded else calls_in(statement)
+        calls = machine.calls[id(statement)] = _calls_to_follow(ends.out[0], statement)
     for before in ends.out:
         machine.steps += not machine.unfolding
         if machine.steps > machine.steps_max:
@@ -126,6 +125,19 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
                 if done.left:
                     ends.take(done)
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
+
+
+def _calls_to_follow(path: PathState, statement: ir.Statement) -> list[ir.Expression]:
+    """Return the calls in a statement, except those of functions that have no body here."""
+    if type(statement) is ir.ExprStmt and unfolded(path.machine, statement) is not None:
+        return []
+    return [call for call in calls_in(statement) if not _is_of_unknown(path, call)]
+
+
+def _is_of_unknown(path: PathState, call: ir.Expression) -> bool:
+    if type(call) is not ir.CallExpr or type(call.callee) is not ir.NameExpr:
+        return False
+    return call.callee.name not in path.frame.types and callee(path, call) is None
 
 
 def _prepared(calls: list[ir.Expression], path: PathState, statement: ir.Statement) -> list[PathState]:

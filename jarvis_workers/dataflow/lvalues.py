@@ -27,6 +27,7 @@ from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Objec
 FIELD_UNSET = 0.8
 VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
 NOT_LOOKED_UP = (0, UNKNOWN)
+FIRST = number(0)
 MOVED = frozenset((ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr))
 NULLS = frozenset((ir.NumberExpr, ir.NullExpr))
 # The cell of an element at an unknown offset of a buffer that this function only reads.
@@ -86,7 +87,7 @@ def _place_of_member(path: PathState, e: ir.ArrowExpr) -> Place | None:
 
 def _place_of_element(path: PathState, e: ir.IndexExpr) -> Place | None:
     _, base, subscript = e
-    if "<" in (type_of(path, base) or ""):
+    if path.machine.is_cpp and "<" in (type_of(path, base) or ""):
         evaluate(path, subscript)
         inner = place_of(path, base)
         return (inner[0], inner[1] + "[]") if inner else None
@@ -108,10 +109,11 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     """Return the cell that a pointer refers to, at an index if there is one."""
     machine = path.machine
     writing, machine.writing = machine.writing, False
-    name_bytes(path, pointer)
+    if type(pointer) in MOVED:
+        name_bytes(path, pointer)
     addressing, machine.addressing = machine.addressing, False
     value = evaluate(path, pointer)
-    at = evaluate(path, index) if index is not None else number(0)
+    at = evaluate(path, index) if index is not None else FIRST
     machine.addressing = addressing
     if value.unset:
         return None
@@ -123,11 +125,11 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
     if value.null > NOT_NULL and not machine.quiet and not dereferenced(path, pointer, value, machine.line):
         return None
     if value.target is None:
-        value = name_target(path, pointer, value._replace(null=NOT_NULL))
+        value = name_target(path, pointer, value.non_null())
         if value.target is None:
             return None
     elif not value.null and type(pointer) is ir.NameExpr and not machine.quiet:
-        path.cells[place_of_variable(path, pointer.name)] = value._replace(null=NOT_NULL)
+        path.cells[place_of_variable(path, pointer.name)] = value.non_null()
     return _access(path, Access(pointer, value, value.target, at, writing, index))
 
 
@@ -186,12 +188,10 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
 
 def name_bytes(path: PathState, pointer: ir.Expression) -> None:
     """Give a name to the buffer of an unknown byte pointer, before it moves."""
-    if type(pointer) not in MOVED:
-        return
     variable = pointer
     while isinstance(variable, (ir.CastExpr, ir.UpdateExpr, ir.BinaryExpr)):
         variable = variable.left if isinstance(variable, ir.BinaryExpr) else variable.operand
-    if variable is pointer or type(variable) not in VARIABLES or not byte_pointer(path, variable):
+    if type(variable) not in VARIABLES or not byte_pointer(path, variable):
         return
     place = place_quietly(path, variable)
     current = path.cells.get(place, ANY) if place is not None else None
@@ -206,7 +206,7 @@ def name_target(path: PathState, pointer: ir.Expression, value: Value) -> Value:
     place = place_quietly(path, pointer)
     if place is None:
         return value
-    value = value._replace(target=path.machine.name(f"o:{place[0]}{place[1]}"))
+    value = value.into(path.machine.name(f"o:{place[0]}{place[1]}"))
     path.cells[place] = value
     if value.taint is not None and path.machine.rule is not None and value.target is not None:
         path.objects[value.target] = Object("other", taint=value.taint)

@@ -6,7 +6,7 @@ from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, without_casts
 from jarvis_workers.dataflow.checks import limit_terms
 from jarvis_workers.dataflow.evaluate import evaluate
-from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_quietly
+from jarvis_workers.dataflow.lvalues import SOMEWHERE, place_of, place_of_variable, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import assume_not_null, assume_null, narrowed
 from jarvis_workers.dataflow.ranges import bounds_of, in_units, is_exact, meet, without
@@ -63,7 +63,7 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
     if type(e) is ir.UpdateExpr:
         e = e.operand
         value = evaluate(path, e)
-    place = place_quietly(path, e) if type(e) in PLACES and not _moves(path, e) else None
+    place = _place_of_operand(path, e)
     if place is None:
         if type(e) is ir.CallExpr and value.null == MAYBE_NULL:
             _note_null(path, value, _null(compare, value, other))
@@ -73,9 +73,13 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
         path.cells[place] = value._replace(checked=True)
 
 
-def _moves(path: PathState, e: ir.Expression) -> bool:
-    """Return whether an lvalue has side effects, such as `*p++`: they have happened already."""
-    return type(e) is not ir.NameExpr and path.machine.once(e, lambda: bool(assigned((e,))))
+def _place_of_operand(path: PathState, e: ir.Expression) -> Place | None:
+    """Return the cell of an operand; None if it has side effects, such as `*p++`: they have happened already."""
+    if type(e) is ir.NameExpr:
+        return place_of_variable(path, e.name)
+    if type(e) not in PLACES or path.machine.once(e, lambda: bool(assigned((e,)))):
+        return None
+    return place_quietly(path, e)
 
 
 def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: Value) -> None:
@@ -88,7 +92,7 @@ def _keep_at(path: PathState, compare: str, place: Place, value: Value, other: V
     reach = _reach(compare, value.range, other.range)
     limited = value.checked or _limits(compare, other.range)
     if null == IS_NULL:
-        path.cells[place] = value._replace(range=(0, 0), target=None, null=null, why=value.why or path.trail)
+        path.cells[place] = value.nulled(value.why or path.trail)
     elif reach != value.range or null != value.null or limited != value.checked:
         path.cells[place] = value.compared(reach, null, checked=limited)
     narrowed(path, value, reach)
@@ -110,7 +114,7 @@ def _null(compare: str, value: Value, other: Value) -> int:
 
 
 def _reach(compare: str, reach: Range, other: Range) -> Range:
-    if in_units(other) and compare != "==":
+    if compare != "==" and in_units(other):
         return reach
     reach = meet(reach, bounds_of(compare, other))
     if compare == "!=" and other[0] is not None and is_exact(other):

@@ -79,7 +79,8 @@ def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
         reach = UNKNOWN
     checked = operator == "%" or (
         (left.checked or right.checked or in_units(left.range) or in_units(right.range))
-        and all(one.checked or one.taint is None for one in (left, right))
+        and (left.checked or left.taint is None)
+        and (right.checked or right.taint is None)
     )
     return Value(reach, taint=joined(path, e, left, right), checked=checked)
 
@@ -100,9 +101,9 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
 def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> bool:
     """Report an overflow of untrusted numbers or of constants in a sum, difference or product."""
     outside = [one for one in (left, right) if one.taint]
-    if any(one.checked or (one.taint and one.taint.doubt) for one in outside):
-        return False
     if not outside and not _are_constants(e, left, right):
+        return False
+    if any(one.checked or (one.taint and one.taint.doubt) for one in outside):
         return False
     first = type_of(path, e.left)
     kind = first or type_of(path, e.right)

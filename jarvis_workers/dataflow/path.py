@@ -134,10 +134,13 @@ class PathState:
 
     def pointers(self) -> frozenset[tuple[object, ...]]:
         """Return the target, offset and nullness of every pointer into a known object."""
+        objects = self.objects
         return frozenset(
-            (cell, value.target, value.at, value.null)
-            for cell, value in self.cells.items()
-            if value.target in self.objects
+            [
+                (cell, value.target, value.at, value.null)
+                for cell, value in self.cells.items()
+                if value.target in objects
+            ]
         )
 
     def forget(self, key: str | None) -> None:
@@ -147,7 +150,7 @@ class PathState:
 
     def note(self, line: int, text: str, about: Expression | None = None, *, undecided: bool = False) -> PathEvent:
         """Add an event to the trace; the code `about` replaces {} in its text."""
-        self.trail = PathEvent(self.trail, self.frame.file, line, text, about, undecided=undecided)
+        self.trail = PathEvent(self.trail, self.frame.file, line, text, about, 0.0, undecided)
         return self.trail
 
     def outside(self, event: PathEvent) -> PathEvent | None:

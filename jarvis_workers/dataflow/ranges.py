@@ -1,9 +1,11 @@
 """Interval arithmetic on integers: (lowest, highest), where None is no bound."""
 
-from jarvis_workers.dataflow.sizes import INT_MAX, is_in_units
+from jarvis_workers.dataflow.sizes import INT_MAX, OTHER
 from jarvis_workers.dataflow.values import UNKNOWN, Range
 
 WIDEST_SHIFT = 64
+# The operators whose result is unknown if an operand is.
+LINEAR = frozenset(("+", "-", "*"))
 
 
 def is_exact(reach: Range) -> bool:
@@ -12,12 +14,13 @@ def is_exact(reach: Range) -> bool:
 
 def in_units(reach: Range) -> bool:
     """Return whether a bound of a range counts the bytes of an unknown type."""
-    return is_in_units(reach[0]) or is_in_units(reach[1])
+    low, high = reach
+    return bool((low and not low % OTHER) or (high and not high % OTHER))
 
 
 def are_mixed(first: Range, second: Range) -> bool:
     """Return whether one range counts the bytes of an unknown type and the other one does not; 0 is both."""
-    if in_units(first) == in_units(second):
+    if UNKNOWN in (first, second) or in_units(first) == in_units(second):
         return False
     other = second if in_units(first) else first
     return any(bound for bound in other)
@@ -46,7 +49,8 @@ def times(first: Range, by: int) -> Range:
 
 def arithmetic(operator: str, first: Range, second: Range) -> Range:
     """Return the range of `first operator second` for unbounded integers; unknown for sizes of unknown meaning."""
-    if (in_units(first) or in_units(second)) and not _has_meaning(operator, first, second):
+    is_unknown = operator in LINEAR and UNKNOWN in (first, second)
+    if is_unknown or ((in_units(first) or in_units(second)) and not _has_meaning(operator, first, second)):
         return UNKNOWN
     if operator == "+":
         return plus(first, second)

@@ -1,5 +1,7 @@
 """Execute each kind of statement that is not a loop."""
 
+from functools import partial
+
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.assignments import declare, define
 from jarvis_workers.dataflow.calls import drop
@@ -130,7 +132,7 @@ def _if(path: PathState, statement: ir.IfStmt) -> Ends:
             ends.out += paths
             continue
         done = run(body, paths)
-        if done.out and (call := only_unknown_calls(path.machine, body)) is not None:
+        if done.out and (call := path.machine.once(body, partial(only_unknown_calls, path.machine, body))) is not None:
             _doubt_return(done.out, statement, call)
         ends.out += done.out
         ends.take(done)

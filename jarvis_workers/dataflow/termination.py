@@ -12,7 +12,7 @@ from jarvis_workers.dataflow.name_heuristics import never_returns
 # Calls of functions are looked into up to this depth.
 DEEP = 6
 Ends = Callable[[ir.CallExpr], bool]
-LEAVING = (ir.ReturnStmt, ir.GotoStmt, ir.LabelStmt, ir.ThrowStmt, ir.TryStmt, ir.UnknownStmt)
+LEAVING = frozenset((ir.ReturnStmt, ir.GotoStmt, ir.LabelStmt, ir.ThrowStmt, ir.TryStmt, ir.UnknownStmt))
 ENDING_SIGNALS = frozenset(("SIGABRT", "SIGSEGV", "SIGKILL", "SIGILL", "SIGFPE", "SIGBUS", "SIGTRAP"))
 ALWAYS = (None, ir.NumberExpr("n", 1))
 
@@ -20,6 +20,15 @@ ALWAYS = (None, ir.NumberExpr("n", 1))
 def ends_by_signal(name: str, args: tuple[ir.Expression, ...]) -> bool:
     """Return whether a call raises a signal that ends the program."""
     return name == "raise" and len(args) == 1 and isinstance(args[0], ir.NameExpr) and args[0].name in ENDING_SIGNALS
+
+
+def ends_by_declaration(machine: AnalysisContext, name: str) -> bool:
+    """Return whether a name without a body never returns: by its prototype, its type, or as a macro."""
+    ends = machine.ending_names.get(name)
+    if ends is None:
+        ends = machine.never_returns(name) or machine.never_returns(f"*{name}") or ends_by_macro(machine, name)
+        machine.ending_names[name] = ends
+    return ends
 
 
 def ends_by_pointer(machine: AnalysisContext, called: ir.Expression) -> bool:
@@ -91,8 +100,11 @@ def _ends(statements: Sequence[ir.Statement], ends: Ends) -> bool:
 def _leaves(statements: Iterable[ir.Statement], ends: Ends) -> bool:
     """Return whether statements may leave their function, or contain jumps whose target is not looked for."""
     for one in statements:
-        if isinstance(one, LEAVING) or any(_leaves(body, ends) for body in bodies(one)):
+        if type(one) in LEAVING:
             return True
+        for body in bodies(one):
+            if _leaves(body, ends):
+                return True
         if not _goes_on(one, ends):
             # Without a jump, nothing behind it is reached.
             return False
@@ -105,28 +117,24 @@ def _completes(statements: Iterable[ir.Statement], ends: Ends) -> bool:
 
 
 def _goes_on(statement: ir.Statement, ends: Ends) -> bool:
-    match statement:
-        case ir.ExprStmt(value=value):
-            return not _ends_within(value, ends)
-        case ir.BlockStmt(body=body):
-            return _completes(body, ends)
-        case ir.IfStmt(then=then, otherwise=otherwise):
-            return _completes(then, ends) or _completes(otherwise, ends)
-        case ir.LoopStmt(condition=condition, body=body):
-            return condition not in ALWAYS or _breaks(body)
+    if type(statement) is ir.ExprStmt:
+        return not _ends_within(statement.value, ends)
+    if type(statement) is ir.BlockStmt:
+        return _completes(statement.body, ends)
+    if type(statement) is ir.IfStmt:
+        return _completes(statement.then, ends) or _completes(statement.otherwise, ends)
+    if type(statement) is ir.LoopStmt:
+        return statement.condition not in ALWAYS or _breaks(statement.body)
     return True
 
 
 def _ends_within(e: ir.Expression, ends: Ends) -> bool:
     """Return whether evaluating an expression whose value is not used never completes."""
-    match e:
-        case ir.CallExpr():
-            return ends(e)
-        case ir.CastExpr(operand=operand):
-            return _ends_within(operand, ends)
-        case ir.CommaExpr(parts=parts):
-            return any(_ends_within(part, ends) for part in parts)
-    return False
+    if type(e) is ir.CallExpr:
+        return ends(e)
+    if type(e) is ir.CastExpr:
+        return _ends_within(e.operand, ends)
+    return type(e) is ir.CommaExpr and any(_ends_within(part, ends) for part in e.parts)
 
 
 def _breaks(statements: Iterable[ir.Statement]) -> bool:

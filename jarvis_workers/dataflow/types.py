@@ -35,10 +35,11 @@ def _type_of_address(path: PathState, e: ir.AddressExpr) -> str | None:
     return inner + "*" if inner else None
 
 
-def _type_of_variable(path: PathState, name: str) -> str | None:
+def _type_of_variable(path: PathState, e: ir.NameExpr) -> str | None:
+    name = e.name
     local = path.frame.types.get(name)
     if local is not None:
-        return local.kind + "*" * local.is_array
+        return local.kind + "*" if local.is_array else local.kind
     made = path.machine.globals.get(name)
     return made.type + "*" * bool(made.dims) if made is not None else None
 
@@ -47,7 +48,9 @@ def _type_of_member(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str | N
     owner = type_of(path, e.base)
     record = path.machine.type_named(owner.rstrip("*&")) if owner else None
     field = record.fields.get(e.member) if record is not None else None
-    return field.type + "*" * bool(field.dims) if field is not None else None
+    if field is None:
+        return None
+    return field.type + "*" if field.dims else field.type
 
 
 def is_row(path: PathState, e: ir.Expression) -> bool:
@@ -61,7 +64,7 @@ def is_row(path: PathState, e: ir.Expression) -> bool:
 
 
 TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
-    ir.NameExpr: lambda path, e: _type_of_variable(path, e.name),
+    ir.NameExpr: _type_of_variable,
     ir.MemberExpr: _type_of_member,
     ir.ArrowExpr: _type_of_member,
     ir.CastExpr: lambda _, e: str(e.type),

@@ -60,6 +60,21 @@ class Value(NamedTuple):
         _, target, at, _, why, taint, unset, code, _, kind = self
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 
+    def into(self, target: str) -> "Value":
+        """Return the pointer, with an object that it points into."""
+        reach, _, at, null, why, taint, unset, code, checked, kind = self
+        return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
+
+    def nulled(self, why: PathEvent | None) -> "Value":
+        """Return NULL in place of the pointer."""
+        _, _, at, _, _, taint, unset, code, checked, kind = self
+        return Value((0, 0), None, at, IS_NULL, why, taint, unset, code, checked, kind)
+
+    def non_null(self) -> "Value":
+        """Return the pointer, which is not NULL."""
+        reach, target, at, _, why, taint, unset, code, checked, kind = self
+        return Value(reach, target, at, NOT_NULL, why, taint, unset, code, checked, kind)
+
     def moved(self, at: Range, taint: PathEvent | None) -> "Value":
         """Return the pointer at another offset in its object."""
         reach, target, _, null, why, _, unset, code, checked, kind = self

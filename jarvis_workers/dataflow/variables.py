@@ -28,19 +28,27 @@ SOME_SIZE = Value((1, None))
 @evaluates(NameExpr)
 def _variable(path: PathState, e: NameExpr) -> Value:
     name, frame = e.name, path.frame
-    if name == "this":
-        return frame.this
     local = frame.types.get(name)
-    if local is None:
-        constant = _constant(path, e)
-        if constant is not None:
-            return constant
-    place = local.place if local is not None and name not in frame.references else place_of_variable(path, name)
-    if local is not None and local.is_array and place[1] == "" and place[0] in path.objects:
+    if local is None or name == "this":
+        return _not_local(path, e)
+    place = local.place if name not in frame.references else place_of_variable(path, name)
+    if local.is_array and place[1] == "" and place[0] in path.objects:
         return point_to(place[0])
+    value = path.cells.get(place, ANY)
+    return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
+
+
+def _not_local(path: PathState, e: NameExpr) -> Value:
+    name = e.name
+    if name == "this":
+        return path.frame.this
+    constant = _constant(path, e)
+    if constant is not None:
+        return constant
+    place = place_of_variable(path, name)
     value = path.cells.get(place)
     if value is None:
-        return ANY if local is not None else _outer(path, name)
+        return _outer(path, name)
     return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
 
 

@@ -5,6 +5,7 @@ all its names. The payload of a name is read from the summaries of its exporters
 """
 
 import json
+from bisect import bisect_left
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -24,6 +25,8 @@ PART_BYTES = 1 << 18
 CACHE_BYTES = 64_000_000
 # Memory of a Python object per byte of its JSON form.
 BYTES_A_BYTE = 6
+# Memory of a line of the index in addition to its text.
+LINE_BYTES = 48
 
 T = TypeVar("T")
 
@@ -112,11 +115,11 @@ class SymbolIndex:
 
     def answers(self, names: Iterable[str]) -> str:
         """Return a hash of the meaning of the names: equal hashes mean equal results of all lookups."""
-        digest = sha256()
-        for name in sorted(set(names)):
-            exporters = [(exporter.path, exporter.digest) for exporter in self._exporters(name)]
-            digest.update(json.dumps([name, exporters]).encode())
-        return digest.hexdigest()[:16]
+        meanings = [
+            (name, [(exporter.path, exporter.digest) for exporter in self._exporters(name)])
+            for name in sorted(set(names))
+        ]
+        return sha256(json.dumps(meanings).encode()).hexdigest()[:16]
 
     def _exporters(self, name: str) -> tuple[Exporter, ...]:
         if name not in self._exporters_by_name:
@@ -139,10 +142,11 @@ class SymbolIndex:
         payloads, size = face_of(self._blobs, blob, face)
         return Exports(payloads, set()), size * BYTES_A_BYTE
 
-    def _lines(self, part: int) -> bytes:
-        def read() -> tuple[bytes, int]:
+    def _lines(self, part: int) -> list[bytes]:
+        def read() -> tuple[list[bytes], int]:
             content = self._blobs.read(self._parts[part])
-            return content, len(content)
+            lines = content.splitlines()
+            return lines, len(content) + LINE_BYTES * len(lines)
 
         return self._blocks.get(part, read)
 
@@ -193,17 +197,13 @@ def _parted(lines: memoryview) -> Iterator[tuple[bytes, bytes]]:
         yield name, exporter
 
 
-def _exporters(lines: bytes, name: bytes) -> tuple[Exporter, ...]:
+def _exporters(lines: Sequence[bytes], name: bytes) -> tuple[Exporter, ...]:
     """Find the exporters of a name by binary search in the sorted lines."""
-    low, high = 0, len(lines)
-    while low < high:
-        start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
-        tab = lines.index(b"\t", start)
-        end = lines.index(b"\n", tab)
-        if lines[start:tab] == name:
-            return tuple(map(_exporter, json.loads(lines[tab + 1 : end])))
-        low, high = (end + 1, high) if lines[start:tab] < name else (low, start)
-    return ()
+    start = name + b"\t"
+    at = bisect_left(lines, start)
+    if at == len(lines) or not lines[at].startswith(start):
+        return ()
+    return tuple(map(_exporter, json.loads(lines[at][len(start) :])))
 
 
 def _included(exporters: tuple[Exporter, ...], include: Sequence[str]) -> tuple[Exporter, ...]:
