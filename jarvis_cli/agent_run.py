@@ -1,7 +1,6 @@
 """Execute `jarvis agent` locally or on a cluster."""
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
+from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import RunBudget, budget_of
@@ -26,8 +26,6 @@ from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.values import Run
-
-TASK_MAX = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,28 +63,13 @@ def give_task(options: AgentOptions) -> int:
     task = wiring.options_of(
         settings,
         TaskOptions,
-        task=_read_task(options.task),
+        task=read_task(options.task),
         model_group=model_name(settings, options.group),
         agent_limits=wiring.agent_limits_of(settings),
     )
     if settings.place == "cluster":
         return _on_cluster(settings, options, task, None if options.detach else where_to)
     return _here(settings, options, task, where_to, answers)
-
-
-def _read_task(task: str) -> str:
-    try:
-        text = (sys.stdin.read(TASK_MAX + 1) if task == "-" else task).strip()
-        text.encode()
-    except UnicodeError as error:
-        raise UsageError("-T is not UTF-8 text") from error
-    if "\0" in text:
-        raise UsageError("-T contains a NUL character")
-    if not text:
-        raise UsageError("-T is empty; describe the task")
-    if len(text) > TASK_MAX:
-        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
-    return text
 
 
 def _here(

@@ -15,6 +15,7 @@ from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolat
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.tool import BadCall, Tool, ToolOutcome
 
+OWN_TOOLS = Path("~/.jarvis/tools")
 VERSIONS = ("1.0", "2.0")
 TOOL_MEMBERS = ("name", "description", "parameters", "execute")
 TYPES: Mapping[str, type | tuple[type, ...]] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.agent.events import Listener
-from jarvis_workers.agent.own_platforms import own_platforms
+from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.platforms.answer_cache import AnswerStore
@@ -15,8 +15,6 @@ from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.ratelimit.gate import in_process
 from jarvis_workers.ratelimit.policy import MakeLimiter
 from jarvis_workers.snapshots.resources import UNPACKED
-
-OWN_MODELS = Path("~/.jarvis/models")
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,16 @@ def make_directory(directory: Path, *, own: bool, say: Callable[[str], None] | N
         _ignore(directory.parent / ".gitignore", say)
 
 
+def make_jarvis_directory(root: Path) -> Path:
+    """Create and return `.jarvis` of a tree, for files of ours directly in it."""
+    directory = root / ".jarvis"
+    if directory.is_symlink():
+        raise UsageError(f"{directory}: is a symbolic link, which is not followed; remove it")
+    directory.mkdir(exist_ok=True)
+    _ignore(directory / ".gitignore", None)
+    return directory
+
+
 def _ignore(path: Path, say: Callable[[str], None] | None) -> None:
     """Exclude the files of runs from the user's repository."""
     with suppress(FileExistsError), path.open("x") as ignore:

@@ -130,7 +130,8 @@ class AgentSettings(FrozenSettings):
     """Limits of a conversation (None: no limit), and directories with after-tool callbacks.
 
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
-    The `budget` is shared by all conversations of a run.
+    The `budget` is shared by all conversations of a run. In conversations with a person, `autonomy` decides which tool
+    calls run by themselves.
     """
 
     rounds: Count = 60
@@ -141,6 +142,7 @@ class AgentSettings(FrozenSettings):
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
+    autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 
 class ReportSettings(FrozenSettings):
@@ -245,6 +247,10 @@ class Settings(FrozenSettings):
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
     c2rust: C2RustSettings = C2RustSettings()
+    non_interactive: bool = False
+    tool_group: str | None = None
+    tool_groups: Mapping[str, Names] = Field(default_factory=dict)
+    tool_reminder_rounds: Count = 20
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 

@@ -1,0 +1,236 @@
+"""A conversation with an agent in this process, without a job: `jarvis agent` at a terminal.
+
+Each input of the person is a turn; the session continues until it is cleared, and is saved after every turn. The
+sandbox is opened with the first script.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from jarvis_workers.agent.agent import Agent
+from jarvis_workers.agent.drivers import AgentWorld
+from jarvis_workers.agent.effects import Definition, TaskResult
+from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
+from jarvis_workers.agent.plugins import after_tool_callbacks
+from jarvis_workers.agent.prompts import fill
+from jarvis_workers.assistant.autonomy import Autonomy
+from jarvis_workers.assistant.definition_file import DefinitionFile
+from jarvis_workers.assistant.input_handlers import PersonText
+from jarvis_workers.assistant.person import Interrupted
+from jarvis_workers.assistant.person_tools import make_child
+from jarvis_workers.assistant.routing import NeedClarification, Skills, route
+from jarvis_workers.assistant.session_file import restore_session, save_session, session_name
+from jarvis_workers.assistant.system_prompt import PromptParts, system_prompt
+from jarvis_workers.assistant.turns import TurnRules, take_turn
+from jarvis_workers.errors import UsageError
+from jarvis_workers.platforms.protocol import Message, Platform, TokenUsage
+from jarvis_workers.platforms.registry import Providers
+from jarvis_workers.private_files import private_key
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.service.assistant.chat_driver import ChatDriver, Display, Person
+from jarvis_workers.service.assistant.chat_scripts import ChatScripts
+from jarvis_workers.service.assistant.file_context import context_of
+from jarvis_workers.service.assistant.identity_files import read_identity
+from jarvis_workers.service.assistant.session_store import SessionStore
+from jarvis_workers.service.assistant.skill_files import SkillFolder
+from jarvis_workers.service.assistant.toolset import ToolSources, tools_of, usable
+from jarvis_workers.service.conversation_limits import agent_limits_of
+from jarvis_workers.service.models import model_group, model_name
+from jarvis_workers.settings import Settings
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Tool
+from jarvis_workers.tools.tree import DirectoryTree
+
+KEY_FILE = "assistant.key"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatOptions:
+    """What a conversation is about; without a person nobody is asked. `routine` names a background task."""
+
+    root: Path
+    definition: DefinitionFile
+    group: str | None = None
+    tool_group: str | None = None
+    has_person: bool = True
+    restore: bool = False
+    routine: str = ""
+
+
+class Chat:
+    """A conversation; `close` ends its sandbox and its event loop."""
+
+    def __init__(
+        self, settings: Settings, options: ChatOptions, person: Person, display: Display, tell: Callable[[str], None]
+    ) -> None:
+        self.options, self._settings, self._tell = options, settings, tell
+        about = options.definition
+        group = model_name(settings, options.group or about.model_group)
+        providers = Providers({}, dict(own_platforms([OWN_MODELS])))
+        self.platform: Platform = providers.open(model_group(settings, group))
+        self.autonomy = Autonomy("supervised" if about.execute_tool_confirm else settings.agent.autonomy)
+        self.scripts = ChatScripts(options.root)
+        self.store = SessionStore(options.root, session_name(about.name, self.platform.name, self.platform.model))
+        self._open_agent()
+        world = AgentWorld(self.platform, self.agent.tools, bus=_bus(settings))
+        self._driver = ChatDriver(world, person, display, self.scripts.stop)
+
+    def _open_agent(self) -> None:
+        options = self.options
+        saved = self.store.read() if options.restore else None
+        if options.restore and saved is None:
+            self._tell(f"no saved session: {self.store.path} does not exist; a new one begins")
+        self._id = saved.id if saved else secrets.token_hex(16)
+        key = private_key(self._settings.data_dir / KEY_FILE) or secrets.token_bytes(32)
+        agents: list[Agent] = []
+        runner = self.scripts if self.scripts.tier != Tier.C else None
+        sources = ToolSources(options.root, runner, lambda: agents[0], options.has_person)
+        self.all_tools = tools_of(sources)
+        tools = self._usable(self.all_tools)
+        limits = limits_of(self._settings, options.definition, self.platform.profile.context)
+        about = _about(options)
+        marks = make_marks(key, self._id)
+        self.agent = Agent(about, Toolbox(tools), profile=self.platform.profile, marks=marks, limits=limits)
+        agents.append(self.agent)
+        self.skills = SkillFolder(options.root, self._tell)
+        self._identity = read_identity(self._settings.data_dir, options.root, self.agent.guard, self._tell)
+        self._set_prompt()
+        if saved:
+            restore_session(self.agent, saved)
+
+    @property
+    def data_dir(self) -> Path:
+        return self._settings.data_dir
+
+    @property
+    def start_line(self) -> str:
+        """What the conversation works with: model, tools usable and in all, sandbox, directory."""
+        tools = f"tools {len(self.agent.tools.names)}/{len(self.all_tools)}"
+        skills = [f"skills {len(self.skills.metas)}"] if self.skills.metas else []
+        parts = [f"model {self.platform.model}", tools, *skills, f"sandbox {self.scripts.tier}", str(self.options.root)]
+        return f"{self.agent.name}: {', '.join(parts)}"
+
+    def close(self) -> None:
+        self._driver.close()
+        self.scripts.close()
+
+    def answer(self, text: PersonText) -> TaskResult | None:
+        """Run a turn; None if the person ended it or the agent asks back. Raises AgentStopped."""
+        try:
+            if not self._route(text.text):
+                return None
+            files = context_of(text, DirectoryTree(self.options.root), self.agent.guard, self._tell)
+            task = "\n\n".join(part for part in (text.text, files, *self.scripts.take_output(self.agent.guard)) if part)
+            rules = TurnRules(self.autonomy, make_child, self.options.has_person)
+            return self._driver.drive(take_turn(self.agent, task, rules))
+        except Interrupted:
+            return None
+        finally:
+            self.save()
+
+    def clear(self) -> None:
+        """Forget the messages and the usage of the conversation."""
+        self.agent.session.restore([], turn=1, rounds=0)
+        self.agent.session.task = ""
+        self.agent.spent.usage, self.agent.spent.cost = TokenUsage(), 0.0
+
+    def save(self) -> None:
+        """Save the session; without a message there is nothing to save. Raises UsageError."""
+        if len(self.agent.session.messages) > 1:
+            self.store.write(save_session(self.agent, self._id, self.platform.name, self.platform.model))
+
+    def _route(self, text: str) -> bool:
+        """Choose the skills for a turn; return whether it goes on, and not with a question to the person."""
+        chosen = self._driver.drive(route(self.agent, text, self.skills.metas))
+        if isinstance(chosen, NeedClarification) and self.options.has_person:
+            self.agent.session.begin(text)
+            self.agent.session.say(Message("assistant", chosen.question))
+            self._tell(chosen.question)
+            return False
+        self._set_prompt(chosen.names if isinstance(chosen, Skills) else ())
+        return True
+
+    def _set_prompt(self, routed: tuple[str, ...] = ()) -> None:
+        """Set the system prompt, if it has changed."""
+        agent, options = self.agent, self.options
+        metas = "\n".join(f"- {skill.name}: {skill.description}" for skill in self.skills.metas)
+        parts = PromptParts(
+            identity=_about(options).system_prompt,
+            about=self._identity,
+            skills=agent.guard.admit(metas) if metas else "",
+            routed="\n\n".join(f"## {name}\n\n{agent.guard.admit(self.skills.text(name))}" for name in routed),
+            environment=f"Directory: {options.root}\nDate: {date.today().isoformat()}\nSandbox: {self.scripts.tier}",
+            routine=options.routine,
+            level=self.autonomy.level,
+            has_person=options.has_person,
+        )
+        agent.about = replace(agent.about, system_prompt=system_prompt(parts, agent.tools.tools))
+        if agent.session.messages[0].content != (prompt := agent.system_prompt()):
+            agent.session.set_system(prompt)
+
+    def _usable(self, tools: list[Tool]) -> list[Tool]:
+        """Return the tools of the definition, or of the tool group."""
+        if self.options.definition.use_tools is not None:
+            return usable(tools, self.options.definition.use_tools, "use_tools")
+        name = self.options.tool_group or self._settings.tool_group
+        if name is None:
+            return tools
+        groups = self._settings.tool_groups
+        if name not in groups:
+            available = ", ".join(groups) or "none; set tool_groups in jarvis.yaml"
+            raise UsageError(f'there is no tool group "{name}"; available: {available}')
+        return usable(tools, groups[name], f"tool_groups.{name}")
+
+
+@contextmanager
+def open_chat(
+    settings: Settings, options: ChatOptions, person: Person, display: Display, tell: Callable[[str], None]
+) -> Iterator[Chat]:
+    """Open a conversation. Raises UsageError, SettingsError."""
+    if not options.root.is_dir():
+        raise UsageError(f"{options.root}: not a directory; a conversation works on a local directory")
+    chat = Chat(settings, options, person, display, tell)
+    try:
+        yield chat
+    finally:
+        chat.close()
+
+
+def limits_of(settings: Settings, definition: DefinitionFile, context: int) -> AgentLimits:
+    """Return the limits of a conversation; `context` is the context window of the model, in tokens."""
+    limits = agent_limits_of(settings)
+    most = definition.max_token_count
+    return replace(
+        limits,
+        compact_rounds=definition.auto_summary_rounds,
+        compact_at=min(most / context, 1.0) if most else limits.compact_at,
+        reminder_rounds=definition.tool_reminder_rounds or settings.tool_reminder_rounds,
+    )
+
+
+def _about(options: ChatOptions) -> Definition:
+    definition = options.definition
+    template = "chat" if options.has_person else "task"
+    default = definition.auto_complete if definition.auto_complete is not None else not options.has_person
+    return Definition(
+        system_prompt=definition.system_prompt or fill(template, agent=definition.name),
+        name=definition.name,
+        description=definition.description,
+        summary_prompt=definition.summary_prompt,
+        auto_complete=True if definition.non_interactive else default,
+        need_summary=definition.need_summary,
+    )
+
+
+def _bus(settings: Settings) -> EventBus:
+    bus = EventBus()
+    for listener in after_tool_callbacks(map(Path, settings.agent.after_tool_call_cb_dirs)):
+        bus.subscribe(AFTER_TOOL_CALL, listener)
+    return bus
