@@ -5,9 +5,9 @@ The system prompt is not taken from a saved session but built anew, so that a fi
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.errors import UsageError
@@ -16,6 +16,12 @@ from jarvis_workers.platforms.protocol import Message, TokenUsage
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 NAME_MAX = 60
 MESSAGES_MAX = 10_000
+
+
+def _no_system(message: Message) -> Message:
+    if message.role == "system":
+        raise ValueError("has the role system")
+    return message
 
 
 class SavedSession(BaseModel):
@@ -33,7 +39,7 @@ class SavedSession(BaseModel):
     conversation_length: int = 0
     turn: int = Field(default=1, ge=1)
     rounds: int = Field(default=0, ge=0)
-    messages: tuple[Message, ...] = Field(default=(), max_length=MESSAGES_MAX)
+    messages: tuple[Annotated[Message, AfterValidator(_no_system)], ...] = Field(default=(), max_length=MESSAGES_MAX)
     usage: TokenUsage = TokenUsage()
     cost: float = Field(default=0.0, ge=0)
     user_data: Mapping[str, Any] = Field(default_factory=dict)
