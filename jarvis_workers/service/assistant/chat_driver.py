@@ -121,8 +121,9 @@ class ChatDriver:
 
     def _end_answer(self) -> None:
         self._show(self._answer.end())
+        if self._has_text:
+            self._display.show_text("")
         self._answer, self._has_text = AnswerText(), False
-        self._display.show_text("")
 
     def _show(self, text: str) -> None:
         if text:
