@@ -13,7 +13,7 @@ from jarvis_cli.colour import use_colour
 from jarvis_workers.service.assistant.chat_driver import ToolOutcome as ToolOutcome
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
-KEPT = "\n\t"
+LAYOUT = "\n\t"
 WIDTH_MIN = 20
 CALL, DONE, FAILED = "> ", "  ", "! "
 CUT = "…"
@@ -61,7 +61,7 @@ class TerminalDisplay:
 
     def _write_line(self, text: str, end: str = "") -> None:
         self._start_line()
-        self._write(self._dim(fit(harmless(text, kept=""), _width() - len(end)) + end) + "\n")
+        self._write(self._dim(fit(harmless(text, layout=""), _width() - len(end)) + end) + "\n")
 
     def _dim(self, text: str) -> str:
         return f"{DIM}{text}{PLAIN}" if self._has_colour else text
@@ -88,10 +88,10 @@ def _wrapped(line: str) -> str:
     )
 
 
-def harmless(text: str, kept: str = KEPT) -> str:
-    """Return text without characters that control a terminal; those in `kept` stay."""
+def harmless(text: str, layout: str = LAYOUT) -> str:
+    """Return text without characters that control a terminal; those in `layout` stay."""
     text = text.replace("\r\n", "\n")
-    return "".join(one if one.isprintable() or one in kept else one.encode("unicode_escape").decode() for one in text)
+    return "".join(one if one.isprintable() or one in layout else one.encode("unicode_escape").decode() for one in text)
 
 
 def fit(text: str, width: int) -> str:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
-from jarvis_workers.assistant.person_tools import ask_user, sub_agent
+from jarvis_workers.assistant.autonomy import SCRIPT
+from jarvis_workers.assistant.person_tools import ASK_USER, ask_user, sub_agent
 from jarvis_workers.errors import UsageError
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.scripting import ScriptRunner, execute_script
@@ -34,10 +35,13 @@ def tools_of(sources: ToolSources) -> list[Tool]:
 
 
 def usable(tools: list[Tool], names: Sequence[str] | None, where: str) -> list[Tool]:
-    """Return the tools with these names, or all. Raises UsageError, which names `where`, for an unknown name."""
+    """Return the tools with these names, or all. Raises UsageError, which names `where`, for an unknown name.
+
+    A tool that is only missing here, without a person or a sandbox, is left out.
+    """
     if names is None:
         return tools
-    available = {tool.name for tool in tools}
+    available = {*(tool.name for tool in tools), SCRIPT, ASK_USER}
     unknown = [name for name in names if name not in available]
     if unknown:
         raise UsageError(f'{where}: unknown tool "{unknown[0]}"; available: {", ".join(sorted(available))}')
