@@ -4,13 +4,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.agent_options import AgentCommand
 from jarvis_cli.chat_display import TerminalDisplay
 from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
 from jarvis_cli.task_text import read_task
@@ -25,25 +25,7 @@ HUNG_UP, TERMINATED = 129, 143
 AGAIN = "Ctrl-C again saves the session and quits; Ctrl-D quits as well"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChatRequest:
-    """The options of `jarvis agent` for a conversation; `of_job` are those that only runs have."""
-
-    task: str | None
-    path: str
-    group: str | None
-    config: str | None
-    tool_group: str | None
-    restore: bool
-    interactive: bool
-    non_interactive: bool
-    routine: str | None
-    definitions: bool
-    quiet: bool
-    of_job: tuple[str, ...]
-
-
-def converse(request: ChatRequest) -> int:
+def converse(request: AgentCommand) -> int:
     """Run a conversation, or one task in this process; return the exit code."""
     if request.definitions:
         for one in built_in_definitions():
@@ -75,7 +57,7 @@ def converse(request: ChatRequest) -> int:
         return _Conversation(chat, person, display).run(task)
 
 
-def _has_person(request: ChatRequest, settings: Settings) -> bool:
+def _has_person(request: AgentCommand, settings: Settings) -> bool:
     """Return whether a person can be asked. Raises UsageError if there is neither a task nor a person."""
     refuses = request.non_interactive or settings.non_interactive or load_definition(request.config).non_interactive
     if request.interactive and refuses:
