@@ -16,7 +16,7 @@ from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
-from jarvis_workers.service.assistant.chat_inputs import HELP, Inputs
+from jarvis_workers.service.assistant.chat_inputs import Inputs
 from jarvis_workers.service.assistant.chat_inputs import PersonText as PersonText
 from jarvis_workers.service.assistant.definitions import built_in_definitions, load_definition
 from jarvis_workers.settings import Settings, load_settings
@@ -95,7 +95,8 @@ class _Conversation:
     def run(self, task: str | None) -> int:
         """Read and handle inputs until the end; the session is saved unless the person quits."""
         self._display.tell(self._chat.start_line)
-        self._display.tell("/help lists the commands; Alt-Enter begins a new line" if self._person.has_keys else HELP)
+        new_line = "Alt-Enter begins a line" if self._person.has_keys else "a blank line ends an input"
+        self._display.tell(f"{self._inputs.overview}; {new_line}")
         with _signals():
             try:
                 if task is not None:

@@ -14,4 +14,5 @@ def agent_limits_of(settings: Settings) -> AgentLimits:
         seconds=agent.seconds,
         filter_above=agent.filter_above,
         output_tokens=agent.output_tokens,
+        reminder_rounds=settings.tool_reminder_rounds,
     )

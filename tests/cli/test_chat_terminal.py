@@ -22,7 +22,7 @@ def conversation(jarvis: Jarvis, server: ModelServer, *args: str, columns: int =
     model(jarvis, server, autonomy="supervised")
     environ = {**os.environ, "TERM": "xterm", "HOME": str(jarvis.place.parent), "NO_COLOR": "1"}
     with at_terminal(jarvis.place, "agent", *args, columns=columns, environ=environ) as terminal:
-        terminal.wait_for("lists the commands")
+        terminal.wait_for("Ctrl-C")
         terminal.wait_for_prompt()
         yield terminal
 

@@ -266,6 +266,30 @@ def test_a_predefined_task_is_shown_and_started_by_number(place: Path) -> None:
     assert message(server).startswith("Review a.c.\n\nOnly f.")
 
 
+def test_files_of_a_definition_go_with_the_first_input(place: Path) -> None:
+    (place / "d.yaml").write_text("files: [a.c, none.c]")
+    with (
+        ModelServer(says("yes"), says("no")) as server,
+        conversing(place, server, config=str(place / "d.yaml")) as talk,
+    ):
+        talk.say("Hi", "next")
+
+    assert f"|    1| {CODE.strip()}" in message(server, 0) and CODE.strip() not in message(server, 1)
+    assert talk.display.lines[0].startswith("@none.c is not read")
+
+
+def test_a_session_that_cannot_be_saved_costs_no_answer(place: Path) -> None:
+    (place / ".jarvis").symlink_to(place.parent)
+    with ModelServer(says("yes")) as server, conversing(place, server) as talk:
+        talk.say("Hi", "/save")
+
+    assert talk.display.text == "yes\n"
+    assert [line.partition(": ")[0] for line in talk.display.lines[::2]] == [
+        "the session is not saved",
+        f"{place}/.jarvis",
+    ]
+
+
 def interrupted(display: Recorder, piece: str) -> Recorder:
     """Let Ctrl-C be pressed when a piece of an answer is shown."""
     display.on_text = lambda text: signal.raise_signal(signal.SIGINT) if text == piece else None

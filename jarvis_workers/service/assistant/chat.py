@@ -22,7 +22,7 @@ from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.assistant.autonomy import Autonomy
 from jarvis_workers.assistant.definition_file import DefinitionFile
-from jarvis_workers.assistant.input_handlers import PersonText
+from jarvis_workers.assistant.input_handlers import FileMention, PersonText
 from jarvis_workers.assistant.person import Interrupted
 from jarvis_workers.assistant.person_tools import make_child
 from jarvis_workers.assistant.routing import NeedClarification, Skills, route
@@ -100,10 +100,13 @@ class Chat:
         self.agent = Agent(about, Toolbox(tools), profile=self.platform.profile, marks=marks, limits=limits)
         agents.append(self.agent)
         self.skills = SkillFolder(options.root, self._tell)
+        metas = "\n".join(f"- {skill.name}: {skill.description}" for skill in self.skills.metas)
+        self._skills = self.agent.guard.admit(metas) if metas else ""
         self._identity = read_identity(self._settings.data_dir, options.root, self.agent.guard, self._tell)
         self._set_prompt()
         if saved:
             restore_session(self.agent, saved)
+            self._tell(f"restored: {len(saved.messages)} messages")
 
     @property
     def data_dir(self) -> Path:
@@ -126,14 +129,14 @@ class Chat:
         try:
             if not self._route(text.text):
                 return None
-            files = context_of(text, DirectoryTree(self.options.root), self.agent.guard, self._tell)
+            files = context_of(self._with_files(text), DirectoryTree(self.options.root), self.agent.guard, self._tell)
             task = "\n\n".join(part for part in (text.text, files, *self.scripts.take_output(self.agent.guard)) if part)
             rules = TurnRules(self.autonomy, make_child, self.options.has_person)
             return self._driver.drive(take_turn(self.agent, task, rules))
         except Interrupted:
             return None
         finally:
-            self.save()
+            self._save_or_tell()
 
     def clear(self) -> None:
         """Forget the messages and the usage of the conversation."""
@@ -145,6 +148,20 @@ class Chat:
         """Save the session; without a message there is nothing to save. Raises UsageError."""
         if len(self.agent.session.messages) > 1:
             self.store.write(save_session(self.agent, self._id, self.platform.name, self.platform.model))
+
+    def _save_or_tell(self) -> None:
+        """Save the session; an answer is not lost because that fails."""
+        try:
+            self.save()
+        except UsageError as problem:
+            self._tell(f"the session is not saved: {problem}")
+
+    def _with_files(self, text: PersonText) -> PersonText:
+        """Add the files of the definition to the first input."""
+        if self.agent.session.task:
+            return text
+        files = tuple(map(FileMention, self.options.definition.files))
+        return replace(text, mentions=(*files, *text.mentions))
 
     def _route(self, text: str) -> bool:
         """Choose the skills for a turn; return whether it goes on, and not with a question to the person."""
@@ -160,11 +177,10 @@ class Chat:
     def _set_prompt(self, routed: tuple[str, ...] = ()) -> None:
         """Set the system prompt, if it has changed."""
         agent, options = self.agent, self.options
-        metas = "\n".join(f"- {skill.name}: {skill.description}" for skill in self.skills.metas)
         parts = PromptParts(
             identity=_about(options).system_prompt,
             about=self._identity,
-            skills=agent.guard.admit(metas) if metas else "",
+            skills=self._skills,
             routed="\n\n".join(f"## {name}\n\n{agent.guard.admit(self.skills.text(name))}" for name in routed),
             environment=f"Directory: {options.root}\nDate: {date.today().isoformat()}\nSandbox: {self.scripts.tier}",
             routine=options.routine,
@@ -211,7 +227,7 @@ def limits_of(settings: Settings, definition: DefinitionFile, context: int) -> A
         limits,
         compact_rounds=definition.auto_summary_rounds,
         compact_at=min(most / context, 1.0) if most else limits.compact_at,
-        reminder_rounds=definition.tool_reminder_rounds or settings.tool_reminder_rounds,
+        reminder_rounds=definition.tool_reminder_rounds or limits.reminder_rounds,
     )
 
 

@@ -30,6 +30,9 @@ HELP = """\
 Ctrl-C              interrupt the agent; a second time: save and quit"""
 
 
+OVERVIEW = "/help /tools /cost /clear /save /quit, !COMMAND, @FILE; Ctrl-C interrupts"
+
+
 @dataclass
 class Inputs:
     """The inputs of one conversation; `tell` shows a line."""
@@ -93,7 +96,7 @@ class Inputs:
             return self.tell("write a command after the !")
         if self.chat.scripts.tier == "C":
             return self.tell("not run: no sandbox works here; see: jarvis doctor")
-        if self.person.confirm(f"run in the sandbox: {command}", None) == "no":
+        if not self._confirms(f"run in the sandbox: {command}"):
             return self.tell("not run")
         try:
             outcome = self.chat.scripts.run_for_person(command)
@@ -101,6 +104,13 @@ class Inputs:
             self.chat.scripts.stop()
             outcome = ToolOutcome("error", stderr="interrupted")
         self.tell(outcome.text().rstrip() or "(no output)")
+
+    def _confirms(self, what: str) -> bool:
+        """Return whether the person says yes; Ctrl-C is a no."""
+        try:
+            return self.person.confirm(what, None) != "no"
+        except KeyboardInterrupt:
+            return False
 
     def _tools(self) -> str:
         return "\n".join(f"{tool.name}: {tool.description}" for tool in self.chat.agent.tools.tools) or "no tools"
@@ -122,11 +132,17 @@ class Inputs:
             )
         task = tasks[int(number) - 1]
         self.tell(task.text)
-        if self.person.confirm(f"start the task {task.name}", None) == "no":
+        if not self._confirms(f"start the task {task.name}"):
             return "not started"
         more = self.person.ask("More about it (empty: nothing):")
         self.run_turn(PersonText("\n\n".join(part for part in (task.text, more) if part)))
         return ""
+
+    @property
+    def overview(self) -> str:
+        """The commands in one line, and the number of predefined tasks."""
+        tasks = len(self._predefined())
+        return f"{OVERVIEW}; {tasks} predefined tasks: /tasks" if tasks else OVERVIEW
 
     def _predefined(self) -> list[PredefinedTask]:
         return predefined_tasks(self.chat.data_dir, self.chat.options.root)
