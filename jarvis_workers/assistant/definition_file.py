@@ -7,12 +7,10 @@ from collections.abc import Hashable, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.reprs import short
-from jarvis_workers.yamlloader import UniqueKeys
 
 Text = Annotated[str, Field(max_length=200_000)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -88,6 +86,10 @@ def read_tasks(text: str, where: str) -> dict[str, str]:
 
 
 def _mapping(text: str, where: str) -> Mapping[Hashable, Any]:
+    import yaml  # noqa: PLC0415  (slow to import, and most conversations have no such file)
+
+    from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
+
     try:
         document = yaml.load(text, UniqueKeys)  # noqa: S506  a SafeLoader
     except yaml.MarkedYAMLError as error:

@@ -6,6 +6,7 @@ skill is read only once it is chosen. A router that fails routes directly: it ne
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -65,30 +66,33 @@ class RouterAnswer(BaseModel):
     question: str = Field(default="", max_length=2_000, description="one question, for the route clarify")
 
 
-FORM = ReportForm(RouterAnswer, tag="ROUTE")
+@cache
+def _form() -> ReportForm:
+    return ReportForm(RouterAnswer, tag="ROUTE")
 
 
 def route(agent: Agent, text: str, skills: Sequence[SkillMeta]) -> Conversation[Route]:
     """Return the route of an input. Without skills nothing is asked."""
     if not skills:
         return Direct()
+    form = _form()
     way: Literal["schema", "tags"] = "schema" if agent.profile.schemas == "json_schema" else "tags"
     listing = agent.guard.admit("\n".join(f"- {skill.name}: {skill.description}" for skill in skills))
     prompt = fill_from(
-        PROMPTS, "routing", agent=agent.name, skills=listing, mark=agent.marks.line, form=FORM.explain(way)
+        PROMPTS, "routing", agent=agent.name, skills=listing, mark=agent.marks.line, form=form.explain(way)
     )
     request = replace(
         agent.request(),
         messages=(Message("system", prompt), *_recent(agent), Message("user", text)),
         tools=(),
-        schema=FORM.schema if way == "schema" else None,
+        schema=form.schema if way == "schema" else None,
         turn=0,
         estimated=0,
         temperature=TEMPERATURE,
     )
     try:
         reply = yield from agent.ask(text, request)
-        answer: RouterAnswer = FORM.read_text(reply.content)
+        answer: RouterAnswer = form.read_text(reply.content)
     except (AgentStopped, BadReport):
         return Direct()
     return _route_of(answer, {skill.name for skill in skills})

@@ -23,11 +23,14 @@ CTRL_C, CTRL_D, ALT_ENTER, ENTER = "\x03", "\x04", "\x1b\r", "\r"
 
 
 class Terminal:
-    """The terminal of one command; `screen` is all that was written, without escape sequences."""
+    """The terminal of one command; `screen` is all that was written, without escape sequences.
+
+    `cpu_seconds` is the CPU time of the command, with its own children, after `wait`.
+    """
 
     def __init__(self, pid: int, descriptor: int) -> None:
         self.pid, self._descriptor = pid, descriptor
-        self.raw = ""
+        self.raw, self.cpu_seconds = "", 0.0
         self._place = self._prompts = 0
 
     @property
@@ -64,7 +67,8 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._descriptor >= 0 and self._read(1.0):
             assert time.monotonic() < deadline
-        _, status = os.waitpid(self.pid, 0)
+        _, status, usage = os.wait4(self.pid, 0)
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
         self.pid = 0
         return os.waitstatus_to_exitcode(status)
 

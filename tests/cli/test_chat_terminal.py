@@ -12,7 +12,9 @@ from tests.agents.server import ModelServer, calls, says, stalls
 from tests.cli.commands import Jarvis
 from tests.cli.terminal import ALT_ENTER, CTRL_C, CTRL_D, ENTER, Terminal, at_terminal
 from tests.cli.test_agent import model
+from tests.machine import is_within
 
+START_SECONDS, TRIES = 0.8, 3
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 
@@ -145,3 +147,13 @@ def test_without_prompt_toolkit_a_blank_line_ends_an_input(jarvis: Jarvis) -> No
             assert terminal.wait() == 0
 
     assert server.requests[0]["messages"][-1]["content"].startswith("one\ntwo")
+
+
+def test_a_conversation_starts_in_eight_tenths_of_a_second_of_cpu_time(jarvis: Jarvis) -> None:
+    def seconds() -> float:
+        with ModelServer() as server, conversation(jarvis, server) as terminal:
+            terminal.type(f"/quit{ENTER}")
+            assert terminal.wait() == 0
+            return terminal.cpu_seconds
+
+    assert is_within(min(seconds() for _ in range(TRIES)), START_SECONDS)

@@ -9,13 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import yaml
-
 from jarvis_workers.assistant.routing import SkillMeta
 from jarvis_workers.paths import plain
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
-from jarvis_workers.yamlloader import UniqueKeys
 
 OWN = Path("~/.jarvis/skills")
 IN_PROJECT = ".jarvis/skills"
@@ -50,6 +47,10 @@ class SkillFolder:
             raise ValueError(f"{FILE} should begin with its name and description between lines of ---")
         if name in self._texts:
             raise ValueError("there is a skill with this name already")
+        import yaml  # noqa: PLC0415  (slow to import, and most users have no skills)
+
+        from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
+
         with suppress(yaml.YAMLError, RecursionError):
             facts = yaml.load(head[1], UniqueKeys)  # noqa: S506  a SafeLoader
             if isinstance(facts, dict) and facts.get("name") == name and isinstance(facts.get("description"), str):
