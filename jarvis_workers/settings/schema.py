@@ -68,6 +68,10 @@ Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
+# In ASCII, without user and password, and without parameters.
+PLAIN_URL = r"^https?://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/%-]*)?$"
+
+
 class FrozenSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -131,7 +135,7 @@ class AgentSettings(FrozenSettings):
 
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
     The `budget` is shared by all conversations of a run. In conversations with a person, `autonomy` decides which tool
-    calls run by themselves.
+    calls run by themselves; search_web asks `search_url`, a search server with the JSON interface of SearXNG.
     """
 
     rounds: Count = 60
@@ -143,6 +147,7 @@ class AgentSettings(FrozenSettings):
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
     autonomy: Literal["readonly", "supervised", "full"] = "full"
+    search_url: Annotated[str, Field(pattern=PLAIN_URL, max_length=2000)] | None = None
 
 
 class ReportSettings(FrozenSettings):

@@ -91,7 +91,8 @@ class Chat:
         key = private_key(self._settings.data_dir / KEY_FILE) or secrets.token_bytes(32)
         agents: list[Agent] = []
         runner = self.scripts if self.scripts.tier != Tier.C else None
-        sources = ToolSources(options.root, runner, lambda: agents[0], options.has_person)
+        search_url = self._settings.agent.search_url
+        sources = ToolSources(options.root, runner, lambda: agents[0], options.has_person, search_url)
         self.all_tools = tools_of(sources)
         tools = self._usable(self.all_tools)
         limits = limits_of(self._settings, options.definition, self.platform.profile.context)
