@@ -15,7 +15,7 @@ from jarvis_workers.service.assistant.chat_driver import ToolOutcome as ToolOutc
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 LAYOUT = "\n\t"
 WIDTH_MIN = 20
-CALL, DONE, FAILED = "> ", "  ", "! "
+CALL, DONE, FAILED = "* ", "  ", "! "
 CUT = "…"
 
 

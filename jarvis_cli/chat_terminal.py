@@ -16,7 +16,6 @@ from jarvis_workers.private_files import make_private_directory, touch_private
 Decision = Literal["yes", "no", "always"]
 PROMPT = "> "
 HISTORY = "history"
-INPUT_MAX = 1_000_000
 
 
 class TerminalPerson(Protocol):
@@ -79,7 +78,7 @@ class EditingPerson:
         self._questions: Any = PromptSession()
 
     def read(self) -> str:
-        return str(self._inputs.prompt(PROMPT, prompt_continuation=". "))[:INPUT_MAX].strip()
+        return str(self._inputs.prompt(PROMPT, prompt_continuation=". ")).strip()
 
     def ask(self, question: str) -> str:
         return str(self._questions.prompt(f"{_last_line(question)} ")).strip()
@@ -102,7 +101,7 @@ def open_person(data: Path) -> Iterator[TerminalPerson]:
 def _line(prompt: str) -> str:
     sys.stdout.write(prompt)
     sys.stdout.flush()
-    line = sys.stdin.readline(INPUT_MAX)
+    line = sys.stdin.readline()
     if not line:
         raise EOFError
     return line.rstrip("\r\n")

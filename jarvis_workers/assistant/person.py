@@ -1,6 +1,6 @@
 """Effects that need the person at the terminal; a driver without a person answers them with "" and "no"."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -29,8 +29,16 @@ class Confirm:
     base: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ShowCall:
+    """Show a call that the conversation itself performs; the result is None."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
 class Interrupted(Exception):
     """The person interrupted an effect with Ctrl-C; a driver throws it into the conversation."""
 
 
-Turn = Generator[Want | AskPerson | Confirm, Any, T]
+Turn = Generator[Want | AskPerson | Confirm | ShowCall, Any, T]

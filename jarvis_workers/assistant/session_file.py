@@ -3,6 +3,7 @@
 The system prompt is not taken from a saved session but built anew, so that a file cannot bring instructions.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from jarvis_workers.platforms.protocol import Message, TokenUsage
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 NAME_MAX = 60
 MESSAGES_MAX = 10_000
+ADVICE = "remove it, or start without --restore-session"
 
 
 def _no_system(message: Message) -> Message:
@@ -54,7 +56,7 @@ def save_session(agent: Agent, session_id: str, platform: str, model: str) -> st
     """Return the session of an agent as JSON; values of listeners that are not JSON are left out."""
     session, spent = agent.session, agent.spent
     user_data = {name: value for name, value in session.user_data.items() if _is_plain(value)}
-    return SavedSession(
+    saved = SavedSession(
         id=session_id,
         agent=agent.name,
         platform=platform,
@@ -67,19 +69,18 @@ def save_session(agent: Agent, session_id: str, platform: str, model: str) -> st
         usage=spent.usage,
         cost=spent.cost,
         user_data=user_data,
-    ).model_dump_json(indent=1)
+    )
+    # Lone surrogates, which a model may write, are no UTF-8, but may stand in JSON as escapes.
+    text = json.dumps(saved.model_dump(mode="json"), ensure_ascii=False, indent=1)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read_session(text: str, where: str) -> SavedSession:
     """Return a saved session. Raises UsageError."""
     try:
-        return SavedSession.model_validate_json(text)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, wrong["loc"])) or "the file"
-        raise UsageError(
-            f"{where}: not a saved session: {place}: {wrong['msg']}; remove it, or start without --restore-session"
-        ) from error
+        return SavedSession.model_validate(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: not a saved session: {_problem(error)}; {ADVICE}") from error
 
 
 def restore_session(agent: Agent, saved: SavedSession) -> None:
@@ -88,6 +89,14 @@ def restore_session(agent: Agent, saved: SavedSession) -> None:
     agent.session.task = saved.prompt
     agent.session.user_data.update(saved.user_data)
     agent.spent.usage, agent.spent.cost = saved.usage, saved.cost
+
+
+def _problem(error: ValueError | RecursionError) -> str:
+    if not isinstance(error, ValidationError):
+        return "it is not JSON"
+    wrong = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, wrong["loc"])) or "the file"
+    return f"{place}: {wrong['msg']}"
 
 
 def _safe(name: str) -> str:

@@ -16,7 +16,7 @@ from jarvis_workers.agent.effects import Answer, Ask, RunTool, TaskResult, Want
 from jarvis_workers.agent.limits import AgentUsage, AnswerCounts
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.assistant.autonomy import Autonomy, approvable
-from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, Turn
+from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, ShowCall, Turn
 from jarvis_workers.assistant.person_tools import ASK_USER, SUB_AGENT
 from jarvis_workers.errors import AgentStopped, ModelError
 from jarvis_workers.platforms.protocol import Message
@@ -157,6 +157,7 @@ class _RunningTurn:
         """Run a sub-agent within what is left of its parent's limits, and count what it used."""
         child = self._rules.make_child(self._agent, want.arguments, self._rules.depth + 1)
         rules = replace(self._rules, depth=self._rules.depth + 1)
+        yield ShowCall(want.name, want.arguments)
         try:
             result = yield from take_turn(child, str(want.arguments["task"]), rules)
         except AgentStopped as stop:

@@ -54,6 +54,21 @@ def test_a_file_that_is_no_session_is_refused_in_one_line(change: dict[str, obje
     assert "\n" not in str(error.value)
 
 
+def test_text_that_is_no_unicode_is_saved() -> None:
+    agent = agent_of(auto_complete=False)
+    Play([reply("half \ud83d of it")]).drive(take_turn(agent, "a \udcff", rules()))
+    text = save_session(agent, ID, "openai", "m")
+
+    text.encode()
+    assert read_session(text, "there").messages[-1].content == "half \ud83d of it"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]"])
+def test_text_that_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a saved session"):
+        read_session(text, "there")
+
+
 def test_names_are_safe_file_names() -> None:
     assert session_name("Jarvis", "openai", "qwen/qwen3:8b") == "saved_session_Jarvis_openai_qwen-qwen3-8b.json"
     assert session_name("../../x", "..", "a" * 500) == f"saved_session_x_unnamed_{'a' * 60}.json"

@@ -358,7 +358,7 @@ def test_a_task_with_a_definition_runs_in_this_process_and_asks_nobody(jarvis: J
         ended = jarvis("agent", "-T", "What does f do?", "-p", "src", "-c", "explain")
 
     assert (ended.code, ended.out) == (0, "f dereferences p.\n")
-    assert "Explain: model m, tools 2/" in ended.err and "> read_code path=a.c\n" in ended.err
+    assert "Explain: model m, tools 2/" in ended.err and "* read_code path=a.c\n" in ended.err
     assert "there is no tool 'execute_script'" in server.requests[2]["messages"][-1]["content"]
     assert "!!!COMPLETE!!!" in server.requests[0]["messages"][-1]["content"]
     assert json.loads(jarvis("runs", "list", "--json").out) == []

@@ -50,8 +50,8 @@ def test_a_conversation_at_a_terminal_of_40_columns(jarvis: Jarvis) -> None:
         terminal.type(f"/quit{ENTER}")
         assert terminal.wait() == 0
 
-    lines = [line for line in shown.split("\n") if line.startswith(("> read_code", "! ", "Fine"))]
-    called, failed = "> read_code path=src/a_file_with_a_ver…", "! [error] src/a_file_with_a_very_long_…"
+    lines = [line for line in shown.split("\n") if line.startswith(("* read_code", "! ", "Fine"))]
+    called, failed = "* read_code path=src/a_file_with_a_ver…", "! [error] src/a_file_with_a_very_long_…"
     assert lines == [called, failed, "Fine, 中文."]
     assert "What is\nthere?" in server.requests[0]["messages"][-1]["content"]
     assert not list((jarvis.place / ".jarvis").glob("saved_session*"))

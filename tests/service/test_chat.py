@@ -290,6 +290,31 @@ def test_a_session_that_cannot_be_saved_costs_no_answer(place: Path) -> None:
     ]
 
 
+def test_the_work_of_a_sub_agent_is_shown(place: Path) -> None:
+    delegates = calls("sub_agent", task="Look at a.c")
+    with ModelServer(delegates, LOOKS, says("It has f."), says("Done.")) as server, conversing(place, server) as talk:
+        talk.say("Hi")
+
+    assert [name for name, _ in talk.display.calls] == ["sub_agent", "read_code"]
+    assert talk.display.text == "Done.\n"
+
+
+def test_input_that_is_too_long_is_refused(place: Path) -> None:
+    with ModelServer() as server, conversing(place, server) as talk, pytest.raises(UsageError, match="name it with @"):
+        talk.say("x" * 1_000_001)
+
+
+def test_a_summary_is_shown_if_the_definition_wants_one(place: Path) -> None:
+    (place / "d.yaml").write_text("need_summary: true")
+    with (
+        ModelServer(says("yes"), says("In short: yes.")) as server,
+        conversing(place, server, config=str(place / "d.yaml")) as talk,
+    ):
+        talk.say("Hi")
+
+    assert (talk.display.text, talk.display.lines[0]) == ("yes\n", "In short: yes.")
+
+
 def interrupted(display: Recorder, piece: str) -> Recorder:
     """Let Ctrl-C be pressed when a piece of an answer is shown."""
     display.on_text = lambda text: signal.raise_signal(signal.SIGINT) if text == piece else None

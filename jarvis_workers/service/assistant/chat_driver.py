@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 from jarvis_workers.agent.drivers import AgentWorld, perform_async
 from jarvis_workers.agent.effects import Ask, RunTool, Want
 from jarvis_workers.assistant.answer_display import AnswerText
-from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, Turn
+from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, ShowCall, Turn
 from jarvis_workers.errors import ModelError
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.tools.tool import ToolOutcome as ToolOutcome
@@ -76,7 +76,9 @@ class ChatDriver:
         except StopIteration as end:
             return cast(T, end.value)
 
-    def _perform(self, want: Want | AskPerson | Confirm) -> Any:
+    def _perform(self, want: Want | AskPerson | Confirm | ShowCall) -> Any:
+        if isinstance(want, ShowCall):
+            return self._display.show_call(want.name, want.arguments)
         try:
             if isinstance(want, AskPerson):
                 return self._person.ask(want.question)

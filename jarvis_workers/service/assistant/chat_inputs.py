@@ -30,6 +30,7 @@ HELP = """\
 Ctrl-C              interrupt the agent; a second time: save and quit"""
 
 
+INPUT_MAX = 1_000_000
 OVERVIEW = "/help /tools /cost /clear /save /quit, !COMMAND, @FILE; Ctrl-C interrupts"
 
 
@@ -43,8 +44,10 @@ class Inputs:
     tell: Callable[[str], None]
 
     def handle(self, text: str) -> bool:
-        """Handle an input; return whether the conversation goes on."""
-        chosen = read_input(text)
+        """Handle an input; return whether the conversation goes on. Raises UsageError."""
+        if len(text) > INPUT_MAX:
+            raise UsageError(f"longer than {INPUT_MAX:,} characters; put it into a file, and name it with @PATH")
+        chosen = read_input(text.encode("utf-8", "backslashreplace").decode())
         if isinstance(chosen, SlashCommand):
             return self._run_command(chosen)
         if isinstance(chosen, ShellCommand):
@@ -61,6 +64,8 @@ class Inputs:
             result = self.chat.answer(text)
         except AgentStopped as stop:
             self.tell(f"stopped ({stop.reason}): {stop}")
+        if result and result.summary:
+            self.tell(result.summary)
         spent = self.chat.agent.spent
         took = f"{spent.usage.total - tokens:,} tokens, {spent.cost - cost:.4f} dollars"
         self.tell(f"[{took}, {time.monotonic() - began:.1f} s]")
