@@ -141,7 +141,9 @@ def _signals() -> Iterator[None]:
     def leave(number: int, _: FrameType | None) -> None:
         raise SystemExit(codes[signal.Signals(number)])
 
-    earlier = {number: signal.signal(number, leave) for number in codes}
+    # nohup ignores SIGHUP, and so does a command that it started.
+    handled = [number for number in codes if signal.getsignal(number) != signal.SIG_IGN]
+    earlier = {number: signal.signal(number, leave) for number in handled}
     try:
         yield
     finally:

@@ -55,12 +55,8 @@ class _TurnEnded(Exception):
 
 
 def take_turn(agent: Agent, task: str, rules: TurnRules) -> Turn[TaskResult | None]:
-    """Run one input and return its result, None if the person ended the turn. Raises AgentStopped at a limit.
-
-    Limits on model calls, time and retries hold for the turn, limits on tokens and cost for the session.
-    """
-    agent.spent = AgentUsage(usage=agent.spent.usage, cost=agent.spent.cost)
-    agent.counts = AnswerCounts(agent.limits)
+    """Run one input and return its result, None if the person ended the turn. Raises AgentStopped at a limit."""
+    reset_limits(agent)
     turn, talk = _RunningTurn(agent, rules), run_task(agent, task)
     try:
         want = next(talk)
@@ -78,6 +74,12 @@ def take_turn(agent: Agent, task: str, rules: TurnRules) -> Turn[TaskResult | No
         talk.close()
         agent.session.say(Message("assistant", INTERRUPTED))
         return None
+
+
+def reset_limits(agent: Agent) -> None:
+    """Begin a turn: limits on model calls, time and retries hold for it, limits on tokens and cost for the session."""
+    agent.spent = AgentUsage(usage=agent.spent.usage, cost=agent.spent.cost)
+    agent.counts = AnswerCounts(agent.limits)
 
 
 class _RunningTurn:

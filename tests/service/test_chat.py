@@ -315,6 +315,17 @@ def test_a_summary_is_shown_if_the_definition_wants_one(place: Path) -> None:
     assert (talk.display.text, talk.display.lines[0]) == ("yes\n", "In short: yes.")
 
 
+def test_the_prompt_lists_the_tools_that_the_model_has_chosen(place: Path) -> None:
+    with (
+        ModelServer(says("1"), says("yes")) as server,
+        conversing(place, server, settings={"agent": {"filter_above": 2}}) as talk,
+    ):
+        talk.say("Hi")
+
+    assert [tool["function"]["name"] for tool in server.requests[1]["tools"]] == ["read_code"]
+    assert "- read_code: " in system(server) and "- search_code: " not in system(server)
+
+
 def interrupted(display: Recorder, piece: str) -> Recorder:
     """Let Ctrl-C be pressed when a piece of an answer is shown."""
     display.on_text = lambda text: signal.raise_signal(signal.SIGINT) if text == piece else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.effects import Definition, TaskResult
-from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
+from jarvis_workers.agent.events import AFTER_TOOL_CALL, TOOL_FILTERED, EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
@@ -28,7 +28,7 @@ from jarvis_workers.assistant.person_tools import make_child
 from jarvis_workers.assistant.routing import NeedClarification, Skills, route
 from jarvis_workers.assistant.session_file import restore_session, save_session, session_name
 from jarvis_workers.assistant.system_prompt import PromptParts, system_prompt
-from jarvis_workers.assistant.turns import TurnRules, take_turn
+from jarvis_workers.assistant.turns import TurnRules, reset_limits, take_turn
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.protocol import Message, Platform, TokenUsage
 from jarvis_workers.platforms.registry import Providers
@@ -79,8 +79,15 @@ class Chat:
         self.scripts = ChatScripts(options.root)
         self.store = SessionStore(options.root, session_name(about.name, self.platform.name, self.platform.model))
         self._open_agent()
-        world = AgentWorld(self.platform, self.agent.tools, bus=_bus(settings))
+        world = AgentWorld(self.platform, self.agent.tools, bus=self._open_bus())
         self._driver = ChatDriver(world, person, display, self.scripts.stop)
+
+    def _open_bus(self) -> EventBus:
+        bus = EventBus()
+        for listener in after_tool_callbacks(map(Path, self._settings.agent.after_tool_call_cb_dirs)):
+            bus.subscribe(AFTER_TOOL_CALL, listener)
+        bus.subscribe(TOOL_FILTERED, lambda **_: self._set_prompt())
+        return bus
 
     def _open_agent(self) -> None:
         options = self.options
@@ -104,6 +111,7 @@ class Chat:
         metas = "\n".join(f"- {skill.name}: {skill.description}" for skill in self.skills.metas)
         self._skills = self.agent.guard.admit(metas) if metas else ""
         self._identity = read_identity(self._settings.data_dir, options.root, self.agent.guard, self._tell)
+        self._routed: tuple[str, ...] = ()
         self._set_prompt()
         if saved:
             restore_session(self.agent, saved)
@@ -166,23 +174,25 @@ class Chat:
 
     def _route(self, text: str) -> bool:
         """Choose the skills for a turn; return whether it goes on, and not with a question to the person."""
+        reset_limits(self.agent)
         chosen = self._driver.drive(route(self.agent, text, self.skills.metas))
         if isinstance(chosen, NeedClarification) and self.options.has_person:
             self.agent.session.begin(text)
             self.agent.session.say(Message("assistant", chosen.question))
             self._tell(chosen.question)
             return False
-        self._set_prompt(chosen.names if isinstance(chosen, Skills) else ())
+        self._routed = chosen.names if isinstance(chosen, Skills) else ()
+        self._set_prompt()
         return True
 
-    def _set_prompt(self, routed: tuple[str, ...] = ()) -> None:
-        """Set the system prompt, if it has changed."""
+    def _set_prompt(self) -> None:
+        """Set the system prompt, if the routed skills, the tools, the autonomy or the date have changed."""
         agent, options = self.agent, self.options
         parts = PromptParts(
             identity=_about(options).system_prompt,
             about=self._identity,
             skills=self._skills,
-            routed="\n\n".join(f"## {name}\n\n{agent.guard.admit(self.skills.text(name))}" for name in routed),
+            routed="\n\n".join(f"## {name}\n\n{agent.guard.admit(self.skills.text(name))}" for name in self._routed),
             environment=f"Directory: {options.root}\nDate: {date.today().isoformat()}\nSandbox: {self.scripts.tier}",
             routine=options.routine,
             level=self.autonomy.level,
@@ -244,10 +254,3 @@ def _about(options: ChatOptions) -> Definition:
         auto_complete=True if definition.non_interactive else default,
         need_summary=definition.need_summary,
     )
-
-
-def _bus(settings: Settings) -> EventBus:
-    bus = EventBus()
-    for listener in after_tool_callbacks(map(Path, settings.agent.after_tool_call_cb_dirs)):
-        bus.subscribe(AFTER_TOOL_CALL, listener)
-    return bus
