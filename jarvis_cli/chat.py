@@ -53,7 +53,10 @@ def converse(request: AgentCommand) -> int:
         display = TerminalDisplay(sys.stderr, shows_answers=False, is_quiet=request.quiet)
         return _run_task(settings, options, display, task or "")
     display = TerminalDisplay(sys.stdout)
-    with open_person(settings.data_dir) as person, open_chat(settings, options, person, display, display.tell) as chat:
+    with (
+        open_person(settings.data_dir, options.root) as person,
+        open_chat(settings, options, person, display, display.tell) as chat,
+    ):
         return _Conversation(chat, person, display).run(task)
 
 

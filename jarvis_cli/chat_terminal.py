@@ -70,11 +70,15 @@ class EditingPerson:
 
     has_keys = True
 
-    def __init__(self, history: Path) -> None:
+    def __init__(self, history: Path, root: Path) -> None:
         from prompt_toolkit import PromptSession  # noqa: PLC0415  (slow to import)
         from prompt_toolkit.history import FileHistory  # noqa: PLC0415
 
-        self._inputs: Any = PromptSession(history=FileHistory(str(history)), multiline=True, key_bindings=_keys())
+        from jarvis_cli.chat_completion import completer  # noqa: PLC0415
+
+        self._inputs: Any = PromptSession(
+            history=FileHistory(str(history)), multiline=True, key_bindings=_keys(), completer=completer(root)
+        )
         self._questions: Any = PromptSession()
 
     def read(self) -> str:
@@ -88,14 +92,14 @@ class EditingPerson:
 
 
 @contextmanager
-def open_person(data: Path) -> Iterator[TerminalPerson]:
-    """Yield the person at this terminal; the history of inputs is a private file in the data directory."""
+def open_person(data: Path, root: Path) -> Iterator[TerminalPerson]:
+    """Yield the person at this terminal, who works on `root`; the history of inputs is a private file in `data`."""
     if not sys.stdin.isatty() or not sys.stdout.isatty() or not is_installed("prompt_toolkit"):
         yield PlainPerson()
         return
     make_private_directory(data)
     touch_private(data / HISTORY)
-    yield EditingPerson(data / HISTORY)
+    yield EditingPerson(data / HISTORY, root)
 
 
 def _line(prompt: str) -> str:

@@ -1,5 +1,6 @@
 """Handle the inputs of a person in a conversation: slash commands, shell commands, and text for the model."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ HELP = """\
 Ctrl-C              interrupt the agent; a second time: save and quit"""
 
 
+COMMANDS = tuple(re.findall(r"/([a-z]+)", HELP))
 INPUT_MAX = 1_000_000
 OVERVIEW = "/help /tools /cost /clear /save /quit, !COMMAND, @FILE; Ctrl-C interrupts"
 
