@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jarvis_workers.errors import UsageError
 
-TRACKED = ("triage.yaml", "rules", "c2rust", "memory", "skills", "methodologies")
+TRACKED = ("triage.yaml", "rules", "c2rust", "memory", "skills", "methodologies", "tasks.yaml", "AGENT.md", "SOUL.md")
 # What earlier versions have written.
 _OLDER = frozenset({"*\n", "*\n!triage.yaml\n!rules\n!rules/**\n"})
 

@@ -68,6 +68,7 @@ def test_a_session_is_saved_after_each_turn_and_restored(place: Path) -> None:
         file = session_file(place)
         assert (file.stat().st_mode & 0o777, file.parent.joinpath(".gitignore").read_text()[:2]) == (0o600, "*\n")
         assert not (place / ".gitignore").exists()
+        assert {"!tasks.yaml", "!AGENT.md"} < set((file.parent / ".gitignore").read_text().split())
         with conversing(place, server, restore=True) as talk:
             talk.say("second", "/quit")
 
