@@ -1,7 +1,6 @@
 """Execute `jarvis agent` and `jarvis team` locally or on a cluster."""
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
+from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.assistant.methodology_files import keep_methodologies, methodologies_for
@@ -31,8 +31,6 @@ from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.steps.assistant.team_options import TeamOptions
 from jarvis_workers.store.values import Run
-
-TASK_MAX = 1_000_000
 
 AgentTask = TaskOptions | TeamOptions
 
@@ -88,7 +86,7 @@ def give_task(options: AgentOptions) -> int:
 def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     team = read_team(options.team) if options.team else None
     facts: dict[str, Any] = {
-        "task": _read_task(options.task),
+        "task": read_task(options.task),
         "model_group": model_name(settings, options.group),
         "agent_limits": wiring.agent_limits_of(settings),
     }
@@ -107,21 +105,6 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
         use_analysis=settings.agent.use_analysis,
         **facts,
     )
-
-
-def _read_task(task: str) -> str:
-    try:
-        text = (sys.stdin.read(TASK_MAX + 1) if task == "-" else task).strip()
-        text.encode()
-    except UnicodeError as error:
-        raise UsageError("-T is not UTF-8 text") from error
-    if "\0" in text:
-        raise UsageError("-T contains a NUL character")
-    if not text:
-        raise UsageError("-T is empty; describe the task")
-    if len(text) > TASK_MAX:
-        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
-    return text
 
 
 def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: Delivery, answers: Path | None) -> int:

@@ -1,6 +1,8 @@
-"""`jarvis config`: the effective settings and their origins."""
+"""`jarvis config`: the effective settings and their origins, and the file jarvis.yaml."""
 
 import json
+import os
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,10 +15,15 @@ from jarvis_cli.completion import settings
 from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.settings import Origin, origins
+from jarvis_workers.settings import YAML_FILE, Origin, load_settings, origins
 
 app = App(no_args_is_help=True, help="Show the settings, and where each comes from.")
 
+INIT = """
+jarvis config init                            asks for the model
+jarvis config init --model deepseek-chat --base-url https://api.deepseek.com --key-env DEEPSEEK_API_KEY
+"""
+OPENAI_URL = "https://api.openai.com/v1"
 SCHEMA = "jarvis config schema > jarvis.schema.json"
 EXAMPLES = """\
 \b
@@ -82,6 +89,44 @@ def share_tool(names: SharedNames, dry_run: DryShare = False) -> int:
     from jarvis_cli.sharing import share_tools  # noqa: PLC0415  (only needed here)
 
     return share_tools(names, dry_run=dry_run)
+
+
+@app.command(examples=INIT)
+def init(
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model, as its server names it.")] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of the server.")] = None,
+    key_env: Annotated[str | None, typer.Option(metavar="NAME", help="Variable that contains the API key.")] = None,
+) -> None:
+    """Create jarvis.yaml in this directory with a model group; an existing file is never overwritten."""
+    from jarvis_workers.service.config_files import create_file, model_settings  # noqa: PLC0415
+
+    path = Path(YAML_FILE)
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{YAML_FILE} exists; change it with: jarvis config edit")
+    if model is None and not sys.stdin.isatty():
+        raise UsageError("not a terminal; give --model, and --base-url and --key-env where needed")
+    if model is None:
+        base_url = base_url or typer.prompt("Address of the server", default=OPENAI_URL)
+        model = typer.prompt("Model")
+        key_env = key_env or typer.prompt("Variable with the API key (empty: none)", default="", show_default=False)
+    create_file(path, model_settings(model, base_url, key_env))
+    load_settings(directory=Path.cwd())
+    typer.echo(f"wrote {YAML_FILE}; check it with: jarvis doctor")
+    if key_env and not os.environ.get(key_env):
+        typer.echo(f"{key_env} is not set yet; export it before the first request", err=True)
+
+
+@app.command(examples="EDITOR=nano jarvis config edit")
+def edit() -> None:
+    """Open jarvis.yaml of this directory in $VISUAL or $EDITOR, and check it afterwards."""
+    from jarvis_workers.service.editors import editor_command, open_editor  # noqa: PLC0415
+
+    path = Path(YAML_FILE)
+    if not path.exists():
+        raise UsageError(f"there is no {YAML_FILE} in this directory; create it with: jarvis config init")
+    open_editor(editor_command(os.environ, path, 1))
+    load_settings(directory=Path.cwd())
+    typer.echo(f"{YAML_FILE} is valid")
 
 
 def _chosen(origins: list[Origin], names: Sequence[str]) -> list[Origin]:

@@ -57,7 +57,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
-    "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree."),
+    "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree, or converse with it."),
     "team": Command("jarvis_cli.team:app", "Give a team of agents a task on a source tree."),
     "memory": Command("jarvis_cli.memory:app", "List, organize, export and import memories of agents."),
     "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project, and convert it to Rust."),
@@ -144,6 +144,13 @@ def jarvis_sec() -> None:
     _write_anything()
     frame = Frame(default_output=Path("report.md"))
     _leave(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
+
+
+def jarvis_agent() -> None:
+    """Run `jarvis-agent` or `jvs`: as `jarvis agent`."""
+    open_standard_streams()
+    _write_anything()
+    _leave(run(sys.argv[1:], command="agent", prog=Path(sys.argv[0]).name))
 
 
 def jarvis_c2rust() -> None:

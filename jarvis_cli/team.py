@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.agent import Form, Output, Record, Replay, Tree
+from jarvis_cli.agent_options import Form, Output, Record, Replay, Tree
 from jarvis_cli.app import App
 from jarvis_cli.options import AGENTS, Budget, Detach, FormJson, Group, Label, Name, Quiet, Where, form_of
 

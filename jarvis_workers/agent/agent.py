@@ -117,7 +117,7 @@ class Agent:
         self.spent.check(self.limits)
         yield self.tell(events.BEFORE_MODEL_CALL, message=message)
         try:
-            reply: Reply = yield Ask(request or self.request())
+            reply: Reply = yield Ask(request or self.request(), aside=request is not None)
         except ModelError as error:
             self.spent.add_failure(error.tries)
             why = Reason.REFUSED if isinstance(error, ModelRefused) else Reason.UNAVAILABLE

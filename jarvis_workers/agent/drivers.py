@@ -15,7 +15,7 @@ from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript
 from jarvis_workers.errors import ModelError
-from jarvis_workers.platforms.protocol import Platform
+from jarvis_workers.platforms.protocol import OnText, Platform
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import ToolOutcome
@@ -34,7 +34,7 @@ class Files(Protocol):
 class AgentWorld:
     """The environment in which the effects of a conversation are performed.
 
-    While an untimed tool runs, `pause_deadline` is entered.
+    While an untimed tool runs, `pause_deadline` is entered. `on_text` receives the answers of the session as a stream.
     """
 
     platform: Platform
@@ -43,6 +43,7 @@ class AgentWorld:
     bus: EventBus = field(default_factory=EventBus)
     files: Files | None = None
     pause_deadline: Callable[[], AbstractContextManager[None]] = nullcontext
+    on_text: OnText | None = None
 
 
 async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
@@ -51,7 +52,7 @@ async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
         want = next(talk)
         while True:
             try:
-                answer = await _answer_async(want, world)
+                answer = await perform_async(want, world)
             except ModelError as error:
                 want = talk.throw(error)
             else:
@@ -60,7 +61,8 @@ async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
         return cast(T, end.value)
 
 
-async def _answer_async(want: Want, world: AgentWorld) -> Answer:
+async def perform_async(want: Want, world: AgentWorld) -> Answer:
+    """Perform one effect and return its result; raises ModelError."""
     if isinstance(want, Tell) and world.bus.has_listeners(want.event):
         # Listeners are user-defined code, which may block.
         return (await in_thread(_recorded, want, world))[1]
@@ -71,7 +73,8 @@ async def _answer_async(want: Want, world: AgentWorld) -> Answer:
     if record and _begins(want, record):
         await record.sync_async()
     if isinstance(want, Ask):
-        answer = await world.platform.ask_async(want.request)
+        on_text = None if want.aside else world.on_text
+        answer = await world.platform.ask_async(replace(want.request, on_text=on_text) if on_text else want.request)
     elif isinstance(want, RunTool) and want.quick:
         answer = _do(want, world)
     else:

@@ -13,9 +13,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send a request to the model; the result is a Reply, or a ModelError is thrown into the loop."""
+    """Send a request to the model; the result is a Reply, or a ModelError is thrown into the loop.
+
+    `aside` is a request outside the session, such as for a summary, whose answer is not shown to a person.
+    """
 
     request: ModelRequest
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

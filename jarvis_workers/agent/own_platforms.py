@@ -22,6 +22,7 @@ from jarvis_workers.platforms.registry import Maker
 from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.telemetry import warning
 
+OWN_MODELS = Path("~/.jarvis/models")
 NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platform_name")
 ALSO = ("chat_until_success", "set_model_group", "upload_files", "save", "restore")
 

@@ -16,6 +16,7 @@ from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.argument_schema import schema_reader
 from jarvis_workers.tools.tool import Tool, ToolOutcome
 
+OWN_TOOLS = Path("~/.jarvis/tools")
 VERSIONS = ("1.0", "2.0")
 TOOL_MEMBERS = ("name", "description", "parameters", "execute")
 

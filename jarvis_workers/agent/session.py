@@ -1,7 +1,7 @@
 """The message history of a conversation, and its estimated size in tokens.
 
 Messages are only appended, so that each request starts with the previous one and providers can cache the prefix. The
-exception is `clear`: after a compaction the history is the system prompt, the task, and a summary.
+exceptions are `clear`, after a compaction, and a new system prompt, in a conversation with a person.
 """
 
 from jarvis_workers.agent.limits import AgentLimits
@@ -75,6 +75,20 @@ class Session:
             or self.rounds >= limits.compact_rounds
             or len(self.messages) > limits.compact_messages
         )
+
+    def restore(self, messages: list[Message], turn: int, rounds: int) -> None:
+        """Replace the history after the system prompt with that of an earlier conversation."""
+        self.messages = self.messages[:1]
+        self._counted = estimate_message(self.messages[0])
+        for message in messages:
+            self.say(message)
+        self.turn, self.rounds = turn, rounds
+
+    def set_system(self, system: str) -> None:
+        """Replace the system prompt; providers then cannot use their cached prefix."""
+        self._counted -= estimate_message(self.messages[0])
+        self.messages[0] = Message("system", system)
+        self._counted += estimate_message(self.messages[0])
 
     def history(self) -> str:
         """Return all messages but the system prompt as Markdown."""

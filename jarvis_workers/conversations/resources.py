@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.agent.events import Listener
-from jarvis_workers.agent.own_platforms import own_platforms
+from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.conversations.observer import NOBODY, Observer
 from jarvis_workers.mcp_client.config import McpServer
@@ -17,8 +17,6 @@ from jarvis_workers.ratelimit.gate import in_process
 from jarvis_workers.ratelimit.policy import MakeLimiter
 from jarvis_workers.snapshots.resources import UNPACKED
 from jarvis_workers.telemetry import warning
-
-OWN_MODELS = Path("~/.jarvis/models")
 
 
 def _log(says: str) -> None:

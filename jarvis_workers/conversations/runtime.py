@@ -32,7 +32,6 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Item
 from jarvis_workers.store.values import Claimed
 
-OWN_TOOLS = Path("~/.jarvis/tools")
 # Concurrent scripts beyond one per core, since scripts also wait for I/O.
 EXTRA_SCRIPTS = 4
 

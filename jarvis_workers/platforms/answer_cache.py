@@ -47,6 +47,8 @@ class CachedPlatform:
     async def ask_async(self, request: ModelRequest) -> Reply:
         body, key = self._writer.write(request)
         cached_answer = await asyncio.to_thread(self._recall, key) if self._may_hit else None
+        if cached_answer and request.on_text:
+            request.on_text(cached_answer.content)
         return cached_answer or self._keep(key, await self._platform.ask_async(replace(request, body=body)))
 
     def _recall(self, key: str) -> Reply | None:

@@ -13,8 +13,9 @@ from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply
 from jarvis_workers.platforms.replies import decode
-from jarvis_workers.platforms.request import RequestWriter
+from jarvis_workers.platforms.request import RequestWriter, streamed
 from jarvis_workers.platforms.retry import LEAST_SECONDS, RetryDeadline, retry_request
+from jarvis_workers.platforms.streaming import AnswerStream
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
 from jarvis_workers.platforms.transport import RequestRefused, Wire
 from jarvis_workers.platforms.wire_names import own_names
@@ -42,11 +43,17 @@ class Compatible:
     async def ask_async(self, request: ModelRequest) -> Reply:
         patience = self._patience(request)
         body = self._written(request)
+        stream = AnswerStream(request.on_text) if request.on_text else None
 
         async def once(seconds: float) -> Reply:
             async with self._gate.slot(patience.left, estimate_request(request)) as permit:
                 with _report_429(permit):
-                    answer = decode(await self._wire.send_async(body, _left(patience, seconds)))
+                    time_left = _left(patience, seconds)
+                    if stream:
+                        stream.begin()
+                        answer = stream.read(await self._wire.send_async(body, time_left, stream.add))
+                    else:
+                        answer = decode(await self._wire.send_async(body, time_left))
                     reply = with_estimated_usage(answer, request)
                     permit.on_success(reply.usage.total)
                     return reply
@@ -61,7 +68,8 @@ class Compatible:
         return RetryDeadline(request.seconds, request.retries, self._terms.answer_seconds)
 
     def _written(self, request: ModelRequest) -> bytes:
-        return request.body or RequestWriter(self.model, self.profile).write(request).body
+        body = request.body or RequestWriter(self.model, self.profile).write(request).body
+        return streamed(body, self.profile) if request.on_text else body
 
     def _finish(self, reply: Reply, patience: RetryDeadline) -> Reply:
         return replace(

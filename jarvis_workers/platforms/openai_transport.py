@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from jarvis_workers.platforms.errorbodies import bounded_client
-from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.transport import OnLine, RequestRefused, Unreachable, seconds_to_wait
 from jarvis_workers.redact import redact_server_text, without
 
 PATH = "/chat/completions"
@@ -58,9 +58,9 @@ class Sdk:
         self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
         self._url = base_url + PATH  # the full URL, since otherwise the library parses it twice
 
-    async def send_async(self, body: bytes, seconds: float) -> bytes:
+    async def send_async(self, body: bytes, seconds: float, on_line: OnLine | None = None) -> bytes:
         openai, http = _libraries()
-        response = _BoundedResponse()
+        response = _BoundedResponse(lambda line: on_line(self._cleared(line)) if on_line else None)
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
@@ -68,7 +68,7 @@ class Sdk:
                 async with aclosing(await client.post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
                     async for piece in answer.aiter_bytes():
                         response.add(piece)
-            return self._cleared(response.whole)
+            return self._cleared(response.end())
         except http.HTTPError as error:
             raise self._cut(error) from None
         except openai.OpenAIError as error:
@@ -105,20 +105,28 @@ class Sdk:
 
 
 class _BoundedResponse:
-    """A response body being received, up to MOST_BYTES."""
+    """A response body being received, up to MOST_BYTES; `on_line` receives its lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_line: OnLine) -> None:
         self._pieces: list[bytes] = []
         self._size = 0
+        self._on_line, self._line = on_line, bytearray()
 
     def add(self, piece: bytes) -> None:
         self._pieces.append(piece)
         self._size += len(piece)
         if self._size > MOST_BYTES:
             raise Unreachable(TOO_LARGE)
+        *lines, rest = piece.split(b"\n")
+        for line in lines:
+            self._on_line(bytes(self._line + line))
+            self._line.clear()
+        self._line += rest
 
-    @property
-    def whole(self) -> bytes:
+    def end(self) -> bytes:
+        """Pass on the last line, and return the whole body."""
+        if self._line:
+            self._on_line(bytes(self._line))
         return b"".join(self._pieces)
 
 

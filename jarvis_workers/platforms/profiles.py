@@ -31,8 +31,8 @@ class Profile(FrozenProfile):
 
     `tools`: function calling of the API, or text blocks (`agent.text_tool_call`). `schemas`: whether an answer may be
     bound to a JSON schema, `schema_with_tools`: also with tools. `parallel_switch`: whether parallel calls can be
-    turned off. `context` and `answer_tokens` are in tokens. A `temperature` of None is not sent. `stream_usage` has no
-    effect, since answers are not streamed.
+    turned off. `context` and `answer_tokens` are in tokens. A `temperature` of None is not sent. `stream_usage`:
+    whether a streamed answer may be asked for its usage.
     """
 
     tools: Tools = "native"

@@ -3,7 +3,7 @@
 This module is independent of the wire format: `request.py` serializes requests, `replies.py` parses replies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from jarvis_workers.platforms.profiles import Profile
 
 Role = Literal["system", "user", "assistant", "tool"]
+# Receives the text of an answer in pieces; None means that the answer was cut, and begins again.
+OnText = Callable[[str | None], None]
 WHOLE = frozenset({"stop", "tool_calls", "function_call"})
 
 
@@ -70,7 +72,8 @@ class ModelRequest:
     """A request; messages before index `turn` belong to earlier turns, `schema` is the JSON schema of the answer.
 
     `seconds` is the time limit including retries and waits; `retries` the maximum number of retries; `body` the
-    serialized request if it already exists. `estimated` is the estimated number of tokens, 0 if unknown.
+    serialized request if it already exists. `estimated` is the estimated number of tokens, 0 if unknown. `temperature`
+    replaces that of the profile, if it has one. With `on_text` the answer is streamed; it is no part of the request.
     """
 
     messages: tuple[Message, ...]
@@ -82,6 +85,8 @@ class ModelRequest:
     retries: int = 3
     body: bytes | None = field(default=None, repr=False, compare=False)
     estimated: int = 0
+    temperature: float | None = None
+    on_text: OnText | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,12 @@ def decode(body: bytes) -> Reply:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise BrokenAnswer(f"the server's response is not JSON: {_quote(body)}") from error
-    choice = _choice(_mapping(answer))
+    return read_completion(_mapping(answer))
+
+
+def read_completion(answer: Mapping[str, Any]) -> Reply:
+    """Return the reply in a chat.completion object. Raises BrokenAnswer."""
+    choice = _choice(answer)
     message = _mapping(choice.get("message"))
     return Reply(
         content=_text(message.get("content")),

@@ -75,10 +75,16 @@ class RequestWriter:
             tail["response_format"] = _form(request.schema)
         tail[profile.max_tokens_field] = profile.answer_tokens
         if profile.temperature is not None:
-            tail["temperature"] = profile.temperature
+            tail["temperature"] = profile.temperature if request.temperature is None else request.temperature
         if profile.seed:
             tail["seed"] = SEED + request.vote
         return b"]," + _json(tail)[1:]
+
+
+def streamed(body: bytes, profile: Profile) -> bytes:
+    """Return a serialized request that asks for its answer as a stream."""
+    usage = b',"stream_options":{"include_usage":true}' if profile.stream_usage else b""
+    return body[:-1] + b',"stream":true' + usage + b"}"
 
 
 def _message(message: Message, thoughts: str | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ RequestRefused is an error response, with its status and Retry-After; Unreachabl
 arrived. `retry.py` decides which of them are retried.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 
@@ -20,11 +20,18 @@ class Unreachable(Exception):
     """No complete response: connection failed, connection lost, or timeout."""
 
 
+# Receives a line of a response, without its end.
+OnLine = Callable[[bytes], None]
+
+
 class Wire(Protocol):
     """A client of one server."""
 
-    async def send_async(self, body: bytes, seconds: float) -> bytes:
-        """Send a request and return the body of the response; raises RequestRefused or Unreachable."""
+    async def send_async(self, body: bytes, seconds: float, on_line: OnLine | None = None) -> bytes:
+        """Send a request and return the body of the response; raises RequestRefused or Unreachable.
+
+        `on_line` receives each line as soon as it is there, and may raise BrokenAnswer.
+        """
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jarvis_workers.errors import UsageError
 
-TRACKED = ("triage.yaml", "rules", "c2rust", "memory", "skills", "methodologies")
+TRACKED = ("triage.yaml", "rules", "c2rust", "memory", "skills", "methodologies", "tasks.yaml", "AGENT.md", "SOUL.md")
 # What earlier versions have written.
 _OLDER = frozenset({"*\n", "*\n!triage.yaml\n!rules\n!rules/**\n"})
 
@@ -26,6 +26,16 @@ def make_directory(directory: Path, *, own: bool, say: Callable[[str], None] | N
     directory.mkdir(parents=True, exist_ok=True)
     if own:
         _ignore(directory.parent / ".gitignore", say)
+
+
+def make_jarvis_directory(root: Path) -> Path:
+    """Create and return `.jarvis` of a tree, for files of ours directly in it."""
+    directory = root / ".jarvis"
+    if directory.is_symlink():
+        raise UsageError(f"{directory}: is a symbolic link, which is not followed; remove it")
+    directory.mkdir(exist_ok=True)
+    _ignore(directory / ".gitignore", None)
+    return directory
 
 
 def _ignore(path: Path, say: Callable[[str], None] | None) -> None:

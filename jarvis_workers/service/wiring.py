@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreError
@@ -21,6 +20,7 @@ from jarvis_workers.pipeline.store_retry import retry_store as retry_store
 from jarvis_workers.platforms.answer_cache import AnswerFolder
 from jarvis_workers.service.assistant.central_repository import tool_directories
 from jarvis_workers.service.configured_tools import configured_tools
+from jarvis_workers.service.conversation_limits import agent_limits_of as agent_limits_of
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
@@ -61,19 +61,6 @@ def shared_blobs_of(settings: Settings) -> Blobs:
     blobs = blobs_of(settings)
     blobs.check_access()
     return blobs
-
-
-def agent_limits_of(settings: Settings) -> AgentLimits:
-    """Return the limits of a conversation."""
-    agent = settings.agent
-    return AgentLimits(
-        rounds=agent.rounds,
-        tokens=agent.tokens,
-        cost=agent.cost,
-        seconds=agent.seconds,
-        filter_above=agent.filter_above,
-        output_tokens=agent.output_tokens,
-    )
 
 
 @contextmanager

@@ -83,6 +83,10 @@ Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
+# In ASCII, without user and password, and without parameters.
+PLAIN_URL = r"^https?://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/%-]*)?$"
+
+
 class FrozenSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -147,7 +151,8 @@ class AgentSettings(FrozenSettings):
     With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
     With `use_methodology`, an agent gets methodologies that fit its task; with `use_analysis`, it may save new ones at
     the end. With `memory`, agents of `jarvis agent` have the memories of their project; with `force_save_memory`, the
-    model is asked to save some at the end of a task. The `budget` is shared by all conversations of a run.
+    model is asked to save some at the end of a task. In conversations with a person, `autonomy` decides which tool
+    calls run by themselves. The `budget` is shared by all conversations of a run.
     """
 
     rounds: Count = 60
@@ -162,6 +167,7 @@ class AgentSettings(FrozenSettings):
     use_analysis: bool = False
     memory: bool = True
     force_save_memory: bool = False
+    autonomy: Literal["readonly", "supervised", "full"] = "full"
 
 
 class SearchSettings(FrozenSettings):
@@ -281,6 +287,10 @@ class Settings(FrozenSettings):
     c2rust: C2RustSettings = C2RustSettings()
     search: SearchSettings = SearchSettings()
     mcp: Servers = ()
+    non_interactive: bool = False
+    tool_group: str | None = None
+    tool_groups: Mapping[str, Names] = Field(default_factory=dict)
+    tool_reminder_rounds: Count = 20
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
     central_repo: Annotated[str, Field(max_length=2000)] | None = None

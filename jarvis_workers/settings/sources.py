@@ -18,7 +18,7 @@ TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
 SECRETS = ("store_url", "broker_url", "blobs_url", "notify.webhook_url")
 MODELS, SERVERS = "models", "mcp"
-MAPPINGS = frozenset({"rules.severity", MODELS, SERVERS})
+MAPPINGS = frozenset({"rules.severity", "tool_groups", MODELS, SERVERS})
 READ_ELSEWHERE = frozenset(
     {"JARVIS_DEBUG", "JARVIS_GIT_TOKEN", "JARVIS_GIT_TOKEN_FILE", "JARVIS_GIT_USER"}
     | {"JARVIS_GIT_SSH_KEY_FILE", "JARVIS_GIT_SSH_KNOWN_HOSTS_FILE"}

@@ -4,7 +4,7 @@ import asyncio
 import http.client
 from urllib.parse import urlsplit
 
-from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.transport import OnLine, RequestRefused, Unreachable, seconds_to_wait
 
 
 class PlainWire:
@@ -13,14 +13,21 @@ class PlainWire:
     def __init__(self, base_url: str) -> None:
         self._parts = urlsplit(base_url)
 
-    def _send(self, body: bytes, seconds: float) -> bytes:
+    def _send(self, body: bytes, seconds: float, on_line: OnLine | None) -> bytes:
         try:
-            return self._post(body, seconds).read()
+            answer = self._post(body, seconds)
+            if on_line is None:
+                return answer.read()
+            lines = []
+            while line := answer.readline():
+                lines.append(line)
+                on_line(line.rstrip(b"\n"))
+            return b"".join(lines)
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
-    async def send_async(self, body: bytes, seconds: float) -> bytes:
-        return await asyncio.to_thread(self._send, body, seconds)
+    async def send_async(self, body: bytes, seconds: float, on_line: OnLine | None = None) -> bytes:
+        return await asyncio.to_thread(self._send, body, seconds, on_line)
 
     def _post(self, body: bytes, seconds: float) -> http.client.HTTPResponse:
         client = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=seconds)

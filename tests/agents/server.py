@@ -1,14 +1,15 @@
-"""A model server for tests: real HTTP, chat.completions, following a scenario.
+"""A model server for tests: real HTTP, chat.completions, whole or streamed, following a scenario.
 
 A scenario is a list of steps, one per request, in order. A step may check its request, and answers or misbehaves. An
 unused step, a request without a step and a failed check end the test.
 """
 
 import json
+import re
 import socket
 import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -84,6 +85,11 @@ def garbles() -> Step:
 def cuts(content: str = "half of an answer that never comes to its end") -> Step:
     """Cut the connection in the middle of the answer."""
     return Step(content=content, misbehaves="cut")
+
+
+def stalls(content: str = "the first words of") -> Step:
+    """Stream a part of an answer and then nothing more, with the connection open."""
+    return Step(content=content, misbehaves="stall")
 
 
 def truncates(content: str = "so far and no") -> Step:
@@ -192,6 +198,31 @@ def completion(step: Step, number: int) -> dict[str, Any]:
     }
 
 
+def events(body: Mapping[str, Any], *, with_usage: bool) -> Iterator[dict[str, Any]]:
+    """Yield a complete answer as chunks: a chunk per word, calls in two parts, the finish, the usage."""
+    choice = body["choices"][0]
+    message = choice["message"]
+    head = {"id": body["id"], "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+
+    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+        return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+    yield chunk({"role": "assistant", "content": ""})
+    for name in set(message) - {"role", "content", "tool_calls"}:
+        yield from (chunk({name: piece}) for piece in re.findall(r"\s*\S+|\s+$", message[name]))
+    yield from (chunk({"content": piece}) for piece in re.findall(r"\s*\S+|\s+$", message["content"] or ""))
+    for place, call in enumerate(message.get("tool_calls", ())):
+        arguments = call["function"]["arguments"]
+        half, named = len(arguments) // 2, {**call, "function": {**call["function"], "arguments": ""}}
+        yield chunk({"tool_calls": [{"index": place, **named}]})
+        for part in (arguments[:half], arguments[half:]):
+            yield chunk({"tool_calls": [{"index": place, "function": {"arguments": part}}]})
+    if choice["finish_reason"]:
+        yield chunk({}, choice["finish_reason"])
+    if with_usage:
+        yield {**head, "choices": [], "usage": body["usage"]}
+
+
 def _call(place: int, number: int, name: str, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{number}_{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
@@ -214,15 +245,18 @@ class _Handler(BaseHTTPRequestHandler):
         if step.waits:
             step.waits.wait(HELD_SECONDS)
         with suppress(ConnectionError):
-            self._answer(step, number)
+            self._answer(step, number, request)
 
-    def _answer(self, step: Step, number: int) -> None:
+    def _answer(self, step: Step, number: int, request: Body) -> None:
         if step.misbehaves == "hang":
             self.script.over.wait()
         if step.misbehaves in ("hang", "reset"):
             return self._cut()
         if step.status != 200:
             return self._send_error(step)
+        if request.get("stream") and step.misbehaves not in ("garble", "whole"):
+            with_usage = bool(request.get("stream_options", {}).get("include_usage"))
+            return self._stream(step, list(events(completion(step, number), with_usage=with_usage)))
         body = json.dumps(completion(step, number))
         if step.misbehaves == "garble":
             return self._send(200, body[: len(body) // 2], {})
@@ -241,6 +275,28 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data[: len(data) // 2] if cut else data)
         if cut:
             self._cut()
+
+    def _stream(self, step: Step, chunks: list[dict[str, Any]]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        self._send_event(": comment")
+        for place, chunk in enumerate(chunks):
+            if step.misbehaves in ("cut", "stall") and place > len(chunks) // 2:
+                if step.misbehaves == "stall":
+                    self.script.over.wait()
+                return self._cut()
+            self._send_event(f"data: {json.dumps(chunk)}")
+        if step.reason:
+            self._send_event("data: [DONE]")
+        self.wfile.write(b"0\r\n\r\n")
+        return None
+
+    def _send_event(self, text: str) -> None:
+        data = f"{text}\n\n".encode()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
 
     def _send_error(self, step: Step) -> None:
         if step.misbehaves == "endless":

@@ -24,7 +24,7 @@ from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.platforms.transport import Wire
+from jarvis_workers.platforms.transport import OnLine, Wire
 from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
@@ -47,9 +47,9 @@ class Keeping:
         self._wire = wire
         self.bodies: list[bytes] = []
 
-    async def send_async(self, body: bytes, seconds: float) -> bytes:
+    async def send_async(self, body: bytes, seconds: float, on_line: OnLine | None = None) -> bytes:
         self.bodies.append(body)
-        return await self._wire.send_async(body, seconds)
+        return await self._wire.send_async(body, seconds, on_line)
 
 
 class Command:

@@ -1,6 +1,7 @@
 """`jarvis agent`: one task for one agent, its answer, its transcript, and what goes wrong."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,15 @@ def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
     [
         ("-T x", "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"),
         ("-T x -g fast", 'there is no group "fast"'),
+        ("-g fast", "no task: give one with -T, or run this at a terminal for a conversation"),
+        ("-n -c explain", "no task: non-interactive mode needs one; give it with -T"),
+        ("-i -n", "--interactive cannot be combined with non-interactive mode"),
+        ("-T x -c explane", "-c explane: no such file; built-in definitions: explain, triage, c-expert, writer"),
+        ("-T x -c review", "-c review: defines a team; run it with: jarvis team -c review"),
+        ("-T x -c explain --budget 1usd", "--budget is for a task that runs as a job"),
+        ("--routine nightly", "--routine needs a task; give it with -T"),
+        ("-i -p https://example.com/x.git", "a conversation works on a local directory; clone it first"),
+        ("-i -p nowhere", "nowhere: not a directory"),
         ("-T ", "-T is empty"),
         ("-T x --format sarif", '"sarif" is not a format for answers; use one of text, markdown, json'),
         ("-T x --record a --replay b", "--record and --replay cannot be combined"),
@@ -340,3 +350,61 @@ def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_done(
     assert (code, err.count("\n")) == (2, 1)
     assert says_why in err
     assert jarvis("runs", "resume", "last", "--budget", asked).code == 2
+
+
+def test_a_task_with_a_definition_runs_in_this_process_and_asks_nobody(jarvis: Jarvis, tree: Path) -> None:
+    asks = calls("execute_script", script_content="ls")
+    with ModelServer(LOOKS, asks, says("f dereferences p.\n!!!COMPLETE!!!")) as server:
+        model(jarvis, server)
+        ended = jarvis("agent", "-T", "What does f do?", "-p", "src", "-c", "explain")
+
+    assert (ended.code, ended.out) == (0, "f dereferences p.\n")
+    assert "Explain: model m, tools 2/" in ended.err and "* read_code path=a.c\n" in ended.err
+    assert "there is no tool 'execute_script'" in server.requests[2]["messages"][-1]["content"]
+    assert "!!!COMPLETE!!!" in server.requests[0]["messages"][-1]["content"]
+    assert json.loads(jarvis("runs", "list", "--json").out) == []
+
+
+def test_a_task_in_this_process_without_an_answer_exits_3(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(FAULTS["401"]) as server:
+        model(jarvis, server)
+        ended = jarvis("agent", "-T", "x", "-p", "src", "--routine", "nightly")
+
+    assert (ended.code, ended.out, "stopped (refused)" in ended.err) == (3, "", True)
+    assert "# Routine nightly" in server.requests[0]["messages"][0]["content"]
+
+
+def test_piped_lines_converse(jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO("What is\nthere?\n\n/cost\n/quit\n"))
+    with ModelServer(says("A file.")) as server:
+        model(jarvis, server)
+        ended = jarvis("agent", "-i", "-p", "src")
+
+    assert (ended.code, "A file.\n[120 tokens" in ended.out) == (0, True)
+    assert "What is\nthere?" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_built_in_definitions_of_three_kinds_are_listed(jarvis: Jarvis) -> None:
+    lines = jarvis("agent", "--definitions").out.splitlines()
+
+    assert {line.split()[0] for line in lines} == {"agent", "roles", "multi_agent"}
+    assert "roles        writer       Writes and corrects technical documentation." in lines
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says_why"),
+    [
+        ("JARVIS_NON_INTERACTIVE", "true", "non-interactive mode needs one"),
+        ("JARVIS_TOOL_GROUP", "fast", 'there is no tool group "fast"'),
+        ("JARVIS_TOOL_REMINDER_ROUNDS", "0", "JARVIS_TOOL_REMINDER_ROUNDS: is '0'"),
+    ],
+)
+def test_the_environment_decides_on_conversations(
+    jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says_why: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with ModelServer() as server:
+        model(jarvis, server)
+        ended = jarvis("agent", *[] if variable == "JARVIS_NON_INTERACTIVE" else ["-i"])
+
+    assert (ended.code, says_why in ended.line) == (2, True)

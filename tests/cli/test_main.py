@@ -215,6 +215,20 @@ def test_jarvis_sec_is_jarvis_sec_under_its_own_name():
     assert ended.stdout.startswith("Usage: jsec fast [OPTIONS]")
 
 
+@pytest.mark.timing
+@pytest.mark.parametrize("name", ["jarvis-agent", "jvs"])
+def test_jarvis_agent_has_entry_points_of_its_own_name(name):
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts[name].partition(":")
+    script = f"import sys; sys.argv[0] = '/bin/{name}'; from {module} import {function}; {function}()"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script, "--definitions"], capture_output=True, text=True, check=True, cwd="/"
+    )
+
+    assert "explain" in ended.stdout
+
+
 @pytest.mark.parametrize("name", ["jarvis-c2rust", "jc2r"])
 def test_jarvis_c2rust_has_entry_points_of_its_own_name(name):
     scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]

@@ -246,7 +246,7 @@ def test_a_request_without_a_slot_ends_by_timeout() -> None:
 
 def _never() -> Any:
     class Never:
-        async def send_async(self, body: bytes, seconds: float) -> bytes:
+        async def send_async(self, body: bytes, seconds: float, on_line: object = None) -> bytes:
             raise RequestRefused(500, "never")
 
     return Never()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.assistant.methodology import Methodology
-from jarvis_workers.conversations.runtime import OWN_TOOLS as OWN_TOOLS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.central_repository import FETCH_SECONDS, NAME, TOOL_BYTES, TOOLS, fetch_central

@@ -12,7 +12,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.own_tools import own_tools
+from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.analysis import add_analysis
@@ -21,7 +21,7 @@ from jarvis_workers.assistant.memory.saving import add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
 from jarvis_workers.assistant.methodology import save_methodology, with_methodologies
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
-from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain

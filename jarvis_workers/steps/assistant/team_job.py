@@ -13,11 +13,11 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition
 from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.output_handler import OutputHandler
-from jarvis_workers.agent.own_tools import own_tools
+from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.team import Team
 from jarvis_workers.conversations.conversation import JobConversation
-from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain

@@ -1,0 +1,104 @@
+"""The definition of an agent in a YAML file: every key has a type, and an unknown or mistyped one is refused.
+
+`non_interactive` wins over everything else; `use_methodology` is off when files are given, unless it is set.
+"""
+
+from collections.abc import Hashable, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.reprs import short
+
+Text = Annotated[str, Field(max_length=200_000)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+Rounds = Annotated[int, Field(ge=1, le=1_000_000)]
+Depth = Annotated[int, Field(ge=0, le=10)]
+
+
+class DefinitionFile(BaseModel):
+    """The keys of definition.yaml. None means that the settings or the mode decide.
+
+    `max_token_count` is the size of the history, in tokens, at which it is summarized; `auto_summary_rounds` the number
+    of answers. Depths count levels of sub-agents.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+    system_prompt: Text = ""
+    name: Name = "Jarvis"
+    description: Text = ""
+    model_group: Name | None = None
+    summary_prompt: Text = ""
+    auto_complete: bool | None = None
+    use_tools: list[Name] | None = None
+    execute_tool_confirm: bool = False
+    need_summary: bool = False
+    auto_summary_rounds: Rounds = 20
+    tool_reminder_rounds: Rounds | None = None
+    max_token_count: Rounds | None = None
+    use_methodology: bool | None = None
+    use_analysis: bool | None = None
+    force_save_memory: bool = False
+    disable_file_edit: bool = False
+    files: list[Name] = []
+    non_interactive: bool = False
+    in_multi_agent: bool = False
+    plan: bool = False
+    plan_max_depth: Depth = 2
+    plan_depth: Depth = 0
+    agent_type: Literal["normal", "code"] = "normal"
+
+    @property
+    def uses_methodology(self) -> bool:
+        return not self.files if self.use_methodology is None else self.use_methodology
+
+
+def read_definition(text: str, where: str) -> DefinitionFile:
+    """Return the definition in a YAML text. Raises UsageError, which names `where`."""
+    document = _mapping(text, where)
+    try:
+        return DefinitionFile.model_validate(document)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        key = str(wrong["loc"][0])
+        if wrong["type"] == "extra_forbidden":
+            close = get_close_matches(key, DefinitionFile.model_fields, n=1)
+            hint = (
+                f' (did you mean "{close[0]}"?)'
+                if close
+                else f"; the keys are {', '.join(DefinitionFile.model_fields)}"
+            )
+            raise UsageError(f'{where}: unknown key "{key}"{hint}') from error
+        should = wrong["msg"].removeprefix("Input ")
+        raise UsageError(f'{where}: "{key}" is {short.repr(document.get(key))}, {should}') from error
+
+
+def read_tasks(text: str, where: str) -> dict[str, str]:
+    """Return the predefined tasks of a YAML text, a mapping of names to tasks. Raises UsageError."""
+    tasks = _mapping(text, where)
+    for name, task in tasks.items():
+        if not isinstance(name, str) or not isinstance(task, str) or not task.strip():
+            raise UsageError(f"{where}: {short.repr(name)} should be the name of a task, with a text")
+    return {str(name): str(task).strip() for name, task in tasks.items()}
+
+
+def _mapping(text: str, where: str) -> Mapping[Hashable, Any]:
+    import yaml  # noqa: PLC0415  (slow to import, and most conversations have no such file)
+
+    from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
+
+    try:
+        document = yaml.load(text, UniqueKeys)  # noqa: S506  a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise UsageError(f"{where}:{line}: {error.problem}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise UsageError(f"{where} is {short.repr(document)}; expected a mapping of names to values")
+    return document
