@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.syntax import parse
+
 ROOT = Path(__file__).parent.parent
 WORKERS = ROOT / "jarvis_workers"
 OVERVIEW = ROOT / "ARCHITECTURE.md"
@@ -85,7 +87,7 @@ def imports(package: str) -> set[str]:
     """Return the packages of jarvis_workers that a package imports when it runs."""
     place = ROOT / package if package == "jarvis_cli" else WORKERS / package
     files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
-    return {name for file in files for name in imports_of(ast.parse(file.read_text()))} - {package}
+    return {name for file in files for name in imports_of(parse(file.read_text()))} - {package}
 
 
 def imports_of(node: ast.AST) -> Iterator[str]:

@@ -7,6 +7,8 @@ from statistics import median
 
 import pytest
 
+from tests.syntax import parse
+
 ROOT = Path(__file__).parents[1]
 MODULE_LINES, MEDIAN_LINES, FUNCTION_LINES, METHODS = 350, 120, 40, 15
 
@@ -20,7 +22,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 @pytest.fixture(scope="module")
 def definitions() -> list[tuple[str, Definition]]:
     """The functions and classes of all modules, parsed once."""
-    return [(name, node) for name, text in _modules() for node in _definitions(ast.parse(text))]
+    return [(name, node) for name, text in _modules() for node in _definitions(parse(text))]
 
 
 def _definitions(node: ast.AST) -> Iterator[Definition]:

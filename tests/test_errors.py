@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jarvis_workers import errors
+from tests.syntax import parse
 
 ROOT = Path(__file__).parents[1]
 BROAD = {"Exception", "BaseException"}
@@ -19,7 +20,7 @@ def broad_handlers() -> Iterator[str]:
     for package in ("jarvis_workers", "jarvis_cli"):
         for file in sorted((ROOT / package).rglob("*.py")):
             text = file.read_text()
-            for node in ast.walk(ast.parse(text)) if MARKS.search(text) else ():
+            for node in ast.walk(parse(text)) if MARKS.search(text) else ():
                 if is_broad(node):
                     yield file.relative_to(ROOT).as_posix()
 
@@ -45,8 +46,8 @@ def test_whatever_is_raised_is_caught_only_at_the_boundaries_that_are_listed() -
 
 def test_every_form_of_a_broad_handler_is_seen() -> None:
     forms = ["except:", "except Exception:", "except (OSError, BaseException) as error:"]
-    trees = [ast.parse(f"try:\n    f()\n{form}\n    g()") for form in forms] + [ast.parse("suppress(Exception)")]
-    narrow = [ast.parse("try:\n    f()\nexcept OSError:\n    g()"), ast.parse("suppress(KeyError)")]
+    trees = [parse(f"try:\n    f()\n{form}\n    g()") for form in forms] + [parse("suppress(Exception)")]
+    narrow = [parse("try:\n    f()\nexcept OSError:\n    g()"), parse("suppress(KeyError)")]
 
     assert [sum(map(is_broad, ast.walk(tree))) for tree in trees] == [1] * 4
     assert [sum(map(is_broad, ast.walk(tree))) for tree in narrow] == [0] * 2

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.syntax import parse
+
 PACKAGE = Path(__file__).parents[1] / "jarvis_workers"
 PARTICIPLES = frozenset(["asked", "heard", "held", "kept", "known", "meant", "mended", "said", "told", "wanted"])
 # A participle where it may be bound; other files need not be parsed.
@@ -24,7 +26,7 @@ def test_a_class_name_is_unique() -> None:
     places = defaultdict[str, list[str]](list)
     for file in PACKAGE.rglob("*.py"):
         text = file.read_text()
-        for name in _classes(ast.parse(text)) if "class " in text else ():
+        for name in _classes(parse(text)) if "class " in text else ():
             places[name].append(file.relative_to(PACKAGE).as_posix())
 
     assert {name: sorted(files) for name, files in places.items() if len(files) > 1} == {}
@@ -56,7 +58,7 @@ def test_a_name_is_a_noun_or_a_verb_and_no_participle() -> None:
 def _bound(file: Path) -> Iterator[str]:
     """Yield the names of the definitions, parameters, variables and attributes that a module binds."""
     text = file.read_text()
-    for node in ast.walk(ast.parse(text)) if BINDING.search(text) else ():
+    for node in ast.walk(parse(text)) if BINDING.search(text) else ():
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.name

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import parse
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "SECURITY.md").read_text()
 SECTIONS = {part.partition("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
@@ -28,7 +30,7 @@ ACTORS = {
 
 @cache
 def functions(path: str) -> frozenset[str]:
-    tree = ast.parse((ROOT / path).read_text())
+    tree = parse((ROOT / path).read_text())
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 

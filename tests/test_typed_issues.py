@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import parse
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("jarvis_workers/sec", "jarvis_workers/steps", "jarvis_workers/service", "jarvis_cli")
 NAMES = {"body", "issue", "issues", "summary"}
@@ -43,7 +45,7 @@ def test_fields_and_places_are_no_keys(code: str) -> None:
 
 def keys_read(code: str) -> Iterator[int]:
     """Yield the lines where a report, a finding or a summary is asked for a key."""
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(parse(code)):
         match node:
             case ast.Subscript(value=asked, slice=key) | ast.Call(ast.Attribute(asked, "get"), [key, *_]):
                 if _is_text(key) and _is_of_a_report(asked):

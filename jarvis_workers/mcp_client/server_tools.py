@@ -15,7 +15,7 @@ from jarvis_workers.mcp_client.connection import Connection
 from jarvis_workers.mcp_client.results import outcome_of_call, outcome_of_listing, outcome_of_resource
 from jarvis_workers.paths import plain
 from jarvis_workers.tools.argument_schema import schema_reader
-from jarvis_workers.tools.tool import Tool, ToolArguments, typed
+from jarvis_workers.tools.tool import NoArguments, Tool, ToolArguments, typed
 
 TOOLS_MAX = 128
 DESCRIPTION_MAX, SCHEMA_MAX, NAME_SHOWN = 2_000, 20_000, 80
@@ -25,10 +25,6 @@ PROPERTY = re.compile(r"[A-Za-z0-9_.$@:/-]{1,64}")
 T = TypeVar("T")
 # Waits in the calling thread for a coroutine of the connection; raises ToolFailed.
 Wait = Callable[[Connection, Callable[[], Coroutine[Any, Any, T]]], T]
-
-
-class NoArguments(ToolArguments):
-    """The arguments of get_resource_list."""
 
 
 class ResourceArguments(ToolArguments):

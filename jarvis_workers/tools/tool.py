@@ -38,6 +38,10 @@ class ToolArguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
+class NoArguments(ToolArguments):
+    """The arguments of a tool that takes none."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """The outcome of a call: done, failed (the tool ran and reported failure), or error (the tool did not run)."""

@@ -22,7 +22,7 @@ from jarvis_workers.assistant.memory.entry import (
 )
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.redact import redact_server_text
-from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
+from jarvis_workers.tools.tool import NoArguments, Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SAVE, RETRIEVE, CLEAR, LIST_TAGS = "save_memory", "retrieve_memory", "clear_memory", "list_memory_tags"
 SAVED_MAX, RETRIEVED_MAX, REMOVED_MAX = 20, 100, 1_000
@@ -62,10 +62,6 @@ class ClearMemory(ToolArguments):
     memory_types: Annotated[tuple[MemoryType, ...], Field(min_length=1)]
     tags: Filters = ()
     ids: Filters = ()
-
-
-class NoArguments(ToolArguments):
-    """The tool has no arguments."""
 
 
 def memory_tools(book: MemoryBook) -> list[Tool]:

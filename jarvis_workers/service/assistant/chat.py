@@ -153,8 +153,14 @@ class Chat:
         """What the conversation works with: model, tools usable and in all, sandbox, directory."""
         tools = f"tools {len(self.agent.tools.names)}/{len(self.all_tools)}"
         skills = [f"skills {len(self.skills.metas)}"] if self.skills.metas else []
-        known = [*skills, *self.knowledge.counts]
-        parts = [f"model {self.platform.model}", tools, *known, f"sandbox {self.scripts.tier}", str(self.options.root)]
+        resources = [*skills, *self.knowledge.counts]
+        parts = [
+            f"model {self.platform.model}",
+            tools,
+            *resources,
+            f"sandbox {self.scripts.tier}",
+            str(self.options.root),
+        ]
         return f"{self.agent.name}: {', '.join(parts)}"
 
     def close(self) -> None:
