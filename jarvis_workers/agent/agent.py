@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 from jarvis_workers.agent import events
+from jarvis_workers.agent.edit_blocks import explain_edits
 from jarvis_workers.agent.effects import Ask, Conversation, Definition, Tell
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage, AnswerCounts, Reason
 from jarvis_workers.agent.nonces import Marks
@@ -18,6 +19,7 @@ from jarvis_workers.agent.untrusted_text import BAR, Guard
 from jarvis_workers.errors import AgentStopped, ModelError, ModelRefused
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, ToolSpec
+from jarvis_workers.tools.editing import PATCH, REWRITE
 from jarvis_workers.tools.registry import Toolbox
 
 
@@ -78,6 +80,7 @@ class Agent:
             system_prompt=self.about.system_prompt,
             call=self.call_tags,
             tools=self.tools.tools,
+            edits=explain_edits(self.marks.nonce) if {PATCH, REWRITE} <= set(self.tools.names) else "",
             mark=self.marks.line,
             bar=BAR,
             canary=self.marks.canary,

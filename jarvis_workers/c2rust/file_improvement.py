@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.edits import TextEdit, apply_edits
+from jarvis_workers.tools.edits import TextEdit, apply_edits
 from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task

@@ -2,7 +2,8 @@
 
 Names are compared exactly; arguments are JSON and are validated by the tool's own model. `brings_foreign` marks a tool
 whose output may contain untrusted text; `repeatable` a tool without external side effects, which may run again if it is
-unknown whether it ran; `quick` a tool that never blocks.
+unknown whether it ran; `quick` a tool that never blocks; `replayed` a tool that runs again, for its effect on a scratch
+copy, when a conversation resumes: its recorded result stays.
 """
 
 import json
@@ -76,6 +77,7 @@ class Tool:
     brings_foreign: bool = False
     repeatable: bool = True
     quick: bool = False
+    replayed: bool = False
 
 
 def typed(model: type[A], run: Callable[[A], ToolOutcome], **about: Any) -> Tool:

@@ -2,7 +2,7 @@
 
 All edits of a file refer to the content that their author read, not to each other's results, so that their order does
 not matter; edits that overlap are refused. A file whose hash is no longer that of the content that was read is stale,
-and is not edited.
+and is not edited. Bytes outside of the edits stay as they are, a byte order mark and bytes that are not UTF-8 as well.
 """
 
 import difflib
@@ -13,25 +13,30 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
-Cause = Literal["outside", "no file", "not UTF-8", "stale", "empty", "not found", "several matches", "range", "overlap"]
-LINE_END, WINDOWS_LINE_END = "\n", "\r\n"
+from jarvis_workers.tools.edit_matching import LINE_END, WINDOWS_LINE_END, Place, find_places
+
+Refusal = Literal["outside", "no file", "binary", "stale"]
+Mismatch = Literal["empty", "not text", "not found", "several matches", "range", "lines", "indentation", "overlap"]
+Cause = Refusal | Mismatch
+BYTE_ORDER_MARK = "\ufeff"
 
 
 class TextEdit(NamedTuple):
     """Replace the text `search`; with `until`, everything from `search` through the next `until`.
 
-    Both must occur once: `search` in the file, `until` after it. In a file whose lines all end with CRLF, the texts may
-    have plain newlines.
+    Both must occur once: `search` in the file, `until` after it; with `lines`, the numbers of a first and a last line,
+    in these lines. In a file whose lines all end with CRLF, the texts may have plain newlines.
     """
 
     path: str
     search: str
     replacement: str
     until: str = ""
+    lines: tuple[int, int] | None = None
 
 
 class EditProblem(NamedTuple):
-    """Why an edit, numbered from 0, is refused; `matches` is the number of places for several matches."""
+    """Why an edit, numbered from 0, is refused; `matches` is the number of places, or of lines for a wrong range."""
 
     edit: int
     path: str
@@ -42,12 +47,15 @@ class EditProblem(NamedTuple):
         why = {
             "outside": "the path leaves the tree",
             "no file": "there is no such file",
-            "not UTF-8": "the file is not UTF-8 text",
+            "binary": "the file is binary",
             "stale": "the file has changed since it was read; read it again",
             "empty": "the text to replace is empty",
+            "not text": "a text of the edit is not valid Unicode",
             "not found": "the text to replace is not in the file; copy it exactly, with its white space",
             "several matches": f"the text to replace occurs {self.matches} times; add lines around it",
             "range": f"the end of the range occurs {self.matches} times after its start, instead of once",
+            "lines": f"the range of lines is not one of the file, which has {self.matches} lines",
+            "indentation": "the replacement is not indented like the text to replace; copy the indentation of the file",
             "overlap": "it overlaps another edit of the file",
         }
         return f"edit {self.edit + 1}: {self.path}: {why[self.cause]}"
@@ -88,15 +96,42 @@ def apply_edits(
         if cause := _unusable(path, files, hashes or {}):
             problems += (EditProblem(number, path, cause) for number, _ in own)
             continue
-        text = files[path].decode()
+        text = decode(files[path])
         found = [_place(text, number, edit) for number, edit in own]
         spans = sorted(one for one in found if isinstance(one, _Span))
         problems += (one for one in found if isinstance(one, EditProblem))
         problems += (EditProblem(edit, path, "overlap") for edit in _overlapping(spans))
-        changed[path] = _replaced(text, spans).encode()
+        changed[path] = encode(_replaced(text, spans), files[path])
     if problems:
         return EditResult({}, tuple(sorted(problems)))
     return EditResult({path: content for path, content in changed.items() if content != files[path]})
+
+
+def is_binary(content: bytes) -> bool:
+    """Return whether a content is not text: it has a NUL byte, as UTF-16 has."""
+    return b"\0" in content
+
+
+def decode(content: bytes) -> str:
+    """Return a content as text without its byte order mark; bytes that are not UTF-8 become lone surrogates."""
+    return content.decode("utf-8", "surrogateescape").removeprefix(BYTE_ORDER_MARK)
+
+
+def encode(text: str, before: bytes) -> bytes:
+    """Return a text as the content that replaces another one, with its byte order mark; the inverse of `decode`."""
+    mark = BYTE_ORDER_MARK.encode()
+    content = text.removeprefix(BYTE_ORDER_MARK).encode("utf-8", "surrogateescape")
+    return mark + content if before.startswith(mark) else content
+
+
+def has_windows_line_ends(text: str) -> bool:
+    """Return whether all lines of a text end with CRLF."""
+    return WINDOWS_LINE_END in text and text.count(WINDOWS_LINE_END) == text.count(LINE_END)
+
+
+def is_text(text: str) -> bool:
+    """Return whether a text of an edit can be written: lone surrogates cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def diff_summary(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
@@ -106,7 +141,13 @@ def diff_summary(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str
 
 def _counts(before: bytes, after: bytes) -> str:
     old, new = (list(map(repr, content.splitlines(keepends=True))) for content in (before, after))
-    marks = [line[0] for line in islice(difflib.unified_diff(old, new, n=0), 2, None)]
+    # A diff takes time in proportion to the square of what differs: it gets only what lies between equal ends.
+    while old and new and old[-1] == new[-1]:
+        old.pop()
+        new.pop()
+    first = next((at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), None)
+    skip = min(len(old), len(new)) if first is None else first
+    marks = [line[0] for line in islice(difflib.unified_diff(old[skip:], new[skip:], n=0), 2, None)]
     return f"+{marks.count('+')} -{marks.count('-')}"
 
 
@@ -116,50 +157,69 @@ def is_inside(path: str) -> bool:
     return bool(parts) and not path.startswith("/") and ".." not in parts and "\0" not in path and "\\" not in path
 
 
-def _unusable(path: str, files: Mapping[str, bytes], hashes: Mapping[str, str]) -> Cause | None:
+def _unusable(path: str, files: Mapping[str, bytes], hashes: Mapping[str, str]) -> Refusal | None:
     if not is_inside(path):
         return "outside"
     if path not in files:
         return "no file"
     if path in hashes and content_hash(files[path]) != hashes[path]:
         return "stale"
-    try:
-        files[path].decode()
-    except UnicodeDecodeError:
-        return "not UTF-8"
-    return None
+    return "binary" if is_binary(files[path]) else None
 
 
 def _place(text: str, number: int, edit: TextEdit) -> _Span | EditProblem:
     """Return the span that an edit replaces, or why there is none."""
     search, until, replacement = (_with_line_ends(one, text) for one in (edit.search, edit.until, edit.replacement))
-    if not search:
-        return EditProblem(number, edit.path, "empty")
-    starts = list(_occurrences(text, search, 0))
-    if len(starts) != 1:
-        return EditProblem(number, edit.path, "several matches" if starts else "not found", len(starts))
-    end = starts[0] + len(search)
-    if until:
-        ends = list(_occurrences(text, until, end))
-        if len(ends) != 1:
-            return EditProblem(number, edit.path, "range", len(ends))
-        end = ends[0] + len(until)
-    return _Span(starts[0], end, replacement, number)
+    try:
+        if not search:
+            raise _Unplaced("empty")
+        if not all(map(is_text, (search, until, replacement))):
+            raise _Unplaced("not text")
+        first, last = _bounds(text, edit.lines)
+        start = end = _only("not found", find_places(text, search, first, last))
+        if until:
+            end = _only("range", find_places(text, until, start.end, last))
+        fitted = start._replace(cut_end=end.cut_end).fit(replacement)
+        if fitted is None or end.indentation != start.indentation:
+            raise _Unplaced("indentation")
+    except _Unplaced as problem:
+        return EditProblem(number, edit.path, problem.cause, problem.matches)
+    return _Span(start.start, end.end, fitted, number)
+
+
+class _Unplaced(Exception):
+    def __init__(self, cause: Mismatch, matches: int = 0) -> None:
+        super().__init__(cause)
+        self.cause, self.matches = cause, matches
+
+
+def _only(cause: Mismatch, places: Sequence[Place]) -> Place:
+    if len(places) == 1:
+        return places[0]
+    raise _Unplaced("several matches" if places and cause == "not found" else cause, len(places))
+
+
+def _bounds(text: str, lines: tuple[int, int] | None) -> tuple[int, int]:
+    """Return the offsets of lines, by default of the whole text. Raises _Unplaced if the text has no such lines."""
+    if lines is None:
+        return 0, len(text)
+    first, last = lines
+    if not 1 <= first <= last <= _line_count(text):
+        raise _Unplaced("lines", _line_count(text))
+    parts = text.split(LINE_END, last)
+    start = sum(len(part) + 1 for part in parts[: first - 1])
+    return start, min(start + sum(len(part) + 1 for part in parts[first - 1 : last]), len(text))
+
+
+def _line_count(text: str) -> int:
+    return text.count(LINE_END) + (not text.endswith(LINE_END))
 
 
 def _with_line_ends(part: str, text: str) -> str:
     """Return a part of an edit with the line ends of the file, if all its lines end with CRLF."""
-    is_windows = WINDOWS_LINE_END in text and text.count(WINDOWS_LINE_END) == text.count(LINE_END)
-    if not is_windows or WINDOWS_LINE_END in part:
+    if not has_windows_line_ends(text) or WINDOWS_LINE_END in part:
         return part
     return part.replace(LINE_END, WINDOWS_LINE_END)
-
-
-def _occurrences(text: str, part: str, start: int) -> Iterator[int]:
-    """Yield the offsets of a part, including occurrences that overlap."""
-    while (start := text.find(part, start)) >= 0:
-        yield start
-        start += 1
 
 
 def _overlapping(spans: Sequence[_Span]) -> Iterator[int]:
