@@ -58,6 +58,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
     "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree."),
+    "code": Command("jarvis_cli.code:app", "Let an agent change code, on a branch of its own."),
     "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project, and convert it to Rust."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
@@ -149,6 +150,13 @@ def jarvis_c2rust() -> None:
     open_standard_streams()
     _write_anything()
     _leave(run(sys.argv[1:], command="c2rust", prog=Path(sys.argv[0]).name))
+
+
+def jarvis_code_agent() -> None:
+    """Run `jarvis-code-agent` or `jca`: as `jarvis code`."""
+    open_standard_streams()
+    _write_anything()
+    _leave(run(sys.argv[1:], command="code", prog=Path(sys.argv[0]).name))
 
 
 def _write_anything() -> None:

@@ -1,9 +1,10 @@
 """The registry of pipelines: for each kind of run, the stages in order and the step that executes their jobs.
 
 A domain registers its pipelines in `jarvis_workers/steps/<domain>/pipelines.py`; the domain of the kind "sec.fast" is
-"sec".  Other packages provide pipelines as entry points of the group `jarvis_workers.pipelines`: the name of an entry
-point is the kind, its value the stages.  Every process of a worker loads them from there.  Pipelines are imported at
-the first use of a kind, and steps at their first use, so that a child that scans imports only the scanner.  A step is a
+"sec", unless DOMAIN_OF names another one.  Other packages provide pipelines as entry points of the group
+`jarvis_workers.pipelines`: the name of an entry point is the kind, its value the stages.  Every process of a worker
+loads them from there.  Pipelines are imported at the first use of a kind, and steps at their first use, so that a child
+that scans imports only the scanner.  A step is a
 module with `plan`, `load` and `decide` (`Step`); a step for the agent pool has `converse` instead of `decide`.
 """
 
@@ -75,6 +76,7 @@ CONTROL_QUEUE = "control"
 PLAN = "plan"
 DOMAINS = "jarvis_workers.steps"
 GROUP = "jarvis_workers.pipelines"
+DOMAIN_OF = {"code": "assistant"}
 _PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 
@@ -94,7 +96,8 @@ def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
 def stages_of(kind: str) -> tuple[Stage, ...]:
     """Return the stages of a kind of run, in order. Raises UsageError if no installed package provides the kind."""
     if kind not in _PIPELINES:
-        _load_domain(kind.partition(".")[0])
+        head = kind.partition(".")[0]
+        _load_domain(DOMAIN_OF.get(head, head))
     if kind not in _PIPELINES:
         _load_entry_points(name=kind)
     if kind not in _PIPELINES:

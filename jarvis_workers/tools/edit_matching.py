@@ -25,7 +25,7 @@ class Indentation(NamedTuple):
         return LINE_END.join(self.added + line[len(self.removed) :] if line.strip(WHITE) else line for line in lines)
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """A span of offsets in a text; `cut_end` if the text lacks the newline that ends the searched text."""
 
     start: int
@@ -44,9 +44,9 @@ class Place(NamedTuple):
         return shifted.removesuffix(LINE_END).removesuffix("\r") if self.cut_end else shifted
 
 
-def find_places(text: str, part: str, start: int, end: int) -> list[Place]:
+def find_places(text: str, part: str, start: int, end: int) -> list[TextPlace]:
     """Return the places of a part between two offsets of a text, found in the strictest way that finds any."""
-    if exact := [Place(at, at + len(part)) for at in _occurrences(text, part, start, end)]:
+    if exact := [TextPlace(at, at + len(part)) for at in _occurrences(text, part, start, end)]:
         return exact
     sought = [line.rstrip(WHITE) for line in part.removesuffix(LINE_END).split(LINE_END)]
     if not any(sought):
@@ -89,7 +89,7 @@ def _lines(text: str, start: int, end: int) -> list[_Line]:
     return lines
 
 
-def _windows(lines: Sequence[_Line], sought: Sequence[str], *, ends_line: bool) -> Iterator[Place]:
+def _windows(lines: Sequence[_Line], sought: Sequence[str], *, ends_line: bool) -> Iterator[TextPlace]:
     """Yield the runs of lines that differ from the sought ones at most in one indentation and in trailing space."""
     stripped = [line.content.rstrip(WHITE) for line in lines]
     for first in range(len(lines) - len(sought) + 1):
@@ -99,7 +99,7 @@ def _windows(lines: Sequence[_Line], sought: Sequence[str], *, ends_line: bool) 
         begin, last = lines[first], lines[first + len(sought) - 1]
         end = last.after + (len(last.line_end) if ends_line else 0)
         line_end = WINDOWS_LINE_END if begin.line_end == WINDOWS_LINE_END else LINE_END
-        yield Place(begin.start, end, indentation, line_end, cut_end=ends_line and not last.line_end)
+        yield TextPlace(begin.start, end, indentation, line_end, cut_end=ends_line and not last.line_end)
 
 
 def _common_indentation(lines: Sequence[str], sought: Sequence[str]) -> Indentation | None:

@@ -13,12 +13,14 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
-from jarvis_workers.tools.edit_matching import LINE_END, WINDOWS_LINE_END, Place, find_places
+from jarvis_workers.tools.edit_matching import LINE_END, WINDOWS_LINE_END, TextPlace, find_places
 
 Refusal = Literal["outside", "no file", "binary", "stale"]
 Mismatch = Literal["empty", "not text", "not found", "several matches", "range", "lines", "indentation", "overlap"]
 Cause = Refusal | Mismatch
 BYTE_ORDER_MARK = "\ufeff"
+# Products of lines that a diff compares within about a second.
+MOST_COMPARED = 25_000_000
 
 
 class TextEdit(NamedTuple):
@@ -136,19 +138,25 @@ def is_text(text: str) -> bool:
 
 def diff_summary(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
     """Return a line per changed file, in order: its path, and the numbers of added and removed lines."""
-    return "".join(f"{path}: {_counts(before.get(path, b''), after[path])}\n" for path in sorted(after))
+    counts = {path: line_counts(before.get(path, b""), after[path]) for path in sorted(after)}
+    return "".join(f"{path}: +{added} -{removed}\n" for path, (added, removed) in counts.items())
 
 
-def _counts(before: bytes, after: bytes) -> str:
-    old, new = (list(map(repr, content.splitlines(keepends=True))) for content in (before, after))
+def line_counts(before: bytes, after: bytes) -> tuple[int, int]:
+    """Return the numbers of added and removed lines; if very many differ, all of these."""
+    old, new = (content.splitlines(keepends=True) for content in (before, after))
     # A diff takes time in proportion to the square of what differs: it gets only what lies between equal ends.
     while old and new and old[-1] == new[-1]:
         old.pop()
         new.pop()
     first = next((at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), None)
     skip = min(len(old), len(new)) if first is None else first
-    marks = [line[0] for line in islice(difflib.unified_diff(old[skip:], new[skip:], n=0), 2, None)]
-    return f"+{marks.count('+')} -{marks.count('-')}"
+    old, new = old[skip:], new[skip:]
+    if len(old) * len(new) > MOST_COMPARED:
+        return len(new), len(old)
+    diff = difflib.unified_diff(list(map(repr, old)), list(map(repr, new)), n=0)
+    marks = [line[0] for line in islice(diff, 2, None)]
+    return marks.count("+"), marks.count("-")
 
 
 def is_inside(path: str) -> bool:
@@ -193,7 +201,7 @@ class _Unplaced(Exception):
         self.cause, self.matches = cause, matches
 
 
-def _only(cause: Mismatch, places: Sequence[Place]) -> Place:
+def _only(cause: Mismatch, places: Sequence[TextPlace]) -> TextPlace:
     if len(places) == 1:
         return places[0]
     raise _Unplaced("several matches" if places and cause == "not found" else cause, len(places))

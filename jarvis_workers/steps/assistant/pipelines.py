@@ -1,0 +1,9 @@
+"""The pipelines of the assistant."""
+
+from jarvis_workers.pipeline.stages import Stage, register_pipeline
+from jarvis_workers.store.values import AGENT_QUEUE
+
+CODE = "code"
+CHANGE_CODE = "jarvis_workers.steps.assistant.change_code"
+
+register_pipeline(CODE, [Stage("code", module=CHANGE_CODE, queue=AGENT_QUEUE, state_if_failed="incomplete")])
