@@ -215,6 +215,45 @@ def commit_again(repository: Repository, data: Path, branch: str) -> str:
 
 
 @pytest.mark.slow
+def test_at_a_terminal_each_task_continues_on_the_branch_of_the_one_before(repository: Repository) -> None:
+    entered = "Return two\n\nAnd main\nas well\n\n\n"
+    second = patch("one() - 1", "one() - 2")
+    with ModelServer(EDIT, SAYS, second, says("Adapt main")) as server:
+        repository.settings(server)
+        words = ("code", "-f", repository.top.parent / "settings.yaml", "--gate", "make test; true")
+        assert at_terminal(repository.jarvis, entered, *words) == 0
+
+    told = server.requests[2]["messages"][1]["content"]
+    assert "And main\nas well" in told
+    assert "+int one(void) { return 2; }" in told
+    branches = git(repository.top, "for-each-ref", "--format=%(refname:short)", "refs/heads/jarvis").split()
+    logs = sorted(git(repository.top, "log", "--format=%s", branch) for branch in branches)
+    assert logs == ["Adapt main\nReturn two\nfirst\n", "Return two\nfirst\n"]
+
+
+@pytest.mark.slow
+def test_at_a_terminal_a_directory_can_become_a_repository(repository: Repository) -> None:
+    subprocess.run(["rm", "-rf", repository.top / ".git"], check=True)
+    with ModelServer(EDIT, SAYS) as server:
+        repository.settings(server)
+        words = ("code", "-f", repository.top.parent / "settings.yaml", "-r", "Return two")
+        assert at_terminal(repository.jarvis, "y\n", *words) == 0
+
+    assert git(repository.top, "log", "--format=%s", repository.branch) == "Return two\nUncommitted changes\n"
+
+
+def at_terminal(jarvis: Jarvis, text: str, *words: object) -> int:
+    """Run a command whose standard input is a terminal at which a text is entered; return its exit code."""
+    here, there = os.openpty()
+    os.write(here, text.encode())
+    try:
+        return jarvis.start(*words, stdin=there, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait(100)
+    finally:
+        os.close(here)
+        os.close(there)
+
+
+@pytest.mark.slow
 def test_a_change_is_merged_or_dropped(repository: Repository) -> None:
     (repository.top / "new.c").write_text("int untracked;\n")
     with ModelServer(EDIT, SAYS, patch("test:", "tests:", "Makefile"), says("Rename the target")) as server:
@@ -271,6 +310,20 @@ def test_a_change_of_uncommitted_files_is_applied_to_them_if_it_fits(repository:
     assert "applied to the working tree, not committed" in accepted.line
     assert (repository.top / "main.c").read_text() == dirty.replace("return 1", "return 2")
     assert git(repository.top, "log", "--format=%s") == "first\n"
+
+
+@pytest.mark.slow
+def test_later_commits_are_merged_with_a_change(repository: Repository) -> None:
+    with ModelServer(EDIT, SAYS) as server:
+        repository.settings(server)
+        repository.code()
+    (repository.top / "Makefile").write_text(MAKEFILE + "# later\n")
+    git(repository.top, "commit", "-qam", "later")
+    assert repository.jarvis("code", "accept", "last").code == 0
+
+    assert git(repository.top, "log", "--merges", "--format=%p").count(" ") == 1
+    assert git(repository.top, "status", "--porcelain") == ""
+    assert (repository.top / "main.c").read_text() == MAIN.replace("return 1", "return 2")
 
 
 def test_a_conflict_with_later_commits_is_said(repository: Repository) -> None:

@@ -181,7 +181,7 @@ def test_completion_offers_the_commands():
 
     ended = subprocess.run(JARVIS, env=environ, capture_output=True, text=True, check=False)
 
-    assert ended.stdout.split() == ["c2rust", "config"]
+    assert ended.stdout.split() == ["code", "c2rust", "config"]
 
 
 def test_a_command_of_its_own_name_knows_where_its_report_goes(command, monkeypatch, capsys):

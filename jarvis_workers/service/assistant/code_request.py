@@ -92,35 +92,17 @@ def code_request(
     settings: "Settings", repository: LocalRepository, choice: CodeChoice, executor: str, tell: Tell
 ) -> RunRequest[CodeInput]:
     """Return the request of a run. Raises UsageError for a repository or options that cannot be used."""
-    task = check_task(choice.task)
-    prefix, suffix = _line(choice.prefix, "--prefix"), _line(choice.suffix, "--suffix")
+    options = replace(_options(settings, repository, choice), task=check_task(choice.task))
     author = _author(settings, repository, tell)
-    bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000))
+    bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
     base, copied, closed = _base(repository, choice, author, bounds, tell)
     archive = repository.pack(base, bounds)
     branch = repository.branch
-    code = settings.code
-    options = options_of(
-        settings,
-        CodeOptions,
-        model_group=model_name(settings, choice.group),
-        agent_limits=agent_limits_of(settings),
-        task=task,
+    options = replace(
+        options,
         base=base,
         copied=copied,
         closed=closed,
-        gate=choice.gate if choice.gate is not None else code.gate or "",
-        attempts=choice.attempts or code.attempts,
-        gate_seconds=code.gate_seconds,
-        gate_memory_mb=code.gate_memory_mb,
-        gate_disk_mb=code.gate_disk_mb,
-        rule_text=read_rules(settings.data_dir, repository.top),
-        earlier=choice.earlier[-EARLIER_MAX:],
-        tools=tool_names(settings, choice),
-        plan=code.plan if choice.plan is None else choice.plan,
-        lint=code.static_analysis,
-        prefix=prefix,
-        suffix=suffix,
         author=list(author),
         checkout={"branch": branch, "commit": base},
     )
@@ -131,6 +113,29 @@ def code_request(
     if not options.gate:
         tell("no gate is set (--gate, code.gate): the change is not checked by a command")
     return _request(settings, repository, executor, CodeInput(options, archive))
+
+
+def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoice) -> CodeOptions:
+    """Return the options of a run, but for its task, its sources and its author. Raises UsageError."""
+    code = settings.code
+    return options_of(
+        settings,
+        CodeOptions,
+        model_group=model_name(settings, choice.group),
+        agent_limits=agent_limits_of(settings),
+        gate=choice.gate if choice.gate is not None else code.gate or "",
+        attempts=choice.attempts or code.attempts,
+        gate_seconds=code.gate_seconds,
+        gate_memory_mb=code.gate_memory_mb,
+        gate_disk_mb=code.gate_disk_mb,
+        rule_text=read_rules(settings.data_dir, repository.top),
+        earlier=choice.earlier[-EARLIER_MAX:],
+        tools=tool_names(settings, choice),
+        plan=code.plan if choice.plan is None else choice.plan,
+        lint=code.static_analysis,
+        prefix=_line(choice.prefix, "--prefix"),
+        suffix=_line(choice.suffix, "--suffix"),
+    )
 
 
 def _request(

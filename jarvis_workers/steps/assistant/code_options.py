@@ -10,9 +10,9 @@ from jarvis_workers.conversations.options import ConversationOptions
 class CodeOptions(ConversationOptions):
     """The task, the sources, and what becomes of the change.
 
-    `archive` is the blob of the sources, which are those of the commit `base`, "" for an empty tree; `copied` is the
-    commit that holds uncommitted changes of the user. Nothing in the directories `closed` is edited. The command `gate`
-    must succeed within its limits, in at most `attempts` attempts. `rule_text` goes into the system prompt, `earlier` is what
+    `archive` is the blob of the sources, which are those of the commit `base`; `copied` is the commit that holds
+    uncommitted changes of the user. Nothing in the directories `closed` is edited. The command `gate` must succeed
+    within its limits, in at most `attempts` attempts. `rule_text` goes into the system prompt, `earlier` is what
     earlier tasks did. `tools` are the names of the agent's tools. The commit has an author (name, address).
     """
 
