@@ -58,7 +58,7 @@ def diff(named: str, *, full: bool) -> int:
         blobs = wiring.blobs_of(settings)
         change = require_change(store, blobs, find_code_run(store, named, top))
         if full:
-            text = change_diff(change, settings.data_dir).decode("utf-8", "backslashreplace")
+            text = change_diff(store, change, settings.data_dir).decode("utf-8", "backslashreplace")
         else:
             text = "".join(f"{plain(line.expandtabs())}\n" for line in change.answer["preview"].split("\n"))
     write_report([text], None)

@@ -19,7 +19,13 @@ from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
-from jarvis_workers.service.assistant.code_branches import code_runs, publish_change, read_change
+from jarvis_workers.service.assistant.code_branches import (
+    accept_change,
+    code_runs,
+    decision_of,
+    publish_change,
+    read_change,
+)
 from jarvis_workers.service.assistant.code_request import (
     TASK_MAX,
     CodeChoice,
@@ -143,7 +149,18 @@ class _Session:
             detach=self._options.detach,
             quiet=self._options.quiet,
         )
-        return execute_run(self._settings, command)
+        code = execute_run(self._settings, command)
+        if code == exits.DONE and self._settings.code.confirm and _is_interactive(self._options):
+            self._confirm()
+        return code
+
+    def _confirm(self) -> None:
+        """Ask a person whether to accept the last change, if it changed anything."""
+        with wiring.store_of(self._settings, tell=write_line) as store:
+            blobs, run = wiring.blobs_of(self._settings), self._last
+            change = read_change(store, blobs, run) if run else None
+            if run and change and change.files and typer.confirm("accept this change?", err=True):
+                write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
 
     def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
         request = code_request(self._settings, self._repository, choice, executor, screen.tell)
@@ -159,8 +176,10 @@ class _Session:
             return choice
         with wiring.store_of(self._settings, tell=write_line) as store:
             change = read_change(store, wiring.blobs_of(self._settings), self._last)
-            published = publish_change(change, self._settings.data_dir) if change else None
-        if change is None or published is None:
+            if change is None or decision_of(store, change.run):
+                return replace(choice, start=None, copied="")
+            published = publish_change(change, self._settings.data_dir)
+        if published is None:
             return choice
         earlier = "\n\n".join((choice.earlier, change.options.task, change.answer["text"], change.answer["preview"]))
         return replace(choice, start=published.commit, copied=change.options.copied, earlier=earlier.strip())

@@ -13,6 +13,7 @@ from jarvis_workers.tools.edits import decode, is_binary, line_counts
 # Seed 001, CodeAgent 3.3: larger changes of a file are only counted.
 MOST_LINES = 300
 MOST_PREVIEW_LINES = 2_000
+LONGEST_LINE = 500
 
 
 class FileDifference(NamedTuple):
@@ -84,4 +85,5 @@ def _preview(change: FileDifference, file: ChangedFile) -> Iterator[str]:
     else:
         yield f"{change.path}: {change.status}, {counts}"
         before, after = (decode(content or b"").splitlines() for content in file)
-        yield from list(difflib.unified_diff(before, after, lineterm=""))[2:]
+        for line in list(difflib.unified_diff(before, after, lineterm=""))[2:]:
+            yield line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}[…]"

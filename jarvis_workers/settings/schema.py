@@ -225,7 +225,8 @@ class CodeSettings(FrozenSettings):
     """Settings of `jarvis code`: the gate, a command that must succeed after a change, and its limits.
 
     A `git_check` of "strict" refuses to work without user.name and user.email of git. Without `static_analysis`, no
-    linters are suggested. `plan` is the default of --plan.
+    linters are suggested. `plan` is the default of --plan. With `confirm`, a person at a terminal is asked after each
+    change whether to accept it.
     """
 
     gate: str | None = None
@@ -237,6 +238,7 @@ class CodeSettings(FrozenSettings):
     git_check: Literal["strict", "warn"] = "warn"
     static_analysis: bool = True
     plan: bool = False
+    confirm: bool = False
 
 
 class Settings(FrozenSettings):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import is_unsafe, plain
 from jarvis_workers.toolchain.git import borrow, local_environment
 from jarvis_workers.toolchain.git_import import SECONDS, find_repository, quoted_path
 from jarvis_workers.toolchain.gitstream import run
@@ -20,6 +21,7 @@ from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, list_tree
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 SUBMODULE = b"160000"
+FILE_MODES = ("100644", "100755")
 TEMPORARY = "jarvis-git"
 MAX_OUTPUT_BYTES = 256 << 20
 # The highest precedence of all attributes: `git archive` writes every file as it is in the object.
@@ -34,7 +36,7 @@ class Author(NamedTuple):
     email: str
 
     def __str__(self) -> str:
-        return f"{self.name} <{self.email}>"
+        return f"{_plain_word(self.name)} <{_plain_word(self.email)}>"
 
 
 class FileVersion(NamedTuple):
@@ -85,7 +87,7 @@ class LocalRepository:
         """Return the configured author, or None if the name or the address is not set."""
         name = self._environ.get("GIT_AUTHOR_NAME") or self._line("config", "--get", "user.name")
         email = self._environ.get("GIT_AUTHOR_EMAIL") or self._line("config", "--get", "user.email")
-        return Author(_plain_word(name), _plain_word(email)) if name and email else None
+        return Author(name, email) if name and email else None
 
     def dirty_paths(self) -> set[str]:
         """Return the paths that differ from HEAD, untracked ones included; submodules are left out."""
@@ -121,8 +123,9 @@ class LocalRepository:
                 os.fsdecode(self.git("rev-parse", "--path-format=absolute", "--git-path", "index").rstrip(b"\n"))
             )
             if own.is_file():
-                shutil.copyfile(own, index)
-            date = f"{seconds} +0000"
+                # With its time, by which git recognizes files that changed just after the index was written.
+                shutil.copy2(own, index)
+            date = f"@{seconds} +0000"
             more = {"GIT_INDEX_FILE": str(index), "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
             for role in ("AUTHOR", "COMMITTER"):
                 more |= {f"GIT_{role}_NAME": author.name, f"GIT_{role}_EMAIL": author.email}
@@ -134,7 +137,13 @@ class LocalRepository:
             return self._line("commit-tree", tree, *parents, "-m", COPY_MESSAGE, more=more)
 
     def write_branch(self, branch: str, commit: BranchCommit) -> str:
-        """Write a branch with one commit, and return the commit; a branch that exists is left as it is."""
+        """Write a branch with one commit, and return the commit; a branch that exists is left as it is.
+
+        Raises UsageError for a path that is out of the tree or belongs to git, which fast-import would write.
+        """
+        for path, version in commit.files.items():
+            if is_unsafe(path) or version.mode not in FILE_MODES:
+                raise UsageError(f"{plain(path)!r}, {plain(version.mode)}: no commit may have such a path or mode")
         if existing := self.commit_of(f"refs/heads/{branch}"):
             return existing
         message = commit.message.encode("utf-8", "replace")

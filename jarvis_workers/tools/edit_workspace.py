@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from secrets import token_hex
 from typing import NamedTuple
 
+from jarvis_workers.paths import is_unsafe
 from jarvis_workers.tools.edits import content_hash, is_inside
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
@@ -19,8 +20,6 @@ from jarvis_workers.tools.tree import DirectoryTree
 FILE_MODE = 0o644
 OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# Names that file systems which ignore case or cut names may take for git's directory.
-GIT_NAMES = (".git", "git~1")
 
 
 class ChangedFile(NamedTuple):
@@ -90,7 +89,7 @@ class EditWorkspace:
     def _check(self, path: str) -> None:
         if not is_inside(path):
             raise ToolFailed(f"{path!r} is not below the root; give a path relative to it, without ..")
-        if any(part.lower().rstrip(" .") in GIT_NAMES for part in PurePosixPath(path).parts):
+        if is_unsafe(str(PurePosixPath(path))):
             raise ToolFailed(f"{path} belongs to git, and is not edited")
         if closed := next((place for place in self._closed if PurePosixPath(path).is_relative_to(place)), None):
             raise ToolFailed(f"{path} is in the submodule {closed}, and is not edited")

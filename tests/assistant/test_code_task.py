@@ -99,6 +99,14 @@ def test_changes_are_previewed_by_file():
     assert statistics_of(changes, 4)[:3] == (303, 4, 4)
 
 
+def test_a_preview_is_bounded():
+    files = {f"{number}.c": ChangedFile(b"x" * 1_000, b"y" * 1_000) for number in range(1_000)}
+    preview = preview_changes(files, list_changes(files))
+
+    assert preview.endswith("[… 2,000 more lines of the preview …]")
+    assert max(map(len, preview.split("\n"))) < 600
+
+
 def test_linters_are_hinted_by_type():
     assert lint_hint(["a.c", "b.PY", "c.h", "d.unknown"]) == "clang-tidy a.c c.h --; ruff check b.PY"
     assert lint_hint(["Makefile"]) == ""

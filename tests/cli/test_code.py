@@ -17,7 +17,8 @@ from tests.cli.commands import Ended, Jarvis
 MAIN = "int one(void) { return 1; }\nint main(void) { return one() - 1; }\n"
 MAKEFILE = "test: main\n\t./main\nmain: main.c\n\tcc -o main main.c\n"
 SAYS = says("Return two\n\nmain.c:1 returns 2 now.")
-WHO = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+# The last one: git status of a test does not write the index.
+WHO = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0"}
 NAMED = [("config", "user.name", "Ann Example"), ("config", "user.email", "ann@example.org")]
 
 
@@ -232,6 +233,18 @@ def test_at_a_terminal_each_task_continues_on_the_branch_of_the_one_before(repos
 
 
 @pytest.mark.slow
+def test_with_confirm_a_person_accepts_each_change_at_once(repository: Repository) -> None:
+    second = patch("one() - 1", "one() - 2")
+    with ModelServer(EDIT, SAYS, second, says("Adapt main")) as server:
+        repository.settings(server, code={"confirm": True})
+        words = ("code", "-f", repository.top.parent / "settings.yaml")
+        assert at_terminal(repository.jarvis, "Return two\n\ny\nAnd main\n\nn\n\n", *words) == 0
+
+    assert git(repository.top, "log", "--format=%s") == "Return two\nfirst\n"
+    assert git(repository.top, "log", "--format=%s", repository.branch) == "Adapt main\nReturn two\nfirst\n"
+
+
+@pytest.mark.slow
 def test_at_a_terminal_a_directory_can_become_a_repository(repository: Repository) -> None:
     subprocess.run(["rm", "-rf", repository.top / ".git"], check=True)
     with ModelServer(EDIT, SAYS) as server:
@@ -264,6 +277,7 @@ def test_a_change_is_merged_or_dropped(repository: Repository) -> None:
         shown = repository.jarvis("code", "diff", "last").out
         whole = repository.jarvis("code", "diff", first, "--full").out
         accepted = repository.jarvis("code", "accept", first)
+        gone = repository.jarvis("code", "diff", first, "--full")
         twice = repository.jarvis("code", "accept", first)
         repository.code(task="Rename the target")
         rejected = repository.jarvis("code", "reject", repository.run())
@@ -275,6 +289,7 @@ def test_a_change_is_merged_or_dropped(repository: Repository) -> None:
     assert (accepted.code, rejected.code) == (0, 0)
     assert accepted.line.startswith(f"run {first}: merged into trunk as ")
     assert "is accepted already" in twice.line
+    assert "is accepted, and its branch is gone" in gone.line
     assert git(repository.top, "log", "--format=%s", "trunk") == "Return two\nfirst\n"
     assert git(repository.top, "status", "--porcelain") == "?? new.c\n"
     assert git(repository.top, "branch", "--list", "jarvis/*") == ""

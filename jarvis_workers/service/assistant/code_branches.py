@@ -183,7 +183,8 @@ def accept_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bo
         check_worktree(published.worktree)
     if overlap or copied:
         accept_patch(repository, diff_text(repository, base, tip), overlap or names)
-        says = f"applied to the working tree, not committed; {published.branch} stays"
+        drop_worktree(repository, published.worktree)
+        says = f"applied to the working tree, not committed; its commit stays on {published.branch}"
     else:
         accept_merge(repository, published.branch)
         drop_worktree(repository, published.worktree)
@@ -207,11 +208,16 @@ def reject_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bo
     _decide(store, run, REJECTED)
 
 
-def change_diff(change: CodeChange, data: Path) -> bytes:
-    """Return the whole difference that a run made, as a patch."""
-    published = publish_change(change, data)
-    assert published is not None
-    return diff_text(change.repository(), change.options.base or None, published.commit)
+def change_diff(store: Store, change: CodeChange, data: Path) -> bytes:
+    """Return the whole difference that a run made, as a patch. Raises UsageError if its branch was removed."""
+    repository = change.repository()
+    decision = decision_of(store, change.run)
+    commit = repository.commit_of(f"refs/heads/{change.branch}")
+    if commit is None and not decision and (published := publish_change(change, data)):
+        commit = published.commit
+    if commit is None:
+        raise UsageError(f"run {change.run.id} is {decision}, and its branch is gone; without --full: the preview")
+    return diff_text(repository, change.options.base or None, commit)
 
 
 def code_rows(store: Store, blobs: Blobs, top: Path) -> list[CodeRow]:

@@ -171,9 +171,9 @@ def _state(options: CodeOptions, outcome: CodeOutcome | None, stopped: AgentStop
     if not outcome.problem:
         return "done", ""
     if not outcome.is_checked:
-        return "not checked", f"the gate did not run: {outcome.problem}"
+        return "not checked", f"the gate did not run: {plain(outcome.problem)}"
     last = next((line for line in reversed(outcome.problem.splitlines()) if line.strip()), "")
-    return "refused", f"the gate failed {outcome.gate_runs} times: {options.gate}: {last.strip()[:200]}"
+    return "refused", f"the gate failed {outcome.gate_runs} times: {plain(options.gate)}: {plain(last.strip()[:200])}"
 
 
 def _facts(agent: Agent, talk: JobConversation, runtime: AgentRuntime) -> dict[str, Any]:
