@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -156,6 +157,59 @@ def test_an_agent_that_is_stopped_leaves_what_it_did_on_the_branch(repository: R
     assert (ended.code, ended.out.partition("\n")[0]) == (3, "main.c: modified, +1 -1")
     assert "stopped: refused" in ended.err
     assert git(repository.top, "log", "-1", "--format=%s", repository.branch) == "Unfinished: Return two\n"
+
+
+def test_a_change_may_take_many_calls_and_a_part_may_be_given_to_another_agent(repository: Repository) -> None:
+    names = "abcdefghijkl"
+    part = "Write the files a to l"
+    writes = [calls("rewrite", files=[{"path": f"{name}.c", "content": f"int {name};\n"}]) for name in names]
+    first = writes[0].expecting(lambda body: body["messages"][-1]["content"].startswith(part))
+    last = EDIT.expecting(lambda body: "they are there" in body["messages"][-1]["content"])
+    steps = [calls("sub_code_agent", task=part), first, *writes[1:], says("Done: they are there."), last, SAYS]
+    with ModelServer(*steps) as server:
+        repository.settings(server)
+        ended = repository.code("--json")
+
+    answer = json.loads(ended.out)["answer"]
+    assert ended.code == 0
+    assert "sub_code_agent" not in {tool["function"]["name"] for tool in server.requests[1]["tools"]}
+    assert (answer["statistics"]["code_modifications"], answer["rounds"]) == (13, len(steps))
+    assert git(repository.top, "diff", "--name-only", "HEAD", repository.branch).split() == sorted(
+        [*(f"{name}.c" for name in names), "main.c"]
+    )
+
+
+def test_a_model_without_native_calls_edits_by_blocks(repository: Repository) -> None:
+    def answer(body: Any) -> Step:
+        nonce = re.findall(r"<PATCH (\w+)>", body["messages"][0]["content"])[0]
+        lines = f"FILE {nonce} main.c\nSEARCH {nonce}\nint one(void) {{ return 1; }}\nREPLACE {nonce}\nint one(void);\n"
+        block = says(f"Declare it.\n<PATCH {nonce}>\n{lines}</PATCH {nonce}>")
+        return SAYS if len(body["messages"]) > 2 else block
+
+    with ModelServer(forever=answer) as server:
+        repository.settings(server, models={"l": {"model": "m", "base_url": server.url, "api_key": "k"}})
+        ended = repository.code()
+
+    assert ended.code == 0
+    assert "tools" not in server.requests[0]
+    assert git(repository.top, "show", f"{repository.branch}:main.c") == MAIN.replace(
+        "(void) { return 1; }", "(void);", 1
+    )
+
+
+@pytest.mark.slow
+def test_a_run_pauses_at_its_budget_and_goes_on_with_more(repository: Repository) -> None:
+    with ModelServer(
+        forever=lambda body: [EDIT, SAYS][sum(one["role"] == "assistant" for one in body["messages"])]
+    ) as server:
+        repository.settings(server)
+        paused = repository.code("--budget", "1500tok")
+        ended = repository.code("--restore-session", "--budget", "900ktok")
+
+    assert (paused.code, paused.out) == (3, "")
+    assert "paused" in paused.err
+    assert "continue with: jarvis runs resume" in paused.err
+    assert (ended.code, git(repository.top, "log", "-1", "--format=%s", repository.branch)) == (0, "Return two\n")
 
 
 def test_nothing_changed_is_no_branch(repository: Repository) -> None:

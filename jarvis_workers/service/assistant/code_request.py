@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 TASK_MAX = 1_000_000
-DEFAULT_TOOLS = ("read_code", "search_code", "execute_script", "patch", "rewrite")
+DEFAULT_TOOLS = ("read_code", "search_code", "execute_script", "patch", "rewrite", "sub_code_agent")
 FALLBACK = Author("Jarvis Workers", "jarvis@localhost")
 NO_SOURCES = "no-sources"
 EARLIER_MAX = 100_000
+# A change takes many calls, and the same build or test after each edit; the rounds limit them.
+SAME_CALL = 10
 
 Tell = Callable[[str], None]
 
@@ -122,7 +124,7 @@ def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoi
         settings,
         CodeOptions,
         model_group=model_name(settings, choice.group),
-        agent_limits=agent_limits_of(settings),
+        agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
         gate=choice.gate if choice.gate is not None else code.gate or "",
         attempts=choice.attempts or code.attempts,
         gate_seconds=code.gate_seconds,

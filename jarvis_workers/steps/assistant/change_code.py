@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.limits import is_caused_by_answers
+from jarvis_workers.agent.effects import Definition
+from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
 from jarvis_workers.assistant.code_task import CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
+from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, MakeChild, sub_code_tool, with_children
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
@@ -87,7 +89,7 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
             outcome, stopped = None, None
             try:
                 gate = gate_tool(runtime, root, work.options)
-                talking = change_code(agent, _task(work.options))
+                talking = with_children(agent, change_code(agent, _task(work.options)), make_child(agent))
                 outcome = await talk.lead(talking, agent, {"about": work.about}, [gate])
             except AgentStopped as stop:
                 stopped = stop
@@ -113,7 +115,8 @@ async def _agent(work: CodeWork, talk: JobConversation, workspace: EditWorkspace
     agents: list[Agent] = []
     root = workspace.root
     scripts = [_local(tool, root) for tool in talk.scripts(root)]
-    tools = [watched_reading(workspace), search_code(workspace.tree), *scripts, *edit_tools(workspace)]
+    reading = [watched_reading(workspace), search_code(workspace.tree)]
+    tools = [*reading, *scripts, *edit_tools(workspace), sub_code_tool()]
     names = list(work.options.tools) or [tool.name for tool in tools]
     own: list[Tool] = await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
     present = Toolbox([*tools, *(tool for tool in own if tool.name not in {one.name for one in tools})])
@@ -124,6 +127,17 @@ async def _agent(work: CodeWork, talk: JobConversation, workspace: EditWorkspace
     limits, definition = work.options.agent_limits, _task(work.options).definition
     agents.append(Agent(definition, box, profile=talk.platform.profile, marks=talk.marks, limits=limits))
     return agents[0]
+
+
+def make_child(parent: Agent) -> MakeChild:
+    """Return the function that creates a child with the tools of its parent, but those that create children."""
+    names = [name for name in parent.tools.names if name != SUB_CODE_AGENT]
+
+    def make(about: Definition, limits: AgentLimits) -> Agent:
+        tools = parent.tools.only(names)
+        return Agent(about, tools, profile=parent.profile, marks=parent.marks, limits=limits)
+
+    return make
 
 
 def _local(tool: Tool, root: Path) -> Tool:
