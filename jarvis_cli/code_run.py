@@ -63,6 +63,8 @@ def change_code(options: CodeOptions) -> int:
         if options.requirement is not None:
             choice = replace(choice, task=_read_task(options.requirement))
             return _Session(settings, repository, options, target).change(choice)
+        if not _is_interactive(options):
+            raise UsageError("there is nothing to restore; give a task with -r")
         return _Session(settings, repository, options, target).loop(choice)
 
 

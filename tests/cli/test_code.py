@@ -596,8 +596,11 @@ def test_there_may_be_nothing_to_restore(repository: Repository) -> None:
     with ModelServer(says("Nothing to do.")) as server:
         repository.settings(server)
         ended = repository.code("--restore-session")
+        words = ("-f", repository.top.parent / "settings.yaml", "-n", "--restore-session")
+        nothing = repository.jarvis("code", *words)
 
     assert (ended.code, "there is no unfinished run of this repository" in ended.err) == (0, True)
+    assert (nothing.code, "there is nothing to restore; give a task with -r" in nothing.err) == (2, True)
 
 
 @pytest.mark.slow
