@@ -58,6 +58,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
     "agent": Command("jarvis_cli.agent:app", "Give an agent a task on a source tree, or converse with it."),
+    "code": Command("jarvis_cli.code:app", "Let an agent change code, on a branch of its own."),
     "team": Command("jarvis_cli.team:app", "Give a team of agents a task on a source tree."),
     "memory": Command("jarvis_cli.memory:app", "List, organize, export and import memories of agents."),
     "c2rust": Command("jarvis_cli.c2rust:app", "Read a C project, and convert it to Rust."),
@@ -172,6 +173,13 @@ def jarvis_memory_organizer() -> None:
     open_standard_streams()
     _write_anything()
     _leave(run(sys.argv[1:], command="memory", prog=Path(sys.argv[0]).name))
+
+
+def jarvis_code_agent() -> None:
+    """Run `jarvis-code-agent` or `jca`: as `jarvis code`."""
+    open_standard_streams()
+    _write_anything()
+    _leave(run(sys.argv[1:], command="code", prog=Path(sys.argv[0]).name))
 
 
 def _write_anything() -> None:

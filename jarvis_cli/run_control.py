@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import typer
 
 from jarvis_cli import (
     agent_output,
+    code_output,
     conversion_output,
     exits,
     interface_output,
@@ -22,6 +24,7 @@ from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.service import conversations, runs, wiring
+from jarvis_workers.service.assistant.code_branches import is_code
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.c2rust.conversion_results import is_conversion
 from jarvis_workers.service.c2rust.interface_results import is_interface
@@ -65,6 +68,8 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             answer = conversations.read_answer(store, wiring.blobs_of(settings), ended)
             screen.conclude(agent_output.summary(store, ended, answer), well=ended.state == "done")
             return agent_output.exit_code(ended)
+        if is_code(ended):
+            return code_output.conclude_code(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
         if concludes := _conclusion(ended):
             return concludes(store, wiring.blobs_of(settings), ended, screen)
         body = retry_with_notice(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
@@ -135,11 +140,17 @@ def _go_on(
             else:
                 take_up(store, target_run, target_run.executor)
                 ended = wait_for_workers(settings, store, target_run.id, screen)
-        return _finish(ended)(store, wiring.blobs_of(settings), ended, delivery, screen)
+        return _finish(settings, ended)(store, wiring.blobs_of(settings), ended, delivery, screen)
 
 
-def _finish(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
+def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
     """Return the function that reports on a run of this kind."""
+    if is_code(run):
+        return partial(code_output.deliver_code, settings.data_dir)
+    return agent_output.deliver_answer if run.kind == agent_output.KIND else _finish_project(run)
+
+
+def _finish_project(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:
     if is_conversion(run):
         return conversion_output.deliver_conversion
     if is_interface(run):

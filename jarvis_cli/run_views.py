@@ -10,6 +10,7 @@ import typer
 
 from jarvis_cli import (
     agent_output,
+    code_output,
     conversion_output,
     exits,
     interface_output,
@@ -26,6 +27,7 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring
+from jarvis_workers.service.assistant.code_branches import is_code
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.c2rust.conversion_results import export_conversion, is_conversion, pause_advice
 from jarvis_workers.service.c2rust.interface_results import export_interface, is_interface
@@ -129,6 +131,8 @@ def report(settings: Settings, run: str, delivery: Delivery) -> int:
             agent_output.check_format(delivery.form)
             agent_output.write_answer(store, target_run, conversations.read_answer(store, blobs, target_run), delivery)
             return agent_output.exit_code(target_run) if target_run.ended else exits.INCOMPLETE
+        if is_code(target_run):
+            return code_output.report_code(settings.data_dir, store, blobs, target_run, delivery)
         if writes := _report_writer(target_run):
             return writes(store, blobs, target_run, delivery)
         body = reports.read_body(store, blobs, target_run)
@@ -179,6 +183,10 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
         if directory and has_partial_crate(target_run):
             return conversion_output.export_partial_crate(
                 settings, store, wiring.blobs_of(settings), target_run, directory
+            )
+        if is_code(target_run):
+            raise UsageError(
+                f"run {target_run.id} changes code; print its change with: jarvis code diff {target_run.id}"
             )
         if (written := _exported(store, wiring.blobs_of(settings), target_run, directory)) is not None:
             for path in written:

@@ -12,6 +12,9 @@ _LOOKS_ESCAPED = re.compile(rb"\\(?=x[0-9a-f]{2})")
 _ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
 
 
+GIT_NAMES = (".git", "git~1")
+
+
 def shown(path: bytes) -> str:
     """Return a path for display: valid UTF-8 unchanged, other bytes as `\\xNN`."""
     return _LOOKS_ESCAPED.sub(rb"\\x5c", path).decode("utf-8", "backslashreplace").replace("\0", "\\x00")
@@ -31,6 +34,15 @@ def listing(names: Sequence[str], most: int) -> str:
     """Return the first names separated by commas, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def is_unsafe(path: str) -> bool:
+    """Return whether a path is not one of a file in a tree: it is absolute, leaves the tree, or belongs to git.
+
+    Git's directory has other names where the file system ignores case, or what a name ends with.
+    """
+    parts = path.split("/")
+    return "\0" in path or any(part in ("", ".", "..") or part.lower().rstrip(" .") in GIT_NAMES for part in parts)
 
 
 def as_text(path: bytes) -> str:

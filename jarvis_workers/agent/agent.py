@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.agent import events
+from jarvis_workers.agent.edit_blocks import explain_edits
 from jarvis_workers.agent.effects import Ask, Conversation, Definition, Tell
 from jarvis_workers.agent.foreign_tools import admit_tools
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage, AnswerCounts, Reason
@@ -21,6 +22,7 @@ from jarvis_workers.agent.untrusted_text import BAR, Guard
 from jarvis_workers.errors import AgentStopped, ModelError, ModelRefused
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, ToolSpec
+from jarvis_workers.tools.editing import PATCH, REWRITE
 from jarvis_workers.tools.registry import Toolbox
 
 Hook = Callable[["Agent"], Conversation[str]]
@@ -88,6 +90,7 @@ class Agent:
             system_prompt="\n\n".join((self.about.system_prompt, *(handler.prompt() for handler in self.handlers))),
             call=self.call_tags,
             tools=self.tools.tools,
+            edits=explain_edits(self.marks.nonce) if {PATCH, REWRITE} <= set(self.tools.names) else "",
             mark=self.marks.line,
             bar=BAR,
             canary=self.marks.canary,

@@ -1,7 +1,7 @@
 """The driver of conversations: perform effects (model requests, tool calls, notifications) and record the results.
 
 No effect is performed twice: recorded results are replayed from the transcript, and listeners are notified only of new
-events.
+events. The exception are tools whose effect is on a scratch copy, which is empty when a conversation resumes.
 """
 
 import time
@@ -14,7 +14,7 @@ from jarvis_workers.agent.effects import Answer, Ask, Conversation, Note, RunToo
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript
-from jarvis_workers.errors import ModelError
+from jarvis_workers.errors import ModelError, UsageError
 from jarvis_workers.platforms.protocol import OnText, Platform
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.registry import Toolbox
@@ -68,6 +68,8 @@ async def perform_async(want: Want, world: AgentWorld) -> Answer:
         return (await in_thread(_recorded, want, world))[1]
     is_answered, answer = _recorded(want, world)
     if is_answered:
+        if isinstance(want, RunTool) and world.tools.is_replayed(want.name):
+            await in_thread(_repeat, want, world.tools, answer)
         return answer
     record = world.transcript
     if record and _begins(want, record):
@@ -109,6 +111,13 @@ def _recorded(want: Want, world: AgentWorld) -> tuple[bool, Answer]:
         return True, None
     offset = world.transcript.find(want) if world.transcript else None
     return offset is not None, offset
+
+
+def _repeat(want: RunTool, tools: Toolbox, recorded: ToolOutcome) -> None:
+    """Run a recorded call again; raises UsageError if it ends otherwise, since its scratch copy is another one then."""
+    outcome = tools.run(want.name, want.arguments)
+    if outcome.state != recorded.state:
+        raise UsageError(f"the transcript does not match the files: {want.name} was {recorded.state}: {outcome.text()}")
 
 
 def _pass_on(want: Tell | Note, world: AgentWorld) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from jarvis_workers.agent import events
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.compaction import compact, summarize
+from jarvis_workers.agent.edit_blocks import find_edit
 from jarvis_workers.agent.effects import Conversation, Ending, Note, RunTool, TaskResult, Tell
 from jarvis_workers.agent.filtering import filter_tools
 from jarvis_workers.agent.output import shorten
@@ -118,7 +119,7 @@ def read_call(agent: Agent, reply: Reply) -> ToolCall | None:
         agent.guard.suspicions.append(Suspicion("block", "canary", reply.content[:QUOTED]))
         raise BadReply("it contains a forbidden word; nothing was run")
     if agent.profile.tools == "text":
-        call = find_call(reply.content, agent.marks.nonce)
+        call = find_edit(reply.content, agent.marks.nonce) or find_call(reply.content, agent.marks.nonce)
     else:
         if len(reply.calls) > 1:
             raise BadReply(f"it contains {len(reply.calls)} calls, and none was run; make one call per answer")

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.edits import TextEdit, apply_edits
 from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
@@ -24,6 +23,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.source.rust.rust_items import masked
 from jarvis_workers.source.rust.unsafe_blocks import BLOCK, unsafe_lines
+from jarvis_workers.tools.edits import TextEdit, apply_edits
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import ToolOutcome
 

@@ -22,8 +22,9 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.platforms.answer_cache import AnswerStore
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sandbox.confine import WORK
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.limits import SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import Sandbox, best_tier
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
@@ -89,6 +90,15 @@ class AgentRuntime:
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
         """Unpack a snapshot and return the directory of its files."""
         return await in_thread(unpack, blobs, snapshot_id, self.setup.unpacked)
+
+    def open_workspace(self, place: Path, limits: SandboxLimits) -> SandboxedScripts | None:
+        """Return a runner of scripts in `place`/WORK, which they may change; None without a sandbox. Close it."""
+        if self.tier == Tier.C:
+            return None
+        root = str((place / WORK).resolve())
+        return SandboxedScripts(
+            lambda: Sandbox(root, self.tier, self._starter, workspace=place), self._script_slots, limits
+        )
 
     def _group(self, group: str) -> ModelGroup:
         model_group = self.setup.groups.get(group)

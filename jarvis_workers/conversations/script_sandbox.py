@@ -4,7 +4,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from jarvis_workers.errors import SandboxError
-from jarvis_workers.sandbox.sandbox import Sandbox
+from jarvis_workers.sandbox.limits import SandboxLimits
+from jarvis_workers.sandbox.sandbox import DEFAULT_LIMITS, Sandbox
 from jarvis_workers.tools.tool import ToolOutcome
 
 INTERPRETERS: Mapping[str, Sequence[str]] = {"bash": ("bash", "-s"), "sh": ("sh", "-s"), "python3": ("python3", "-")}
@@ -13,8 +14,10 @@ INTERPRETERS: Mapping[str, Sequence[str]] = {"bash": ("bash", "-s"), "sh": ("sh"
 class SandboxedScripts:
     """Runs scripts (`tools.scripting.ScriptRunner`); `slots` limits the concurrent scripts of this process."""
 
-    def __init__(self, make: Callable[[], Sandbox], slots: threading.BoundedSemaphore) -> None:
-        self._make, self._slots = make, slots
+    def __init__(
+        self, make: Callable[[], Sandbox], slots: threading.BoundedSemaphore, limits: SandboxLimits = DEFAULT_LIMITS
+    ) -> None:
+        self._make, self._slots, self._limits = make, slots, limits
         self._lock = threading.Lock()
         self._sandbox: Sandbox | None = None
         self._is_closed = False
@@ -23,7 +26,7 @@ class SandboxedScripts:
         """Run a script; a failure of the sandbox is an outcome with the state "error", not an exception."""
         with self._slots:
             try:
-                return _run(self._open(), interpreter, script)
+                return _run(self._open(), interpreter, script, self._limits)
             except SandboxError as error:
                 return ToolOutcome("error", stderr=str(error))
 
@@ -42,8 +45,8 @@ class SandboxedScripts:
             return self._sandbox
 
 
-def _run(sandbox: Sandbox, interpreter: str, script: str) -> ToolOutcome:
-    ended = sandbox.run(INTERPRETERS[interpreter], stdin=script.encode("utf-8", "replace"))
+def _run(sandbox: Sandbox, interpreter: str, script: str, limits: SandboxLimits) -> ToolOutcome:
+    ended = sandbox.run(INTERPRETERS[interpreter], stdin=script.encode("utf-8", "replace"), limits=limits)
     out, err = (output.decode("utf-8", "backslashreplace") for output in (ended.stdout, ended.stderr))
     if ended.reason:
         err = f"{err.rstrip()}\nended: {ended.reason}".lstrip("\n")

@@ -1,11 +1,11 @@
 """The registry of pipelines: for each kind of run, the stages in order and the step that executes their jobs.
 
 A domain registers its pipelines in `jarvis_workers/steps/<domain>/pipelines.py`; the domain of the kind "sec.fast" is
-"sec".  Kinds that are not named after their domain are in a module `…_pipelines.py` of any domain.  Other packages
-provide pipelines as entry points of the group `jarvis_workers.pipelines`: the name of an entry point is the kind, its
-value the stages.  Every process of a worker loads them from there.  Pipelines are imported at the first use of a kind,
-and steps at their first use, so that a child that scans imports only the scanner.  A step is a module with `plan`,
-`load` and `decide` (`Step`); a step for the agent pool has `converse` instead of `decide`.
+"sec", unless DOMAIN_OF names another one.  Other packages provide pipelines as entry points of the group
+`jarvis_workers.pipelines`: the name of an entry point is the kind, its value the stages.  Every process of a worker
+loads them from there.  Pipelines are imported at the first use of a kind, and steps at their first use, so that a child
+that scans imports only the scanner.  A step is a
+module with `plan`, `load` and `decide` (`Step`); a step for the agent pool has `converse` instead of `decide`.
 """
 
 import importlib
@@ -76,6 +76,7 @@ CONTROL_QUEUE = "control"
 PLAN = "plan"
 DOMAINS = "jarvis_workers.steps"
 GROUP = "jarvis_workers.pipelines"
+DOMAIN_OF = {"code": "assistant", "team": "assistant"}
 _PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 
@@ -95,9 +96,8 @@ def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
 def stages_of(kind: str) -> tuple[Stage, ...]:
     """Return the stages of a kind of run, in order. Raises UsageError if no installed package provides the kind."""
     if kind not in _PIPELINES:
-        _load_domain(kind.partition(".")[0])
-    if kind not in _PIPELINES:
-        _load_domains()
+        head = kind.partition(".")[0]
+        _load_domain(DOMAIN_OF.get(head, head))
     if kind not in _PIPELINES:
         _load_entry_points(name=kind)
     if kind not in _PIPELINES:
@@ -126,21 +126,10 @@ def has_pipeline(kind: str) -> bool:
 
 def pipelines() -> dict[str, tuple[Stage, ...]]:
     """Return the stages of every kind, including those of other packages."""
-    _load_domains()
+    for package in importlib.import_module("pkgutil").iter_modules(importlib.import_module(DOMAINS).__path__):
+        _load_domain(package.name)
     _load_entry_points()
     return dict(sorted(_PIPELINES.items()))
-
-
-def _load_domains() -> None:
-    for domain in _modules(DOMAINS):
-        for module in _modules(f"{DOMAINS}.{domain}"):
-            if module.endswith("pipelines"):
-                importlib.import_module(f"{DOMAINS}.{domain}.{module}")
-
-
-def _modules(package: str) -> list[str]:
-    path = importlib.import_module(package).__path__
-    return [module.name for module in importlib.import_module("pkgutil").iter_modules(path)]
 
 
 def _load_domain(domain: str) -> None:

@@ -40,13 +40,17 @@ class Origin:
 
 
 def load_settings(
-    flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ, directory: Path
+    flags: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    directory: Path,
+    file: Path | None = None,
 ) -> Settings:
-    """Load the settings of a command that runs in `directory`.
+    """Load the settings of a command that runs in `directory`; `file` takes precedence over its files.
 
     `flags` maps full names ("scan.languages") to values; None means that a flag was not given. Raises SettingsError.
     """
-    layers = read_layers(flags or {}, environ, directory)
+    layers = read_layers(flags or {}, environ, directory, file)
     return _settle(layers, directory)
 
 

@@ -258,6 +258,26 @@ class C2RustSettings(FrozenSettings):
     gate_time_ratio: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 1.5
 
 
+class CodeSettings(FrozenSettings):
+    """Settings of `jarvis code`: the gate, a command that must succeed after a change, and its limits.
+
+    A `git_check` of "strict" refuses to work without user.name and user.email of git. Without `static_analysis`, no
+    linters are suggested. `plan` is the default of --plan. With `confirm`, a person at a terminal is asked after each
+    change whether to accept it.
+    """
+
+    gate: str | None = None
+    attempts: Annotated[int, Field(ge=1, le=20)] = 3
+    gate_seconds: Seconds = 600
+    gate_memory_mb: Megabytes = 4096
+    gate_disk_mb: Megabytes = 4096
+    max_mb: Megabytes = 512
+    git_check: Literal["strict", "warn"] = "warn"
+    static_analysis: bool = True
+    plan: bool = False
+    confirm: bool = False
+
+
 class Settings(FrozenSettings):
     """All settings of a user; properties return the addresses to use where a setting is None.
 
@@ -291,6 +311,7 @@ class Settings(FrozenSettings):
     tool_group: str | None = None
     tool_groups: Mapping[str, Names] = Field(default_factory=dict)
     tool_reminder_rounds: Count = 20
+    code: CodeSettings = CodeSettings()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
     central_repo: Annotated[str, Field(max_length=2000)] | None = None

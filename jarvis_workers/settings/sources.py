@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
 
@@ -39,14 +40,23 @@ class Layer:
     strict: bool = True
 
 
-def read_layers(flags: Mapping[str, object], environ: Mapping[str, str], directory: Path) -> list[Layer]:
+def read_layers(
+    flags: Mapping[str, object], environ: Mapping[str, str], directory: Path, file: Path | None = None
+) -> list[Layer]:
     options = {name: value for name, value in flat(flags) if value is not None}
     return [
         Layer(FLAG, _check_names(FLAG, options)),
         *_variables(environ),
+        *(_named_file(file) if file else ()),
         Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(directory / YAML_FILE))))),
         Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(directory / TOML_FILE))))),
     ]
+
+
+def _named_file(file: Path) -> Iterator[Layer]:
+    if not file.is_file():
+        raise SettingsError(f"{plain(str(file))}: no such file")
+    yield Layer(file.name, _check_names(file.name, dict(flat(_read_yaml(file)))))
 
 
 def setting_names() -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select
 from sqlmodel import Session
 
 from jarvis_workers.store.tables import RUN, RUN_LABEL
@@ -15,6 +15,12 @@ def add(session: Session, run_id: str, labels: Mapping[str, str]) -> None:
     rows = [{"run_id": run_id, "key": key, "value": value} for key, value in labels.items()]
     if rows:
         session.execute(insert(RUN_LABEL), rows)
+
+
+def put(session: Session, run_id: str, key: str, value: str) -> None:
+    """Set a label of a run."""
+    session.execute(delete(RUN_LABEL).where(RUN_LABEL.c.run_id == run_id, RUN_LABEL.c.key == key))
+    add(session, run_id, {key: value})
 
 
 def labels_of(session: Session, run_ids: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -80,9 +80,9 @@ def add_commits(
             if not number:
                 stream.write(f"from {parent}\n".encode() if parent else b"")
                 removed = repository.prefix if replace_directory else ""
-                stream.write(b"D %b\n" % _quoted(removed) if removed else b"")
+                stream.write(b"D %b\n" % quoted_path(removed) if removed else b"")
             for name, content in sorted(commit.files.items()):
-                path = _quoted(f"{repository.prefix}/{name}".lstrip("/"))
+                path = quoted_path(f"{repository.prefix}/{name}".lstrip("/"))
                 stream.write(b"M 100644 inline %b\ndata %d\n%b\n" % (path, len(content), content))
         stream.seek(0)
         words = ["-C", str(repository.top), "fast-import", "--quiet"]
@@ -101,5 +101,5 @@ def _git(place: Path, environ: Mapping[str, str], *words: str) -> bytes:
     return run(["-C", str(place), *words], local_environment(environ), seconds=SECONDS, max_output=MAX_ANSWER_BYTES)
 
 
-def _quoted(path: str) -> bytes:
+def quoted_path(path: str) -> bytes:
     return b'"%b"' % PLAIN.sub(lambda match: b"\\%03o" % match[0][0], os.fsencode(path))

@@ -21,13 +21,14 @@ REMEDY = "scan a directory of a clone, or raise {setting}"
 
 
 class TreeBounds(NamedTuple):
-    """Upper bounds for the tree of a revision: number of files and total size in bytes.
+    """Upper bounds for the tree of a revision: number of files and total size in bytes, which a setting limits.
 
     The defaults allow for Linux (90,000 files, 1.5 GB), Chromium (500,000 files, 5 GB) and larger monorepos.
     """
 
     files: int = 2_000_000
     bytes: int = 50_000 * MEGABYTE
+    bytes_setting: str = "scan.git_max_mb"
 
 
 class TreeEntry(NamedTuple):
@@ -50,7 +51,7 @@ def check_bounds(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[
     for entry in list_tree(place, commit, bounds, environ, sizes=True):
         total += entry.size
         if total > bounds.bytes:
-            raise UsageError(_beyond(commit, f"{bounds.bytes // MEGABYTE:,} MB", "scan.git_max_mb"))
+            raise UsageError(_beyond(commit, f"{bounds.bytes // MEGABYTE:,} MB", bounds.bytes_setting))
         if total > free:
             raise UsageError(
                 f"git: the tree of {commit[:HASH_LENGTH]} has more than the {free // MEGABYTE:,} MB that are free in "

@@ -51,6 +51,10 @@ class Toolbox:
             raise BadCall(f"there is no tool {name[:NAME_SHOWN]!r}; your tools are: {available}")
         return tool
 
+    def is_replayed(self, name: str) -> bool:
+        """Return whether there is a tool with this name that runs again when a conversation resumes."""
+        return name in self._tools and self._tools[name].replayed
+
     def read(self, name: str, arguments: str) -> Mapping[str, Any]:
         """Return the parsed arguments of a call. Raises BadCall if the tool does not accept them."""
         tool = self.find(name)

@@ -2,7 +2,8 @@
 
 Names are compared exactly; arguments are JSON and are validated by the tool's own model. `brings_foreign` marks a tool
 whose output may contain untrusted text; `foreign_text` one whose description and schema others wrote; `repeatable` a
-tool without external side effects, which may run again if it is unknown whether it ran; `quick` one that never blocks.
+tool without external side effects, which may run again if it is unknown whether it ran; `quick` one that never blocks;
+`replayed` one that runs again, for its effect on a scratch copy, when a conversation resumes: its first result stays.
 """
 
 import json
@@ -81,6 +82,7 @@ class Tool:
     foreign_text: bool = False
     repeatable: bool = True
     quick: bool = False
+    replayed: bool = False
 
 
 def typed(model: type[A], run: Callable[[A], ToolOutcome], **about: Any) -> Tool:

@@ -33,6 +33,8 @@ CASES = (
     Case("sec triage -h", 0, "Examples:"),
     Case("sec explain -h", 0, "Examples:"),
     Case("agent -h", 0, "Examples:"),
+    Case("code -h", 0, "accept  Merge a change into the current branch"),
+    Case("code accept -h", 0, "Examples:"),
     Case("runs -h", 0, "resume      Continue a run that was interrupted or has spent its budget,\n"),
     Case("runs list -h", 0, "Examples:"),
     Case("runs show -h", 0, "Examples:"),

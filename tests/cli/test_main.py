@@ -181,7 +181,7 @@ def test_completion_offers_the_commands():
 
     ended = subprocess.run(JARVIS, env=environ, capture_output=True, text=True, check=False)
 
-    assert ended.stdout.split() == ["c2rust", "config"]
+    assert ended.stdout.split() == ["code", "c2rust", "config"]
 
 
 def test_a_command_of_its_own_name_knows_where_its_report_goes(command, monkeypatch, capsys):
@@ -229,14 +229,17 @@ def test_jarvis_agent_has_entry_points_of_its_own_name(name):
     assert "explain" in ended.stdout
 
 
-@pytest.mark.parametrize("name", ["jarvis-c2rust", "jc2r"])
-def test_jarvis_c2rust_has_entry_points_of_its_own_name(name):
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("jarvis-c2rust", "order"), ("jc2r", "order"), ("jarvis-code-agent", "accept"), ("jca", "accept")],
+)
+def test_groups_have_entry_points_of_their_own_names(name, command):
     scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, function = scripts[name].partition(":")
     script = f"import sys; sys.argv[0] = '/bin/{name}'; from {module} import {function}; {function}()"
 
     ended = subprocess.run(
-        [sys.executable, "-c", script, "order", "--help"], capture_output=True, text=True, check=True, cwd="/"
+        [sys.executable, "-c", script, command, "--help"], capture_output=True, text=True, check=True, cwd="/"
     )
 
-    assert ended.stdout.startswith(f"Usage: {name} order [OPTIONS]")
+    assert ended.stdout.startswith(f"Usage: {name} {command} [OPTIONS]")

@@ -1,1 +1,1 @@
-"""What a person can ask the assistant for: conversations, code changes, teams, memory."""
+"""The assistant's files, locks and clocks: what `jarvis_workers.assistant` must not touch."""

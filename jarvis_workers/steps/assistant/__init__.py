@@ -1,1 +1,1 @@
-"""The steps of code changes and teams as jobs."""
+"""The steps of the assistant."""

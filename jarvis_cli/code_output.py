@@ -1,0 +1,147 @@
+"""Output of `jarvis code`: the answer, the preview of the change, a summary line, and the exit code."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jarvis_cli import exits
+from jarvis_cli.agent_output import check_format
+from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.run_outcome import counted
+from jarvis_cli.status_output import Display
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.assistant.code_branches import (
+    ACCEPTED,
+    CodeBranch,
+    CodeChange,
+    decision_of,
+    publish_change,
+    read_change,
+)
+from jarvis_workers.service.budgets import resume_flags
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.reports import reports
+from jarvis_workers.store.values import Run
+
+
+def deliver_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+    """Write the branch of a change, print the answer and the preview, and return the exit code."""
+    check_format(delivery.form)
+    change = read_change(store, blobs, run)
+    published, problem = _published(store, change, data)
+    write_change(store, run, change, published, delivery)
+    screen.conclude(_summary(store, run, change, published, problem), well=exit_code(run, change) == exits.DONE)
+    if change and change.answer["lint"] and not delivery.quiet:
+        screen.finding(f"linters for the changed files: {change.answer['lint']}")
+    return exit_code(run, change)
+
+
+def conclude_code(data: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    """Write the branch of a change, print the summary line, and return the exit code."""
+    change = read_change(store, blobs, run)
+    published, problem = _published(store, change, data)
+    screen.conclude(_summary(store, run, change, published, problem), well=exit_code(run, change) == exits.DONE)
+    return exit_code(run, change)
+
+
+def report_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
+    """Print the answer and the preview of a change, and return the exit code."""
+    check_format(delivery.form)
+    change = read_change(store, blobs, run)
+    write_change(store, run, change, _published(store, change, data)[0], delivery)
+    return exit_code(run, change) if run.ended else exits.INCOMPLETE
+
+
+def _published(store: Store, change: CodeChange | None, data: Path) -> tuple[CodeBranch | None, str]:
+    """Write the branch of a change, unless something was decided about it; return it, or why there is none."""
+    if change is None or decision_of(store, change.run):
+        return None, ""
+    try:
+        return publish_change(change, data), ""
+    except UsageError as problem:
+        return None, str(problem)
+
+
+def write_change(
+    store: Store, run: Run, change: CodeChange | None, published: CodeBranch | None, delivery: Delivery
+) -> None:
+    """Write an answer in a format; without one, only JSON output is written."""
+    if delivery.form == "json":
+        body = {"answer": _document(store, change, published), "run": reports.run_part(store, run)}
+        write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
+    elif change:
+        fence = ("```diff\n", "\n```") if delivery.form == "markdown" else ("", "")
+        preview = change.answer["preview"]
+        parts = [change.answer["text"], f"{fence[0]}{_printable(preview)}{fence[1]}" if preview else ""]
+        if text := "\n\n".join(part for part in parts if part):
+            write_report([text, "\n"], delivery.output)
+
+
+def _document(store: Store, change: CodeChange | None, published: CodeBranch | None) -> dict[str, Any] | None:
+    """Return the answer as JSON data, with the commit and the statistics of commits."""
+    if change is None:
+        return None
+    made, accepted = int(bool(change.files)), int(decision_of(store, change.run) == ACCEPTED)
+    commits = {"commits_made": made, "commits_accepted": accepted}
+    facts = {**change.answer, "statistics": {**change.answer["statistics"], **commits}}
+    branch, commit, worktree = published or (None, None, None)
+    return {**facts, "branch": branch, "commit": commit, "worktree": str(worktree) if worktree else None}
+
+
+def _printable(text: str) -> str:
+    return "\n".join(plain(line.expandtabs()) for line in text.split("\n"))
+
+
+def _summary(store: Store, run: Run, change: CodeChange | None, published: CodeBranch | None, problem: str) -> str:
+    """Return a one-line summary: what changed, where it is, what it cost, and what to do next."""
+    parts = [f"run {run.id} {change.answer['state'] if change else run.state}"]
+    if change is None:
+        parts += [run.reason] if run.reason and run.state != "done" else []
+        parts += [_advice(run)]
+    else:
+        parts += [_changed(change)]
+        parts += [change.answer["problem"]] if change.answer["problem"] else [_gate(change)]
+        parts += [problem] if problem else []
+    part = reports.run_part(store, run)
+    if model := part["model"]:
+        tokens = model["prompt"] + model["completion"]
+        parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"]
+    if change and (suspicions := change.answer["suspicions"]):
+        parts += [f"{counted(len(suspicions), 'line')} of the sources look like instructions to the model"]
+    if published:
+        parts += [f"branch {published.branch} at {published.commit[:12]}, worktree {plain(str(published.worktree))}"]
+        done = exit_code(run, change) == exits.DONE
+        parts += [f"accept it with: jarvis code accept {run.id}" if done else f"see: jarvis code diff {run.id}"]
+    return "; ".join(part for part in parts if part)
+
+
+def _changed(change: CodeChange) -> str:
+    numbers = change.answer["statistics"]
+    if not change.files:
+        return "nothing changed"
+    return f"{counted(len(change.answer['changes']), 'file')}, +{numbers['lines_added']} -{numbers['lines_removed']}"
+
+
+def _gate(change: CodeChange) -> str:
+    gate = change.answer["gate"]
+    if not change.files:
+        return ""
+    if not gate:
+        return "not checked by a gate"
+    return f"the gate passed (attempt {gate['runs']})"
+
+
+def _advice(run: Run) -> str:
+    if run.state == "paused":
+        return f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"
+    return f"try again with: jarvis runs retry {run.id}" if run.state == "incomplete" else ""
+
+
+def exit_code(run: Run, change: CodeChange | None) -> int:
+    """Return the exit code of a run that has ended or is paused: REFUSED if the gate failed to the end."""
+    if run.state in {"cancelled", "failed"}:
+        return exits.FAILED
+    if change and change.answer["state"] == "refused":
+        return exits.REFUSED
+    return exits.of_run(findings=False, incomplete=run.state != "done")

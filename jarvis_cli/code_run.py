@@ -1,0 +1,198 @@
+"""Execute `jarvis code`: one change, a session of changes at a terminal, or the rest of an interrupted one."""
+
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from jarvis_cli import exits, run_control
+from jarvis_cli.agent_output import check_format
+from jarvis_cli.code_options import CodeOptions
+from jarvis_cli.code_output import deliver_code
+from jarvis_cli.options import form_of
+from jarvis_cli.project_run import RunCommand, execute_run
+from jarvis_cli.report_target import Delivery
+from jarvis_cli.report_target import delivery as delivery_of
+from jarvis_cli.status_output import Display, write_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service import wiring
+from jarvis_workers.service.assistant.code_branches import (
+    accept_change,
+    code_runs,
+    decision_of,
+    publish_change,
+    read_change,
+)
+from jarvis_workers.service.assistant.code_request import (
+    TASK_MAX,
+    CodeChoice,
+    CodeInput,
+    LocalRepository,
+    check_task,
+    code_request,
+    create_code_repository,
+    find_code_repository,
+    tool_names,
+)
+from jarvis_workers.service.assistant.repository_lock import lock_repository
+from jarvis_workers.service.handles import Blobs, Store
+from jarvis_workers.service.labels import parse_labels
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.service.submit import RunRequest
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.values import Run
+
+PROMPT = "task (end with a blank line; nothing ends the session)> "
+
+
+def change_code(options: CodeOptions) -> int:
+    """Change the code of the repository around the current directory; return the exit code."""
+    flags = {"where": options.where, "agent.budget": options.budget}
+    settings = load_settings(flags, directory=Path.cwd(), file=options.config)
+    target = _checked(settings, options)
+    repository, is_new = _repository(options)
+    choice = _choice(options)
+    choice = replace(choice, with_changes=choice.with_changes or is_new)
+    with lock_repository(repository.top, settings.data_dir):
+        if options.restore_session and (run := _unfinished(settings, repository)):
+            return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
+        if options.requirement is not None:
+            choice = replace(choice, task=_read_task(options.requirement))
+            return _Session(settings, repository, options, target).change(choice)
+        if not _is_interactive(options):
+            raise UsageError("there is nothing to restore; give a task with -r")
+        return _Session(settings, repository, options, target).loop(choice)
+
+
+def _choice(options: CodeOptions) -> CodeChoice:
+    return CodeChoice(
+        task="",
+        group=options.group,
+        gate=options.gate,
+        attempts=options.attempts,
+        tool_group=options.tool_group,
+        append_tools=tuple(name.strip() for name in (options.append_tools or "").split(",") if name.strip()),
+        prefix=options.prefix,
+        suffix=options.suffix,
+        plan=options.plan,
+        with_changes=options.with_changes,
+    )
+
+
+def _is_interactive(options: CodeOptions) -> bool:
+    return not options.non_interactive and sys.stdin is not None and sys.stdin.isatty()
+
+
+def _checked(settings: Settings, options: CodeOptions) -> Delivery:
+    """Check the options before any work is done, and return the target of the answer. Raises UsageError."""
+    if options.requirement is None and not options.restore_session and not _is_interactive(options):
+        why = "-n" if options.non_interactive else "without a terminal, jarvis code"
+        raise UsageError(f"{why} needs a task: -r TASK, or -r - to read it from stdin")
+    if options.detach and settings.place == "local":
+        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
+    check_format(target.form)
+    if options.requirement not in (None, "-"):
+        check_task(options.requirement or "")
+    tool_names(settings, _choice(options))
+    model_name(settings, options.group)
+    parse_labels(options.label or ())
+    return target
+
+
+def _repository(options: CodeOptions) -> tuple[LocalRepository, bool]:
+    """Return the repository around the current directory, and whether it is new: then a person agreed to that."""
+    here = Path.cwd()
+    if found := find_code_repository(here):
+        return found, False
+    if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
+        return create_code_repository(here), True
+    raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
+
+
+def _read_task(requirement: str) -> str:
+    return check_task(sys.stdin.read(TASK_MAX + 1) if requirement == "-" else requirement)
+
+
+def _unfinished(settings: Settings, repository: LocalRepository) -> Run | None:
+    """Return the newest run of the repository if it has not ended; else say that there is none."""
+    with wiring.store_of(settings, tell=write_line) as store:
+        run = next((run for run in code_runs(store, repository.top) if not run.ended), None)
+    if run is None:
+        write_line("--restore-session: there is no unfinished run of this repository")
+    return run
+
+
+class _Session:
+    """The changes of one command; each one starts where the one before ended."""
+
+    def __init__(self, settings: Settings, repository: LocalRepository, options: CodeOptions, target: Delivery) -> None:
+        self._settings, self._repository, self._options, self._target = settings, repository, options, target
+        self._last: Run | None = None
+
+    def loop(self, choice: CodeChoice) -> int:
+        """Read tasks from the terminal until there are no more; return the exit code of the last one."""
+        code = exits.DONE
+        while task := _read_lines():
+            code = self.change(replace(choice, task=task))
+            choice = self._continued(choice)
+        return code
+
+    def change(self, choice: CodeChoice) -> int:
+        """Execute one run; return its exit code."""
+        command = RunCommand(
+            str(self._repository.top),
+            request=partial(self._request, choice),
+            deliver=self._deliver,
+            detach=self._options.detach,
+            quiet=self._options.quiet,
+        )
+        code = execute_run(self._settings, command)
+        if code == exits.DONE and self._settings.code.confirm and _is_interactive(self._options):
+            self._confirm()
+        return code
+
+    def _confirm(self) -> None:
+        """Ask a person whether to accept the last change, if it changed anything."""
+        with wiring.store_of(self._settings, tell=write_line) as store:
+            blobs, run = wiring.blobs_of(self._settings), self._last
+            change = read_change(store, blobs, run) if run else None
+            if run and change and change.files and typer.confirm("accept this change?", err=True):
+                write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
+
+    def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
+        request = code_request(self._settings, self._repository, choice, executor, screen.tell)
+        return replace(request, labels={**request.labels, **parse_labels(self._options.label or ())})
+
+    def _deliver(self, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+        self._last = run
+        return deliver_code(self._settings.data_dir, store, blobs, run, self._target, screen)
+
+    def _continued(self, choice: CodeChoice) -> CodeChoice:
+        """Return the choice for the next task: it starts at the branch of the last run, if that changed anything."""
+        if self._last is None:
+            return choice
+        with wiring.store_of(self._settings, tell=write_line) as store:
+            change = read_change(store, wiring.blobs_of(self._settings), self._last)
+            if change is None or decision_of(store, change.run):
+                return replace(choice, start=None, copied="")
+            published = publish_change(change, self._settings.data_dir)
+        if published is None:
+            return choice
+        earlier = "\n\n".join((choice.earlier, change.options.task, change.answer["text"], change.answer["preview"]))
+        return replace(choice, start=published.commit, copied=change.options.copied, earlier=earlier.strip())
+
+
+def _read_lines() -> str:
+    """Return a text that a person enters, up to a blank line or the end of the input."""
+    lines = list[str]()
+    try:
+        while (line := input("" if lines else PROMPT)).strip():
+            lines.append(line)
+    except EOFError:
+        typer.echo()
+    return "\n".join(lines).strip()

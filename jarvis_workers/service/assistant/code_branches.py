@@ -1,0 +1,248 @@
+"""The results of runs that change code: branches with worktrees in the user's repository, accepted or rejected.
+
+A branch is written by the command that waits for the run, or by the first one that needs it. Its commit depends on the
+run alone: after a crash, it is the same.
+"""
+
+import json
+import os
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.assistant.change_code import ANSWER, CHANGES
+from jarvis_workers.steps.assistant.code_options import CodeOptions
+from jarvis_workers.steps.assistant.pipelines import CODE
+from jarvis_workers.store import artifacts, run_labels
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Run
+from jarvis_workers.toolchain.code_worktree import (
+    accept_merge,
+    accept_patch,
+    add_worktree,
+    changed_paths,
+    check_worktree,
+    diff_text,
+    drop_branch,
+    drop_worktree,
+)
+from jarvis_workers.toolchain.local_repository import Author, BranchCommit, FileVersion, LocalRepository
+
+BRANCH = "jarvis/code-{}"
+WORKTREES = "worktrees"
+# The label of a run: what became of its change.
+LABEL, ACCEPTED, REJECTED = "code", "accepted", "rejected"
+DONE = "done"
+MOST_RUNS = 1_000
+
+
+class CodeBranch(NamedTuple):
+    """The branch of a change, its last commit, and its worktree."""
+
+    branch: str
+    commit: str
+    worktree: Path
+
+
+class CodeRow(NamedTuple):
+    """A run with its change, for lists; `decision` is "accepted", "rejected" or ""."""
+
+    run: Run
+    state: str
+    branch: str
+    commit: str
+    subject: str
+    decision: str
+
+
+@dataclass(frozen=True)
+class CodeChange:
+    """A run that changes code, its answer, and the new versions of the files."""
+
+    run: Run
+    answer: Mapping[str, Any]
+    files: Mapping[str, FileVersion]
+
+    @property
+    def options(self) -> CodeOptions:
+        return CodeOptions.of(self.run)
+
+    @property
+    def branch(self) -> str:
+        return BRANCH.format(self.run.id)
+
+    @property
+    def message(self) -> str:
+        """The message of the commit, which says if the task is not done."""
+        message: str = self.answer["message"]
+        return (
+            message if self.answer["state"] == DONE else f"Unfinished: {message}\nNot done: {self.answer['problem']}\n"
+        )
+
+    def repository(self) -> LocalRepository:
+        """Return the repository of the run. Raises UsageError if it is not on this machine."""
+        top = Path(os.fsdecode(self.run.root_raw))
+        found = LocalRepository.around(top, os.environ) if top.is_dir() else None
+        if found is None:
+            raise UsageError(f"run {self.run.id}: its repository {plain(self.run.root)} is not on this machine")
+        return found
+
+
+def is_code(run: Run) -> bool:
+    """Return whether a run changes code."""
+    return run.kind == CODE
+
+
+def find_code_run(store: Store, named: str, top: Path | None = None) -> Run:
+    """Return the run with this id or prefix; "last" is the newest that changes code. Raises UsageError."""
+    if named == "last":
+        found = next(iter(code_runs(store, top)), None)
+        if found is None:
+            raise UsageError("there is no run that changes code yet; start one with: jarvis code -r TASK")
+        return found
+    run = find_run(store, named)
+    if not is_code(run):
+        raise UsageError(f"run {run.id} is a {run.kind} run, and changes no code")
+    return run
+
+
+def code_runs(store: Store, top: Path | None) -> list[Run]:
+    """Return the runs that change the code of a repository, or of any, newest first."""
+    root = None if top is None else os.fsencode(top)
+    return [run for run in newest_runs(store, MOST_RUNS) if is_code(run) and root in (None, run.root_raw)]
+
+
+def read_change(store: Store, blobs: Blobs, run: Run) -> CodeChange | None:
+    """Return the result of a run, or None while there is none."""
+    with store.read() as session:
+        names = [artifacts.find(session, run.id, name) for name in (ANSWER, CHANGES)]
+    answer, changes = (json.loads(blobs.read(name)) if name else None for name in names)
+    if answer is None or changes is None:
+        return None
+    files = {
+        path: FileVersion(None if one["content"] is None else b64decode(one["content"]), one["mode"])
+        for path, one in changes.items()
+    }
+    return CodeChange(run, answer, files)
+
+
+def require_change(store: Store, blobs: Blobs, run: Run) -> CodeChange:
+    """Return the result of a run. Raises UsageError if there is none, or if it changed nothing."""
+    change = read_change(store, blobs, run)
+    if change is None:
+        raise UsageError(f"run {run.id} is {run.state} and has no result; see: jarvis runs show {run.id}")
+    if not change.files:
+        raise UsageError(f"run {run.id} changed nothing")
+    return change
+
+
+def publish_change(change: CodeChange, data: Path) -> CodeBranch | None:
+    """Write the branch of a change and its worktree, unless they exist; None if nothing changed. Raises UsageError."""
+    if not change.files:
+        return None
+    repository, options = change.repository(), change.options
+    author = Author(*options.author)
+    commit = BranchCommit(options.base or None, change.message, author, int(change.run.created_at), change.files)
+    written = repository.write_branch(change.branch, commit)
+    worktree = data / WORKTREES / change.run.id
+    add_worktree(repository, change.branch, worktree)
+    return CodeBranch(change.branch, written, worktree)
+
+
+def decision_of(store: Store, run: Run) -> str:
+    """Return what became of a change: "accepted", "rejected", or "" if nothing was decided."""
+    with store.read() as session:
+        return run_labels.labels_of(session, [run.id])[run.id].get(LABEL, "")
+
+
+def accept_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bool = False) -> str:
+    """Bring a change into the branch that is checked out, or into the working tree; return what was done.
+
+    A change is merged where no uncommitted file overlaps it; else its difference is applied to the working tree. Raises
+    UsageError if that would conflict, and with `force` not if the task is not done.
+    """
+    change = require_change(store, blobs, run)
+    if change.answer["state"] != DONE and not force:
+        raise UsageError(f"run {run.id} is not done: {change.answer['problem']}; to accept it nevertheless: --force")
+    if decision := decision_of(store, run):
+        raise UsageError(f"run {run.id} is {decision} already")
+    published = publish_change(change, data)
+    assert published is not None
+    repository, copied = change.repository(), change.options.copied
+    tip = repository.commit_of(f"refs/heads/{published.branch}") or published.commit
+    base = copied or _fork_point(repository, tip)
+    names = changed_paths(repository, base, tip)
+    overlap = sorted(repository.dirty_paths() & set(names))
+    if not force:
+        check_worktree(published.worktree)
+    if overlap or copied:
+        accept_patch(repository, diff_text(repository, base, tip), overlap or names)
+        drop_worktree(repository, published.worktree)
+        says = f"applied to the working tree, not committed; its commit stays on {published.branch}"
+    else:
+        accept_merge(repository, published.branch)
+        drop_worktree(repository, published.worktree)
+        drop_branch(repository, published.branch)
+        says = f"merged into {repository.branch or 'the detached HEAD'} as {(repository.head or '')[:12]}"
+    _decide(store, run, ACCEPTED)
+    return says
+
+
+def reject_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bool = False) -> None:
+    """Drop the branch and the worktree of a change. Raises UsageError if the worktree has uncommitted changes."""
+    change = require_change(store, blobs, run)
+    if decision_of(store, run) == ACCEPTED:
+        raise UsageError(f"run {run.id} is accepted already; revert its commit with git")
+    repository = change.repository()
+    worktree = data / WORKTREES / run.id
+    if not force:
+        check_worktree(worktree)
+    drop_worktree(repository, worktree)
+    drop_branch(repository, change.branch)
+    _decide(store, run, REJECTED)
+
+
+def change_diff(store: Store, change: CodeChange, data: Path) -> bytes:
+    """Return the whole difference that a run made, as a patch. Raises UsageError if its branch was removed."""
+    repository = change.repository()
+    decision = decision_of(store, change.run)
+    commit = repository.commit_of(f"refs/heads/{change.branch}")
+    if commit is None and not decision and (published := publish_change(change, data)):
+        commit = published.commit
+    if commit is None:
+        raise UsageError(f"run {change.run.id} is {decision}, and its branch is gone; without --full: the preview")
+    return diff_text(repository, change.options.base or None, commit)
+
+
+def code_rows(store: Store, blobs: Blobs, top: Path) -> list[CodeRow]:
+    """Return the changes of a repository, newest first."""
+    repository = LocalRepository(top, os.environ)
+    return [_row(store, blobs, run, repository) for run in code_runs(store, top)]
+
+
+def _row(store: Store, blobs: Blobs, run: Run, repository: LocalRepository) -> CodeRow:
+    change = read_change(store, blobs, run)
+    branch = BRANCH.format(run.id)
+    commit = repository.commit_of(f"refs/heads/{branch}") or ""
+    subject = change.message.partition("\n")[0] if change and change.files else ""
+    state = change.answer["state"] if change else run.state
+    return CodeRow(run, state, branch if commit else "", commit, subject, decision_of(store, run))
+
+
+def _fork_point(repository: LocalRepository, tip: str) -> str:
+    head = repository.head
+    base = repository.git("merge-base", head, tip).decode().strip() if head else ""
+    if not base:
+        raise UsageError(f"{plain(str(repository.top))}: HEAD and the change have no commit in common")
+    return base
+
+
+def _decide(store: Store, run: Run, decision: str) -> None:
+    with store.write() as session:
+        run_labels.put(session, run.id, LABEL, decision)

@@ -1,0 +1,216 @@
+"""Submit a run that changes code: the sources are those of a commit of the user's repository.
+
+With `with_changes`, that commit is a new one, on no branch, with the uncommitted changes.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.assistant.code_rules import read_rules
+from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.request import RunInput, RunRequest
+from jarvis_workers.service.scan_request import options_of, request_for
+from jarvis_workers.service.sources import SourceTree, source_labels
+from jarvis_workers.service.wiring import agent_limits_of
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.assistant.code_options import CodeOptions
+from jarvis_workers.steps.assistant.pipelines import CODE
+from jarvis_workers.toolchain.git_import import create_repository
+from jarvis_workers.toolchain.gittree import TreeBounds
+from jarvis_workers.toolchain.local_repository import Author
+from jarvis_workers.toolchain.local_repository import LocalRepository as LocalRepository
+
+if TYPE_CHECKING:
+    from jarvis_workers.settings import Settings
+    from jarvis_workers.store.engine import Store
+
+TASK_MAX = 1_000_000
+DEFAULT_TOOLS = ("read_code", "search_code", "execute_script", "patch", "rewrite", "sub_code_agent")
+FALLBACK = Author("Jarvis Workers", "jarvis@localhost")
+NO_SOURCES = "no-sources"
+EARLIER_MAX = 100_000
+# A change takes many calls, and the same build or test after each edit; the rounds limit them.
+SAME_CALL = 10
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeChoice:
+    """The options of a command. `start` is the commit to start from, None for HEAD; `earlier` what led to it."""
+
+    task: str
+    group: str | None = None
+    gate: str | None = None
+    attempts: int | None = None
+    tool_group: str | None = None
+    append_tools: tuple[str, ...] = ()
+    prefix: str = ""
+    suffix: str = ""
+    plan: bool | None = None
+    with_changes: bool = False
+    start: str | None = None
+    copied: str = ""
+    earlier: str = ""
+
+
+@dataclass(frozen=True)
+class CodeInput(RunInput):
+    """The input of a run: its options, and the archive of the sources."""
+
+    options: CodeOptions
+    archive: bytes = b""
+    names_paths: ClassVar[bool] = False
+
+    @property
+    def contents(self) -> tuple[bytes, ...]:
+        """Return the archive."""
+        return (self.archive,)
+
+    def complete(self, selection: Selection, store: "Store | None") -> CodeOptions:
+        """Return the options with the name of the blob."""
+        return replace(self.options, archive=sha256(self.archive).hexdigest())
+
+
+def find_code_repository(place: Path) -> LocalRepository | None:
+    """Return the repository around a directory, or None."""
+    return LocalRepository.around(place, os.environ)
+
+
+def create_code_repository(place: Path) -> LocalRepository:
+    """Make a directory a repository."""
+    return LocalRepository(create_repository(place, os.environ).top, os.environ)
+
+
+def code_request(
+    settings: "Settings", repository: LocalRepository, choice: CodeChoice, executor: str, tell: Tell
+) -> RunRequest[CodeInput]:
+    """Return the request of a run. Raises UsageError for a repository or options that cannot be used."""
+    options = replace(_options(settings, repository, choice), task=check_task(choice.task))
+    author = _author(settings, repository, tell)
+    bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
+    base, copied, closed = _base(repository, choice, author, bounds, tell)
+    archive = repository.pack(base, bounds)
+    branch = repository.branch
+    options = replace(
+        options,
+        base=base,
+        copied=copied,
+        closed=closed,
+        author=list(author),
+        checkout={"branch": branch, "commit": base},
+    )
+    if branch is None:
+        tell(f"HEAD is detached at {base[:12]}; the change gets a branch of its own")
+    if options.plan:
+        tell("the task is not split: there is no planner for changes of code")
+    if not options.gate:
+        tell("no gate is set (--gate, code.gate): the change is not checked by a command")
+    return _request(settings, repository, executor, CodeInput(options, archive))
+
+
+def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoice) -> CodeOptions:
+    """Return the options of a run, but for its task, its sources and its author. Raises UsageError."""
+    code = settings.code
+    return options_of(
+        settings,
+        CodeOptions,
+        model_group=model_name(settings, choice.group),
+        agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
+        gate=choice.gate if choice.gate is not None else code.gate or "",
+        attempts=choice.attempts or code.attempts,
+        gate_seconds=code.gate_seconds,
+        gate_memory_mb=code.gate_memory_mb,
+        gate_disk_mb=code.gate_disk_mb,
+        rule_text=read_rules(settings.data_dir, repository.top),
+        earlier=choice.earlier[-EARLIER_MAX:],
+        tools=tool_names(settings, choice),
+        plan=code.plan if choice.plan is None else choice.plan,
+        lint=code.static_analysis,
+        prefix=_line(choice.prefix, "--prefix"),
+        suffix=_line(choice.suffix, "--suffix"),
+    )
+
+
+def _request(
+    settings: "Settings", repository: LocalRepository, executor: str, run_input: CodeInput
+) -> RunRequest[CodeInput]:
+    """Return the request; its sources are in the archive, so that the snapshot is empty."""
+    nothing = settings.data_dir / "cache" / NO_SOURCES
+    nothing.mkdir(parents=True, exist_ok=True)
+    root = os.fsencode(repository.top)
+    labels = source_labels(SourceTree(repository.top, root))
+    request = request_for(settings, SourceTree(nothing, root), CODE, executor, run_input, labels=labels)
+    budget = budget_of(settings, run_input.options.model_group)
+    return replace(request, selection=Selection(suffixes=None), may_be_empty=True, budget=budget)
+
+
+def check_task(task: str) -> str:
+    """Return a task without white space around it. Raises UsageError if it cannot be used."""
+    text = task.strip()
+    try:
+        text.encode()
+    except UnicodeError as error:
+        raise UsageError("-r is not UTF-8 text") from error
+    if not text or "\0" in text:
+        raise UsageError("-r is empty; describe the change" if not text else "-r contains a NUL character")
+    if len(text) > TASK_MAX:
+        raise UsageError(f"-r is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
+    return text
+
+
+def tool_names(settings: "Settings", choice: CodeChoice) -> list[str]:
+    """Return the names of the agent's tools, each once: those of a group or the default ones, and the appended."""
+    group = choice.tool_group or settings.tool_group
+    groups: Mapping[str, tuple[str, ...]] = settings.tool_groups
+    if group and group not in groups:
+        names = ", ".join(sorted(groups)) or "none"
+        raise UsageError(f'-G: there is no tool group "{plain(group)}"; tool_groups in jarvis.yaml has: {names}')
+    return list(dict.fromkeys((*(groups[group] if group else DEFAULT_TOOLS), *choice.append_tools)))
+
+
+def _base(
+    repository: LocalRepository, choice: CodeChoice, author: Author, bounds: TreeBounds, tell: Tell
+) -> tuple[str, str, list[str]]:
+    """Return the commit to start from, the copied changes, and the submodules."""
+    if choice.start:
+        return choice.start, choice.copied, repository.submodules(choice.start, bounds)
+    head = repository.head
+    closed = repository.submodules(head, bounds) if head else []
+    if choice.with_changes:
+        copied = repository.copy_changes(head, author, int(time.time()), closed)
+        if copied is None:
+            raise UsageError(f"{plain(str(repository.top))}: the uncommitted changes cannot be copied; commit them")
+        return copied, copied if copied != head else "", closed
+    if head is None:
+        raise UsageError(
+            f"{plain(str(repository.top))}: the repository has no commit to start from; make one (git commit), or add "
+            "--with-changes to start from the files that are there"
+        )
+    if dirty := len(repository.dirty_paths()):
+        files = "1 uncommitted file is" if dirty == 1 else f"{dirty:,} uncommitted files are"
+        tell(f"the change starts at HEAD, {head[:12]}; {files} not part of it (--with-changes copies them)")
+    return head, "", closed
+
+
+def _author(settings: "Settings", repository: LocalRepository, tell: Tell) -> Author:
+    author = repository.author()
+    if author is None and settings.code.git_check == "strict":
+        raise UsageError("git has no user.name and user.email (code.git_check is strict); set them with: git config")
+    if author is None:
+        tell(f"git has no user.name and user.email: the author of the commit is {FALLBACK}")
+    return author or FALLBACK
+
+
+def _line(text: str, option: str) -> str:
+    if not text.isprintable():
+        raise UsageError(f"{option} should be one line of printable characters")
+    return text
