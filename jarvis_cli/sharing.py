@@ -9,7 +9,7 @@ import typer
 from jarvis_cli import exits
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.central_repository import central_address
-from jarvis_workers.service.assistant.sharing import OWN_TOOLS, methodologies_to_share, share, tools_to_share
+from jarvis_workers.service.assistant.sharing import methodologies_to_share, share, tools_to_share
 from jarvis_workers.settings import Settings, load_settings
 
 
@@ -21,9 +21,7 @@ def share_methodologies(names: Sequence[str], *, dry_run: bool) -> int:
 
 def share_tools(names: Sequence[str], *, dry_run: bool) -> int:
     """Share tools of the user."""
-    return _share(
-        load_settings(directory=Path.cwd()), tools_to_share(OWN_TOOLS.expanduser(), names), "tools", dry_run=dry_run
-    )
+    return _share(load_settings(directory=Path.cwd()), tools_to_share(names), "tools", dry_run=dry_run)
 
 
 def _share(settings: Settings, files: Mapping[str, bytes], kind: str, *, dry_run: bool) -> int:

@@ -11,6 +11,7 @@ from jarvis_workers.agent.effects import Conversation, Definition, RunTool
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.tools.editing import PATCH, REWRITE
 from jarvis_workers.tools.tool import ToolOutcome
 
@@ -49,10 +50,14 @@ class CodeOutcome(NamedTuple):
     is_checked: bool = True
 
 
-def change_code(agent: Agent, task: CodeTask) -> Conversation[CodeOutcome]:
-    """Return the outcome of a task; raises AgentStopped at a limit."""
+def change_code(agent: Agent, task: CodeTask, make_child: MakeChild | None = None) -> Conversation[CodeOutcome]:
+    """Return the outcome of a task, which agents from `make_child` may do in parts; raises AgentStopped at a limit."""
     earlier = agent.guard.admit(task.earlier) if task.earlier else ""
-    result = yield from run_task(agent, fill_from(PROMPTS, "code_task", task=task.task, earlier=earlier))
+    first = fill_from(PROMPTS, "code_task", task=task.task, earlier=earlier)
+    if make_child:
+        result = yield from plan_and_run(agent, first, make_child=make_child)
+    else:
+        result = yield from run_task(agent, first)
     if not task.gate or not any(agent.executed[name] for name in (PATCH, REWRITE)):
         return CodeOutcome(result.text)
     problem = ""

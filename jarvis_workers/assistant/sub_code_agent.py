@@ -4,16 +4,16 @@ The conversation runs the child itself, between two requests of the parent, so t
 has the tools of its parent but this one, at most what is left of its limits, and what it uses counts for its parent.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import Field
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool
+from jarvis_workers.agent.effects import Conversation, RunTool
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
+from jarvis_workers.assistant.planning import MakeChild
 from jarvis_workers.errors import AgentStopped, ModelError
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
@@ -24,7 +24,6 @@ DESCRIPTION = (
     "what was done. Describe it completely: your conversation is not visible there."
 )
 
-MakeChild = Callable[[Definition, AgentLimits], Agent]
 T = TypeVar("T")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jarvis_workers.assistant.memory.entry import MemoryDraft, MemoryEntry, MemoryType
 from jarvis_workers.assistant.memory.tools import memory_tools
-from jarvis_workers.steps.agent.stored_memory import StoredMemory
+from jarvis_workers.conversations.stored_memory import StoredMemory
 from jarvis_workers.store import memories
 from jarvis_workers.store.engine import Store
 from jarvis_workers.tools.registry import Toolbox

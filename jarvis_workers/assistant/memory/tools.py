@@ -25,6 +25,7 @@ from jarvis_workers.redact import redact_server_text
 from jarvis_workers.tools.tool import NoArguments, Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SAVE, RETRIEVE, CLEAR, LIST_TAGS = "save_memory", "retrieve_memory", "clear_memory", "list_memory_tags"
+MEMORY_TOOLS = (SAVE, RETRIEVE, CLEAR)
 SAVED_MAX, RETRIEVED_MAX, REMOVED_MAX = 20, 100, 1_000
 LIMIT = 10
 CHARACTERS_MAX = 12_000

@@ -18,7 +18,7 @@ from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.scan_request import options_of, request_for
-from jarvis_workers.service.sources import SourceTree, source_labels
+from jarvis_workers.service.sources import SourceTree, project_name, source_labels
 from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.assistant.code_options import CodeOptions
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 TASK_MAX = 1_000_000
-DEFAULT_TOOLS = ("read_code", "search_code", "execute_script", "patch", "rewrite", "sub_code_agent")
+DEFAULT_TOOLS = (
+    *("read_code", "search_code", "execute_script", "patch", "rewrite", "search_web"),
+    *("save_memory", "retrieve_memory", "clear_memory", "sub_code_agent"),
+)
 FALLBACK = Author("Jarvis Workers", "jarvis@localhost")
 NO_SOURCES = "no-sources"
 EARLIER_MAX = 100_000
@@ -110,8 +113,6 @@ def code_request(
     )
     if branch is None:
         tell(f"HEAD is detached at {base[:12]}; the change gets a branch of its own")
-    if options.plan:
-        tell("the task is not split: there is no planner for changes of code")
     if not options.gate:
         tell("no gate is set (--gate, code.gate): the change is not checked by a command")
     return _request(settings, repository, executor, CodeInput(options, archive))
@@ -134,6 +135,7 @@ def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoi
         earlier=choice.earlier[-EARLIER_MAX:],
         tools=tool_names(settings, choice),
         plan=code.plan if choice.plan is None else choice.plan,
+        project=project_name(str(repository.top)) if settings.agent.memory else "",
         lint=code.static_analysis,
         prefix=_line(choice.prefix, "--prefix"),
         suffix=_line(choice.suffix, "--suffix"),

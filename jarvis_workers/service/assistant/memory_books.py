@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jarvis_workers.assistant.memory.book import MemoryBook
+from jarvis_workers.conversations.stored_memory import StoredMemory
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.assistant.memory_files import MemoryFiles, memory_files
 from jarvis_workers.service.sources import project_name
 from jarvis_workers.service.wiring import store_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.steps.agent.stored_memory import StoredMemory
 
 
 def files_of(settings: Settings, path: str, tell: Callable[[str], None]) -> MemoryFiles:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.agent.own_tools import OWN_TOOLS
 from jarvis_workers.assistant.methodology import Methodology
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -33,8 +34,9 @@ def methodologies_to_share(data: Path, names: Iterable[str]) -> dict[str, bytes]
     return dict(_methodology(name, found) for name in names)
 
 
-def tools_to_share(directory: Path, names: Iterable[str]) -> dict[str, bytes]:
+def tools_to_share(names: Iterable[str], directory: Path = OWN_TOOLS) -> dict[str, bytes]:
     """Return the user's tools with these names, as files to share. Raises UsageError."""
+    directory = directory.expanduser()
     available = sorted(file.stem for file in directory.glob("*.py")) if directory.is_dir() else []
     for name in names:
         if name not in available or not NAME.fullmatch(name):

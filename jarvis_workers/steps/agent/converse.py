@@ -22,13 +22,13 @@ from jarvis_workers.assistant.memory.tools import memory_tags, memory_tools
 from jarvis_workers.assistant.methodology import save_methodology, with_methodologies
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.conversations.stored_memory import StoredMemory
 from jarvis_workers.conversations.task_answer import commit_answer
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.agent.learned_methodologies import LearnedMethodologies
-from jarvis_workers.steps.agent.stored_memory import StoredMemory
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines

@@ -4,7 +4,7 @@ The copy is new in every attempt. When a conversation resumes, its recorded edit
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition
 from jarvis_workers.agent.limits import AgentLimits, is_caused_by_answers
-from jarvis_workers.agent.own_tools import own_tools
+from jarvis_workers.agent.own_tools import OWN_TOOLS, own_tools
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.assistant.change_preview import list_changes, preview_changes, statistics_of
 from jarvis_workers.assistant.code_task import CodeOutcome, CodeTask, change_code, commit_message
 from jarvis_workers.assistant.lint_hints import lint_hint
-from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, MakeChild, sub_code_tool, with_children
+from jarvis_workers.assistant.memory.guidance import add_guidance
+from jarvis_workers.assistant.memory.tools import MEMORY_TOOLS, memory_tags, memory_tools
+from jarvis_workers.assistant.planning import MakeChild
+from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_tool, with_children
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.conversations.stored_memory import StoredMemory
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -44,6 +48,8 @@ STEP = "code"
 ANSWER, CHANGES = "answer", "changes"
 TASK = b"task"
 SCRATCH = "jarvis-code"
+# Tools that may be missing: without a sandbox, a search endpoint, or memories.
+OPTIONAL = frozenset({"execute_script", "search_web", *MEMORY_TOOLS})
 
 
 @dataclass(frozen=True)
@@ -85,12 +91,14 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
         await in_thread(unpack_sources, archive, root)
         workspace = EditWorkspace(root, tuple(work.options.closed))
         with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
-            agent = await _agent(work, talk, workspace)
+            book = StoredMemory(runtime.store, work.options.project) if work.options.project else None
+            agent = await _agent(work, talk, workspace, book, runtime.setup.tools)
             outcome, stopped = None, None
             try:
-                gate = gate_tool(runtime, root, work.options)
-                talking = with_children(agent, change_code(agent, _task(work.options)), make_child(agent))
-                outcome = await talk.lead(talking, agent, {"about": work.about}, [gate])
+                hidden = [gate_tool(runtime, root, work.options), *([memory_tags(book)] if book else [])]
+                make = make_child(agent)
+                changing = change_code(agent, _task(work.options), make if work.options.plan else None)
+                outcome = await talk.lead(with_children(agent, changing, make), agent, {"about": work.about}, hidden)
             except AgentStopped as stop:
                 stopped = stop
                 if is_caused_by_answers(stop.reason):
@@ -110,22 +118,27 @@ def _task(options: CodeOptions) -> CodeTask:
     return CodeTask(options.task, options.gate, options.attempts, options.rule_text, options.earlier, options.lint)
 
 
-async def _agent(work: CodeWork, talk: JobConversation, workspace: EditWorkspace) -> Agent:
+async def _agent(
+    work: CodeWork, talk: JobConversation, workspace: EditWorkspace, book: StoredMemory | None, own: Sequence[Path]
+) -> Agent:
     """Return the agent with the tools that the options name. Raises StepFailed for a tool that is not there."""
     agents: list[Agent] = []
     root = workspace.root
     scripts = [_local(tool, root) for tool in talk.scripts(root)]
     reading = [watched_reading(workspace), search_code(workspace.tree)]
-    tools = [*reading, *scripts, *edit_tools(workspace), sub_code_tool()]
+    tools = [*reading, *scripts, *edit_tools(workspace), sub_code_tool(), *talk.web_search()]
+    tools += memory_tools(book) if book else []
     names = list(work.options.tools) or [tool.name for tool in tools]
-    own: list[Tool] = await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
-    present = Toolbox([*tools, *(tool for tool in own if tool.name not in {one.name for one in tools})])
+    users: list[Tool] = await in_thread(list, own_tools([OWN_TOOLS, *own], lambda: agents[0]))
+    present = Toolbox([*tools, *(tool for tool in users if tool.name not in {one.name for one in tools})])
     try:
-        box = present.only(name for name in names if scripts or name != "execute_script")
+        box = present.only(name for name in names if name in present.names or name not in OPTIONAL)
     except UsageError as problem:
         raise StepFailed(f"--append-tools or the tool group: {problem}") from problem
     limits, definition = work.options.agent_limits, _task(work.options).definition
     agents.append(Agent(definition, box, profile=talk.platform.profile, marks=talk.marks, limits=limits))
+    if book:
+        add_guidance(agents[0], book.types)
     return agents[0]
 
 

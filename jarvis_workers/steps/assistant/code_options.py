@@ -13,7 +13,8 @@ class CodeOptions(ConversationOptions):
     `archive` is the blob of the sources, which are those of the commit `base`; `copied` is the commit that holds
     uncommitted changes of the user. Nothing in the directories `closed` is edited. The command `gate` must succeed
     within its limits, in at most `attempts` attempts. `rule_text` goes into the system prompt, `earlier` is what
-    earlier tasks did. `tools` are the names of the agent's tools. The commit has an author (name, address).
+    earlier tasks did. With `plan` the task may be split; `project` names the memories of the agent, if it has some.
+    `tools` are the names of the agent's tools. The commit has an author (name, address).
     """
 
     task: str = ""
@@ -30,6 +31,7 @@ class CodeOptions(ConversationOptions):
     earlier: str = ""
     tools: Sequence[str] = field(default_factory=list)
     plan: bool = False
+    project: str = ""
     lint: bool = True
     prefix: str = ""
     suffix: str = ""

@@ -195,5 +195,5 @@ def test_names_that_do_not_exist_list_those_that_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match='no methodology "leak"; available: "race"'):
         methodologies_to_share(tmp_path, ["leak"])
     with pytest.raises(UsageError, match=r'no tool "look"; available: lookup'):
-        tools_to_share(tmp_path, ["look"])
-    assert tools_to_share(tmp_path, ["lookup"]) == {"tools/lookup.py": TOOL.encode()}
+        tools_to_share(["look"], tmp_path)
+    assert tools_to_share(["lookup"], tmp_path) == {"tools/lookup.py": TOOL.encode()}
