@@ -19,10 +19,7 @@ from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutco
 
 SUB_CODE_AGENT = "sub_code_agent"
 TASK_MAX = 100_000
-DESCRIPTION = (
-    "Give a part of the task that stands on its own to another engineer, who edits the same files and answers with "
-    "what was done. Describe it completely: your conversation is not visible there."
-)
+DESCRIPTION = "Give a separable part of the task to another engineer, who edits the same files. Describe it completely."
 
 T = TypeVar("T")
 
@@ -30,7 +27,7 @@ T = TypeVar("T")
 class SubTask(ToolArguments):
     """The part of the task."""
 
-    task: str = Field(min_length=1, max_length=TASK_MAX, description="the whole description of the part")
+    task: str = Field(min_length=1, max_length=TASK_MAX)
 
 
 def sub_code_tool() -> Tool:

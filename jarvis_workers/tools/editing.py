@@ -29,14 +29,11 @@ from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutco
 PATCH, REWRITE = "patch", "rewrite"
 MOST_EDITS = 100
 PATCH_DESCRIPTION = (
-    "Replace texts in files. The text to replace must be in its file exactly once: copy it with the lines around it, "
-    "without line numbers. Either search is replaced, or everything from search_start through search_end, in the lines "
-    "of range if it is given. All edits refer to the files as they are before the call; all are made, or none."
+    "Replace texts in files: search, or all from search_start through search_end. It must be in its file (in the lines "
+    "of range) exactly once: copy it with lines around it, without line numbers. All edits refer to the files before "
+    "the call; all are made, or none."
 )
-REWRITE_DESCRIPTION = (
-    "Write whole files, also new ones; content null removes a file. All are written, or none. Prefer patch for files "
-    "that exist."
-)
+REWRITE_DESCRIPTION = "Write whole files, also new ones; content null removes one. All are written, or none."
 
 
 def _normal(path: str) -> str:
@@ -50,14 +47,12 @@ LineRange = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$")
 class PatchEdit(ToolArguments):
     """One replacement in a file."""
 
-    path: EditedPath = Field(description="path relative to the project root")
-    search: str | None = Field(default=None, description="the text to replace")
-    search_start: str | None = Field(default=None, description="the beginning of the text to replace, with search_end")
-    search_end: str | None = Field(
-        default=None, description="the end of the text to replace, which is replaced as well"
-    )
-    range: LineRange | None = Field(default=None, description="first and last line to look in, such as 10-40")
-    replace: str = Field(description="the new text")
+    path: EditedPath = Field(description="from the project root")
+    search: str | None = None
+    search_start: str | None = None
+    search_end: str | None = None
+    range: LineRange | None = Field(default=None, description="lines to look in, such as 10-40")
+    replace: str
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -84,8 +79,8 @@ class PatchFiles(ToolArguments):
 class NewFile(ToolArguments):
     """A file and its new content."""
 
-    path: EditedPath = Field(description="path relative to the project root")
-    content: str | None = Field(description="the whole new content; null removes the file")
+    path: EditedPath = Field(description="from the project root")
+    content: str | None
 
 
 class RewriteFiles(ToolArguments):

@@ -28,10 +28,10 @@ View = Literal["raw", "blanked"]
 class ReadCode(ToolArguments):
     """A range of lines of a file; -1 is the last line."""
 
-    path: str = Field(min_length=1, max_length=4096, description="path relative to the project root")
-    start_line: int = Field(default=1, ge=1, description="the first line")
-    end_line: int = Field(default=-1, ge=-1, description="the last line; -1 for the end of the file")
-    comments: bool = Field(default=False, description="list the comments of these lines as well")
+    path: str = Field(min_length=1, max_length=4096, description="from the project root")
+    start_line: int = Field(default=1, ge=1)
+    end_line: int = Field(default=-1, ge=-1, description="-1: the last")
+    comments: bool = Field(default=False, description="list comments too")
 
 
 def read_code(tree: Tree, view: View = "raw") -> Tool:

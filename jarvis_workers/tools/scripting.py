@@ -26,7 +26,7 @@ class ExecuteScript(ToolArguments):
     """A script and its interpreter."""
 
     interpreter: Interpreter = "bash"
-    script_content: str = Field(min_length=1, max_length=SCRIPT_MAX, description="the text of the script")
+    script_content: str = Field(min_length=1, max_length=SCRIPT_MAX)
 
 
 def execute_script(run: ScriptRunner) -> Tool:

@@ -27,10 +27,8 @@ Search = Callable[[bytes], bool]
 class SearchCode(ToolArguments):
     """The pattern to search for, and the files to search."""
 
-    pattern: str = Field(min_length=1, max_length=PATTERN_MAX, description="regular expression (RE2 syntax)")
-    files: str = Field(
-        default="*", max_length=400, description="only files whose path matches this pattern, such as src/*.c"
-    )
+    pattern: str = Field(min_length=1, max_length=PATTERN_MAX)
+    files: str = Field(default="*", max_length=400, description="paths, such as src/*.c")
     ignore_case: bool = False
 
 

@@ -21,6 +21,14 @@ WORDS: Mapping[Language, tuple[str, str, str]] = {
     "zh": ("[失败]", "[部分输出]", "[错误]"),
 }
 ARGUMENTS_MAX = 256 * 1024
+# Parts of a schema that cost tokens and do not help a model.
+BOUNDS = frozenset(
+    [
+        *("$defs", "title", "additionalProperties", "pattern", "format", "maxLength", "minLength", "maxItems"),
+        *("minItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    ]
+)
+NO_DEFAULTS = (("default", None), ("default", []), ("default", ""))
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -126,18 +134,30 @@ def _first(error: ValidationError) -> str:
 
 @cache
 def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    schema = _untitled(model.model_json_schema())
-    assert isinstance(schema, dict)
-    schema.pop("description", None)
-    return schema
+    """Return the JSON schema of a model, short: what a model violates is in the message that it gets."""
+    schema = model.model_json_schema()
+    compact = _compact(schema, schema.get("$defs", {}))
+    assert isinstance(compact, dict)
+    compact.pop("description", None)
+    return compact
 
 
-def _untitled(part: Any) -> Any:
-    """Drop the titles that pydantic generates, which only repeat the names."""
-    if isinstance(part, dict):
-        return {
-            name: {key: _untitled(value) for key, value in inner.items()} if name == "properties" else _untitled(inner)
-            for name, inner in part.items()
-            if not (name == "title" and isinstance(inner, str))
-        }
-    return [_untitled(inner) for inner in part] if isinstance(part, list) else part
+def _compact(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """Drop bounds, titles and the defaults null and [], and replace references by what they refer to."""
+    if isinstance(part, list):
+        return [_compact(inner, definitions) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    if reference := part.get("$ref"):
+        target = definitions[reference.rpartition("/")[2]]
+        return _compact({name: value for name, value in target.items() if name != "description"}, definitions)
+    if choices := [choice for choice in part.get("anyOf", ()) if choice != {"type": "null"}]:
+        about = {name: value for name, value in part.items() if name != "anyOf"}
+        part = {**choices[0], **about} if len(choices) == 1 else {**about, "anyOf": choices}
+    kept = {name: inner for name, inner in part.items() if name not in BOUNDS and (name, inner) not in NO_DEFAULTS}
+    return {
+        name: {key: _compact(value, definitions) for key, value in inner.items()}
+        if name == "properties"
+        else _compact(inner, definitions)
+        for name, inner in kept.items()
+    }

@@ -42,7 +42,7 @@ def _python(name: str, text: str, code: str, wrong: str, right: str, checks: str
 
 def _c(name: str, text: str, code: str, wrong: str, right: str, checks: str) -> RepairTask:
     files = {f"{name}.c": code, "test.c": f'#include <assert.h>\n#include "{name}.c"\nint main(void) {{\n{checks}}}\n'}
-    return RepairTask(name, text, f"{name}.c", wrong, right, files, "cc -o /tmp/repair-test test.c && /tmp/repair-test")
+    return RepairTask(name, text, f"{name}.c", wrong, right, files, "cc -o repair-test test.c && ./repair-test")
 
 
 TASKS = (

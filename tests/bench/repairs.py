@@ -1,8 +1,8 @@
 """Compare `jarvis code` with mini-swe-agent on ten repairs: `python -m tests.bench.repairs --mini VENV/bin/mini`.
 
 Both get the same tasks and the same scripted answers of a model (look at the file, edit it, finish), over HTTP. Printed
-for each: repairs whose test passes, requests, estimated prompt tokens of the first request beyond the task and of all
-requests, and CPU seconds of the whole command.
+for each: repairs whose test passes, requests, estimated prompt tokens of the first request beyond the task, those that
+a turn adds, and those of all requests, and CPU seconds of the whole command.
 """
 
 import argparse
@@ -31,6 +31,7 @@ class Repaired:
     solved: bool
     requests: int
     first_tokens: int
+    turn_tokens: float
     tokens: int
     cpu: float
 
@@ -90,6 +91,7 @@ def repair(
             passes(task, result_of(root)),
             len(counted),
             counted[0] - estimate(task.text) if counted else 0,
+            (counted[-1] - counted[0]) / max(len(counted) - 1, 1) if counted else 0,
             sum(counted),
             after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         )
@@ -103,9 +105,11 @@ def result_of(root: Path) -> Path:
 
 def jarvis_command(jarvis: str, task: RepairTask) -> Callable[[Path, str], tuple[list[str], dict[str, str]]]:
     def words(root: Path, url: str) -> tuple[list[str], dict[str, str]]:
-        environment = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "key", "OPENAI_MODEL": "scripted"}
-        environment |= {"JARVIS_DATA_DIR": str(root.parent / "data")}
-        return [jarvis, "code", "-n", "-r", task.text, "--gate", task.test], environment
+        group = {"model": "scripted", "base_url": url, "profile": "openai", "api_key": "key"}
+        config = root.parent / "jarvis.yaml"
+        config.write_text(json.dumps({"models": {"local": group}}))
+        environment = {"JARVIS_DATA_DIR": str(root.parent / "data")}
+        return [jarvis, "code", "-n", "-r", task.text, "--gate", task.test, "-f", str(config)], environment
 
     return words
 
@@ -130,14 +134,15 @@ def main() -> int:
     agents = {"jarvis code": lambda task: repair(task, jarvis_answers(task), jarvis_command(given.jarvis, task))}
     if given.mini:
         agents["mini-swe-agent"] = lambda task: repair(task, mini_answers(task), mini_command(given.mini, task))
-    print(f"{'agent':<16}{'solved':>8}{'requests':>10}{'first':>8}{'tokens':>9}{'CPU s':>8}")
+    print(f"{'agent':<16}{'solved':>8}{'requests':>10}{'first':>8}{'a turn':>8}{'tokens':>9}{'CPU s':>8}")
     solved = {}
     for name, give in agents.items():
         done = [give(task) for task in TASKS]
         solved[name] = sum(one.solved for one in done)
         print(
             f"{name:<16}{solved[name]:>5}/{len(TASKS)}{sum(one.requests for one in done):>10}"
-            f"{sum(one.first_tokens for one in done) / len(done):>8.0f}{sum(one.tokens for one in done):>9}"
+            f"{sum(one.first_tokens for one in done) / len(done):>8.0f}"
+            f"{sum(one.turn_tokens for one in done) / len(done):>8.0f}{sum(one.tokens for one in done):>9}"
             f"{sum(one.cpu for one in done) / len(done):>8.2f}"
         )
     return 0 if solved["jarvis code"] == len(TASKS) else 1
