@@ -54,6 +54,7 @@ def agent(ctx: typer.Context, options: AgentCommand) -> int:
             record=options.record,
             replay=options.replay,
             plan=options.plan,
+            overrides=options.setting_overrides,
             quiet=options.quiet,
         )
     )

@@ -70,6 +70,14 @@ Plan = Annotated[
         rich_help_panel=AGENTS,
     ),
 ]
+NoMethodology = Annotated[
+    bool,
+    typer.Option(
+        "--disable-methodology-analysis",
+        help="Use no methodologies, and do not analyze the task.",
+        rich_help_panel=AGENTS,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +98,7 @@ class AgentCommand:
     record: Record = None
     replay: Replay = None
     plan: Plan = False
+    disable_methodology_analysis: NoMethodology = False
     quiet: Quiet = False
     config: Config = None
     tool_group: ToolGroup = None
@@ -104,6 +113,12 @@ class AgentCommand:
         """Whether the agent runs in this process, and not as a job."""
         choices = (self.config, self.tool_group, self.restore, self.interactive, self.routine, self.definitions)
         return self.task is None or any(choices)
+
+    @property
+    def setting_overrides(self) -> dict[str, object]:
+        """The settings that options replace."""
+        names = ("agent.use_methodology", "agent.use_analysis") if self.disable_methodology_analysis else ()
+        return dict.fromkeys(names, False)
 
     @property
     def of_job(self) -> list[str]:

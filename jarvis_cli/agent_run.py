@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ class AgentOptions:
     quiet: bool
     plan: bool = False
     team: Path | None = None
+    overrides: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -65,7 +66,9 @@ class AgentOptions:
 
 def give_task(options: AgentOptions) -> int:
     """Run an agent or a team on a task and print the answer; return the exit code."""
-    settings = load_settings({"where": options.where, "agent.budget": options.budget}, directory=Path.cwd())
+    settings = load_settings(
+        {"where": options.where, "agent.budget": options.budget, **options.overrides}, directory=Path.cwd()
+    )
     answers = options.record or options.replay
     if options.record and options.replay:
         raise UsageError("--record and --replay cannot be combined")

@@ -18,7 +18,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
 from jarvis_workers.service.assistant.chat_inputs import Inputs
 from jarvis_workers.service.assistant.chat_inputs import PersonText as PersonText
-from jarvis_workers.service.assistant.definitions import built_in_definitions, load_definition
+from jarvis_workers.service.assistant.definitions import DefinitionFile, built_in_definitions, load_definition
 from jarvis_workers.settings import Settings, load_settings
 
 HUNG_UP, TERMINATED = 129, 143
@@ -31,7 +31,7 @@ def converse(request: AgentCommand) -> int:
         for one in built_in_definitions():
             typer.echo(f"{one.kind:<12} {one.name:<12} {one.description}")
         return exits.DONE
-    settings = load_settings(directory=Path.cwd())
+    settings = load_settings(request.setting_overrides, directory=Path.cwd())
     has_person = _has_person(request, settings)
     if request.of_job:
         raise UsageError(
@@ -42,7 +42,7 @@ def converse(request: AgentCommand) -> int:
     task = read_task(request.task) if request.task is not None else None
     options = ChatOptions(
         root=Path(request.path).resolve(),
-        definition=load_definition(request.config),
+        definition=_definition(request),
         group=request.group,
         tool_group=request.tool_group,
         has_person=has_person,
@@ -58,6 +58,13 @@ def converse(request: AgentCommand) -> int:
         open_chat(settings, options, person, display, display.tell) as chat,
     ):
         return _Conversation(chat, person, display).run(task)
+
+
+def _definition(request: AgentCommand) -> DefinitionFile:
+    definition = load_definition(request.config)
+    if not request.disable_methodology_analysis:
+        return definition
+    return definition.model_copy(update={"use_methodology": False, "use_analysis": False})
 
 
 def _has_person(request: AgentCommand, settings: Settings) -> bool:

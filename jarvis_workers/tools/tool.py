@@ -28,7 +28,7 @@ BOUNDS = frozenset(
         *("minItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     ]
 )
-NO_DEFAULTS = (("default", None), ("default", []), ("default", ""))
+EMPTY: tuple[tuple[str, Any], ...] = (("description", None), ("default", None), ("default", []), ("default", ""))
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -148,16 +148,16 @@ def _compact(part: Any, definitions: Mapping[str, Any]) -> Any:
         return [_compact(inner, definitions) for inner in part]
     if not isinstance(part, dict):
         return part
-    if reference := part.get("$ref"):
-        target = definitions[reference.rpartition("/")[2]]
-        return _compact({name: value for name, value in target.items() if name != "description"}, definitions)
     if choices := [choice for choice in part.get("anyOf", ()) if choice != {"type": "null"}]:
         about = {name: value for name, value in part.items() if name != "anyOf"}
         part = {**choices[0], **about} if len(choices) == 1 else {**about, "anyOf": choices}
-    kept = {name: inner for name, inner in part.items() if name not in BOUNDS and (name, inner) not in NO_DEFAULTS}
+    if reference := part.get("$ref"):
+        about = {name: value for name, value in part.items() if name != "$ref"}
+        part = {**definitions[reference.rpartition("/")[2]], "description": None, **about}
+    short = {name: inner for name, inner in part.items() if name not in BOUNDS and (name, inner) not in EMPTY}
     return {
         name: {key: _compact(value, definitions) for key, value in inner.items()}
         if name == "properties"
         else _compact(inner, definitions)
-        for name, inner in kept.items()
+        for name, inner in short.items()
     }

@@ -51,6 +51,7 @@ def test_what_an_agent_saves_the_next_one_on_the_project_finds(jarvis: Jarvis) -
     assert not (jarvis.place / "src/.jarvis").exists()
 
 
+@pytest.mark.slow
 def test_the_model_is_asked_to_save_at_the_end_if_the_settings_say_so(jarvis: Jarvis) -> None:
     with ModelServer(ENDS, SAVES) as server:
         model(jarvis, server, force_save_memory=True)

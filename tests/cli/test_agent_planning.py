@@ -44,6 +44,17 @@ def test_a_task_is_not_split_by_default(jarvis: Jarvis, tree: Path) -> None:
         assert ask(jarvis, "--no-plan", "-q")[:2] == (0, "There is none.\n")
 
 
+def test_methodologies_and_the_analysis_can_be_left_out(jarvis: Jarvis, tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "data" / "methodologies").mkdir(parents=True, exist_ok=True)
+    note = {"problem_type": "memory leak", "content": "List the allocations."}
+    (tmp_path / "data" / "methodologies" / "a.json").write_text(json.dumps(note))
+    with ModelServer(says("There is none.")) as server:
+        model(jarvis, server, use_analysis=True)
+        assert ask(jarvis, "--disable-methodology-analysis", "-q")[:2] == (0, "There is none.\n")
+
+    assert "List the allocations." not in last(server.requests[0])
+
+
 @pytest.mark.slow
 def test_an_agent_saves_a_methodology_that_the_next_one_gets(jarvis: Jarvis, tree: Path, tmp_path: Path) -> None:
     steps = (

@@ -159,6 +159,7 @@ def test_an_agent_that_is_stopped_leaves_what_it_did_on_the_branch(repository: R
     assert git(repository.top, "log", "-1", "--format=%s", repository.branch) == "Unfinished: Return two\n"
 
 
+@pytest.mark.slow
 def test_a_change_may_take_many_calls_and_a_part_may_be_given_to_another_agent(repository: Repository) -> None:
     names = "abcdefghijkl"
     part = "Write the files a to l"

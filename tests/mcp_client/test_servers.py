@@ -106,6 +106,7 @@ def test_a_server_that_dies_in_the_middle_fails_its_calls_and_no_others(transpor
     assert all(one.stderr.startswith('MCP server "sdk": ') and "\n" not in one.stderr for one in (dying, later))
 
 
+@pytest.mark.slow
 def test_servers_that_do_not_start_are_told_in_one_line_each_and_the_others_go_on() -> None:
     messages: list[str] = []
     servers = [
@@ -190,6 +191,7 @@ def test_schemas_that_cannot_be_passed_on_are_left_out() -> None:
     assert len(tools[1].description) == 2000
 
 
+@pytest.mark.slow
 def test_closing_ends_pending_calls_and_a_server_that_ignores_it(tmp_path: Path) -> None:
     running = McpServers([raw("stubborn", str(tmp_path / "pids"))], print)
     (act, _) = running.open()

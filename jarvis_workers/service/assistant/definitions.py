@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_workers import assistant
-from jarvis_workers.assistant.definition_file import DefinitionFile, read_definition, read_tasks
+from jarvis_workers.assistant.definition_file import DefinitionFile as DefinitionFile
+from jarvis_workers.assistant.definition_file import read_definition, read_tasks
 from jarvis_workers.errors import UsageError
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree

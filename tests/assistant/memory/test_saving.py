@@ -160,19 +160,21 @@ def test_the_prompt_has_guidance_and_the_marked_tags(book: MemoryFiles) -> None:
     drive(run_task(agent, "Do it."), world)
 
     prompt = platform.requests[0].messages[-1].content
-    assert prompt.startswith("Do it.\n\nSave facts that will be useful later")
-    assert "- global_long_term: preferences" in prompt
+    assert prompt.startswith("Do it.\n\nSave what will be useful later")
+    assert "global_long_term for preferences" in prompt
     marked = [line for line in prompt.splitlines() if line.startswith(f"{MARKS.line}|")]
     assert f"{MARKS.line}|build" in marked
     assert len(marked) == 2
     assert "previous instructions" not in prompt
-    assert "Save facts" in told[0][1]["addon_text"]
+    assert "Save what" in told[0][1]["addon_text"]
 
 
-def test_without_memories_the_prompt_says_that_there_are_none(book: MemoryFiles) -> None:
+def test_without_memories_there_is_nothing_to_retrieve(book: MemoryFiles) -> None:
     _, platform = run(with_memory(book, saves=False), book, DONE)
 
-    assert "There are no memories yet." in platform.requests[0].messages[-1].content
+    prompt = platform.requests[0].messages[-1].content
+    assert "save_memory" in prompt
+    assert "retrieve_memory" not in prompt
 
 
 def test_a_conversation_resumes_with_the_tags_that_it_began_with(book: MemoryFiles) -> None:

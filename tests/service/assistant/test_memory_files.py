@@ -114,6 +114,7 @@ def test_the_newest_entries_come_first_over_all_levels(place: Place) -> None:
     assert contents(book, "global_long_term") == ["5", "2"]
 
 
+@pytest.mark.slow
 def test_writers_in_the_same_microsecond_lose_no_entry(place: Place) -> None:
     def write(name: int) -> None:
         book = place.book
