@@ -9,7 +9,7 @@ from jarvis_workers.dataflow import analyze, summarize
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.scanner import Scanner, as_utf8
 from jarvis_workers.source.functions import Function, functions
-from jarvis_workers.source.lex import comments, mask
+from jarvis_workers.source.lex import comments, compiler_newlines, mask
 
 __all__ = ["CORPUS", "TARGETS", "Target"]
 
@@ -42,8 +42,8 @@ def function_model(content: bytes) -> None:
 
 
 def rules(content: bytes) -> None:
-    lines = as_utf8(content).count(b"\n") + 1
     for language in LANGUAGES:
+        lines = compiler_newlines(as_utf8(content), language).count(b"\n") + 1
         for hit in SCANNER.scan(content, language=language).hits:
             assert 1 <= hit.line <= lines
             assert 0.4 <= hit.confidence <= 0.95
