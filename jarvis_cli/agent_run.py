@@ -17,7 +17,8 @@ from jarvis_cli.status_output import write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.assistant.methodology_files import keep_methodologies, methodologies_for
+from jarvis_workers.service.assistant.learned_methodologies import keep_methodologies
+from jarvis_workers.service.assistant.methodology_files import methodologies_for
 from jarvis_workers.service.assistant.team_file import read_team
 from jarvis_workers.service.budgets import RunBudget, budget_of
 from jarvis_workers.service.configured_tools import check_search_key

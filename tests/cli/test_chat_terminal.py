@@ -22,7 +22,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timing]
 def conversation(jarvis: Jarvis, server: ModelServer, *args: str, columns: int = 80) -> Iterator[Terminal]:
     """Start `jarvis agent` at a terminal, and wait for its first prompt."""
     model(jarvis, server, autonomy="supervised")
-    environ = {**os.environ, "TERM": "xterm", "HOME": str(jarvis.place.parent), "NO_COLOR": "1"}
+    shell = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environ = {**shell, "TERM": "xterm", "HOME": str(jarvis.place.parent), "NO_COLOR": "1"}
     with at_terminal(jarvis.place, "agent", *args, columns=columns, environ=environ) as terminal:
         terminal.wait_for("Ctrl-C")
         terminal.wait_for_prompt()
@@ -32,7 +33,7 @@ def conversation(jarvis: Jarvis, server: ModelServer, *args: str, columns: int =
 def saved(jarvis: Jarvis) -> list[str]:
     """Return the messages of the saved session."""
     text = (jarvis.place / ".jarvis" / "saved_session_Jarvis_openai_m.json").read_text()
-    return [message["content"].split("\n\nUse one")[0] for message in json.loads(text)["messages"]]
+    return [message["content"].split("\n\nSave what")[0] for message in json.loads(text)["messages"]]
 
 
 def test_a_conversation_at_a_terminal_of_40_columns(jarvis: Jarvis) -> None:

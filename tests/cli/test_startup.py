@@ -10,6 +10,10 @@ from jarvis_workers.store.engine import open_store
 ROOT = Path(__file__).parents[2]
 HEAVY = {"alembic", "celery", "jinja2", "openai", "redis", "rich", "sqlalchemy", "sqlmodel", "tenacity"}
 SHORT = [["config", "show"], ["runs", "list"], ["doctor"], ["sec", "fast", "a.c"], ["--version"], ["sec", "fast", "-h"]]
+CONVERSATION = f"""
+import jarvis_cli.chat, jarvis_cli.chat_terminal, sys
+print(sorted({HEAVY - {"tenacity"}} & set(sys.modules)))
+"""
 PROGRAM = f"""
 import sys
 from jarvis_cli.main import COMMANDS, load, run
@@ -46,3 +50,9 @@ print(code, sorted({"pydantic", "yaml", "platformdirs", "sqlalchemy", "celery", 
     done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
 
     assert done.stdout == "0 []\n"
+
+
+def test_a_conversation_imports_no_database_or_model_library() -> None:
+    ended = subprocess.run([sys.executable, "-c", CONVERSATION], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "[]\n"

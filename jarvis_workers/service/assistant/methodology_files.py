@@ -13,15 +13,11 @@ from pydantic import ValidationError
 
 from jarvis_workers.assistant.methodology import CONTENT_MAX, Methodology, choose_methodologies
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
 from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.assistant.central_repository import update_central
 from jarvis_workers.service.atomic_write import write_whole
-from jarvis_workers.service.conversations import read_answer
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.rules.yamlfiles import read_text, shown_path
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 from jarvis_workers.telemetry import warning
 
 FOLDER = "methodologies"
@@ -68,22 +64,6 @@ def methodologies_for(settings: Settings, task: str, root: Path | None, tell: Ca
         return ""
     book = open_methodologies(root, settings.data_dir, update_central(settings, tell))
     return choose_methodologies(book.read(), task)
-
-
-def keep_methodologies(settings: Settings, store: Store, blobs: Blobs, run: Run, tell: Callable[[str], None]) -> None:
-    """Save the methodologies that the agent of a run has learned; a failure is told in one line."""
-    answer = read_answer(store, blobs, run)
-    book = open_methodologies(None, settings.data_dir)
-    for one in answer.get("methodologies", ()) if answer else ():
-        methodology = Methodology.model_validate(one)
-        if methodology in book.read():
-            continue
-        try:
-            book.add(methodology)
-        except UsageError as error:
-            tell(str(error))
-            return
-        tell(f'saved a methodology for "{plain(methodology.problem_type)}" in {shown_path(book.own)}')
 
 
 def methodologies_in(directory: Path) -> Iterator[tuple[Path, Methodology]]:
