@@ -120,6 +120,8 @@ def read_call(agent: Agent, reply: Reply) -> ToolCall | None:
         raise BadReply("it contains a forbidden word; nothing was run")
     if agent.profile.tools == "text":
         call = find_edit(reply.content, agent.marks.nonce) or find_call(reply.content, agent.marks.nonce)
+        if call is None and reply.calls:
+            raise BadReply("its call is not written as a block at the end of the text, and was not run")
     else:
         if len(reply.calls) > 1:
             raise BadReply(f"it contains {len(reply.calls)} calls, and none was run; make one call per answer")

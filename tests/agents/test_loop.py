@@ -234,6 +234,15 @@ def test_in_text_a_model_reads_what_tools_there_are_and_how_they_are_called() ->
     assert second.messages[-2:] == (Message("assistant", block), Message("user", "Result of look:\nX"))
 
 
+def test_in_text_a_native_call_is_no_answer() -> None:
+    seen: list[str] = []
+
+    result = run(agent_of(look(seen), profile=TEXT), platform := Scripted(call("x"), text("done")))
+
+    assert (seen, result.text) == ([], "done")
+    assert "was not run" in platform.requests[1].messages[-1].content
+
+
 def test_every_so_often_a_model_is_reminded_of_its_tools() -> None:
     platform = Scripted(*distinct(3), text("done"))
 
