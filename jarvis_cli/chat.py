@@ -62,6 +62,10 @@ def converse(request: AgentCommand) -> int:
 
 def _definition(request: AgentCommand) -> DefinitionFile:
     definition = load_definition(request.config)
+    if definition.agent_type == "code":
+        raise UsageError(
+            f'{request.config}: an agent of the type "code" changes files; run it with: jarvis code -r TASK'
+        )
     if not request.disable_methodology_analysis:
         return definition
     return definition.model_copy(update={"use_methodology": False, "use_analysis": False})
@@ -107,6 +111,8 @@ class _Conversation:
         self._display.tell(self._chat.start_line)
         new_line = "Alt-Enter begins a line" if self._person.has_keys else "a blank line ends an input"
         self._display.tell(f"{self._inputs.overview}; {new_line}")
+        if (self._chat.options.root / ".git").exists():
+            self._display.tell("this conversation changes no files; an agent that does: jarvis code -r TASK")
         with _signals():
             try:
                 if task is not None:

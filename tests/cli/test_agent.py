@@ -374,6 +374,14 @@ def test_a_task_in_this_process_without_an_answer_exits_3(jarvis: Jarvis, tree: 
     assert "# Routine nightly" in server.requests[0]["messages"][0]["content"]
 
 
+def test_a_definition_of_a_code_agent_is_for_another_command(jarvis: Jarvis, tree: Path) -> None:
+    (jarvis.place / "coder.yaml").write_text("agent_type: code\n")
+
+    ended = jarvis("agent", "-T", "Do it.", "-c", "coder.yaml")
+
+    assert (ended.code, "jarvis code -r TASK" in ended.line) == (2, True)
+
+
 def test_piped_lines_converse(jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", StringIO("What is\nthere?\n\n/cost\n/quit\n"))
     with ModelServer(says("A file.")) as server:

@@ -128,6 +128,16 @@ def test_cost_adds_up_and_clear_forgets(place: Path) -> None:
     assert [len(request["messages"]) for request in server.requests] == [2, 4, 2]
 
 
+def test_a_turn_is_remembered_and_a_task_is_analyzed_once_if_the_person_asks(place: Path) -> None:
+    steps = (says("It is 7."), calls("retrieve_memory", tags=["turn"]), says("As before."), says("It went well."))
+    with ModelServer(*steps) as server, conversing(place, server) as talk:
+        talk.say("How many?", "And now?", "/analyze it was slow", "/analyze")
+
+    assert "|How many?" in message(server, 2) and "|It is 7." in message(server, 2)
+    assert "it was slow" in message(server)
+    assert talk.display.lines[-2:] == ["It went well.", "there is no task to analyze, or it was analyzed before"]
+
+
 @pytest.mark.slow
 def test_the_output_of_a_shell_command_goes_with_the_next_input(place: Path) -> None:
     person = ScriptedPerson(decisions=["no", "yes"])

@@ -22,6 +22,7 @@ from jarvis_workers.agent.own_platforms import OWN_MODELS, own_platforms
 from jarvis_workers.agent.own_tools import OWN_TOOLS
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.agent.prompts import fill
+from jarvis_workers.assistant.analysis import analyze_task
 from jarvis_workers.assistant.autonomy import Autonomy
 from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.input_handlers import FileMention, PersonText
@@ -128,7 +129,7 @@ class Chat:
             methodologies=self.knowledge.methodologies,
         )
         self.all_tools = tools_of(sources)
-        tools = self._usable(self.all_tools)
+        tools = _usable_tools(self._settings, options, self.all_tools)
         limits = limits_of(self._settings, options.definition, self.platform.profile.context)
         about = _about(options)
         marks = make_marks(key, self._id)
@@ -178,7 +179,10 @@ class Chat:
                 notes = self.knowledge.methodologies_for(text.text)
                 task = self._driver.drive(with_methodologies(self.agent, task, notes))
             rules = TurnRules(self.autonomy, make_child, self.options.has_person, run=self._run)
-            return self._driver.drive(take_turn(self.agent, task, rules))
+            result = self._driver.drive(take_turn(self.agent, task, rules))
+            if result:
+                self.knowledge.remember_turn(text.text, result.text)
+            return result
         except Interrupted:
             return None
         finally:
@@ -194,6 +198,11 @@ class Chat:
             return Agent(about, tools, profile=agent.profile, marks=agent.marks, limits=limits)
 
         return (yield from plan_and_run(agent, task, make_child=make))
+
+    def analyze(self, feedback: str) -> str:
+        """Return an analysis of the last task; `feedback` is what the person says about it, possibly empty."""
+        reset_limits(self.agent)
+        return self._driver.drive(analyze_task(self.agent, feedback)) if self.agent.session.task else ""
 
     def clear(self) -> None:
         """Forget the messages and the usage of the conversation."""
@@ -250,19 +259,6 @@ class Chat:
         if agent.session.messages[0].content != (prompt := agent.system_prompt()):
             agent.session.set_system(prompt)
 
-    def _usable(self, tools: list[Tool]) -> list[Tool]:
-        """Return the tools of the definition, or of the tool group."""
-        if self.options.definition.use_tools is not None:
-            return usable(tools, self.options.definition.use_tools, "use_tools")
-        name = self.options.tool_group or self._settings.tool_group
-        if name is None:
-            return tools
-        groups = self._settings.tool_groups
-        if name not in groups:
-            available = ", ".join(groups) or "none; set tool_groups in jarvis.yaml"
-            raise UsageError(f'there is no tool group "{name}"; available: {available}')
-        return usable(tools, groups[name], f"tool_groups.{name}")
-
 
 @contextmanager
 def open_chat(
@@ -289,6 +285,20 @@ def limits_of(settings: Settings, definition: DefinitionFile, context: int) -> A
         compact_at=min(most / context, 1.0) if most else limits.compact_at,
         reminder_rounds=definition.tool_reminder_rounds or limits.reminder_rounds,
     )
+
+
+def _usable_tools(settings: Settings, options: ChatOptions, tools: list[Tool]) -> list[Tool]:
+    """Return the tools of the definition, or of the tool group."""
+    if options.definition.use_tools is not None:
+        return usable(tools, options.definition.use_tools, "use_tools")
+    name = options.tool_group or settings.tool_group
+    if name is None:
+        return tools
+    groups = settings.tool_groups
+    if name not in groups:
+        available = ", ".join(groups) or "none; set tool_groups in jarvis.yaml"
+        raise UsageError(f'there is no tool group "{name}"; available: {available}')
+    return usable(tools, groups[name], f"tool_groups.{name}")
 
 
 def _about(options: ChatOptions) -> Definition:

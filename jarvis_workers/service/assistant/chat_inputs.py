@@ -2,19 +2,21 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from jarvis_workers.agent.effects import TaskResult
 from jarvis_workers.assistant.autonomy import LEVELS
 from jarvis_workers.assistant.input_handlers import PersonText as PersonText
 from jarvis_workers.assistant.input_handlers import ShellCommand, SlashCommand, read_input
+from jarvis_workers.assistant.person import Interrupted
+from jarvis_workers.assistant.routing import SkillMeta
 from jarvis_workers.errors import AgentStopped, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.chat import Chat
 from jarvis_workers.service.assistant.chat_driver import Display, Person
 from jarvis_workers.service.assistant.definitions import PredefinedTask, predefined_tasks
-from jarvis_workers.tools.tool import ToolOutcome
+from jarvis_workers.tools.tool import Tool, ToolOutcome
 
 HELP = """\
 /help               this list
@@ -22,6 +24,7 @@ HELP = """\
 /skills             the skills that may be used
 /tasks, /task N     predefined tasks; start one
 /autonomy [LEVEL]   readonly, supervised or full
+/analyze [REMARK]   what went well and badly; your remark is part of it
 /cost               tokens and dollars so far
 /save               save the session now
 /clear              forget the conversation
@@ -80,11 +83,12 @@ class Inputs:
         commands: Mapping[str, Callable[[str], str]] = {
             "help": lambda _: HELP,
             "?": lambda _: HELP,
-            "tools": lambda _: self._tools(),
-            "skills": lambda _: self._skills(),
+            "tools": lambda _: _listed(self.chat.agent.tools.tools, "no tools"),
+            "skills": lambda _: _listed(self.chat.skills.metas, "no skills"),
             "tasks": lambda _: self._tasks(),
             "task": self._start_task,
             "autonomy": self._set_autonomy,
+            "analyze": self._analyze,
             "cost": lambda _: self._cost(),
             "save": lambda _: self._save(),
             "clear": lambda _: self._clear(),
@@ -118,12 +122,6 @@ class Inputs:
             return self.person.confirm(what, None) != "no"
         except KeyboardInterrupt:
             return False
-
-    def _tools(self) -> str:
-        return "\n".join(f"{tool.name}: {tool.description}" for tool in self.chat.agent.tools.tools) or "no tools"
-
-    def _skills(self) -> str:
-        return "\n".join(f"{one.name}: {one.description}" for one in self.chat.skills.metas) or "no skills"
 
     def _tasks(self) -> str:
         tasks = self._predefined()
@@ -165,6 +163,12 @@ class Inputs:
         always = f"; always allowed: {', '.join(sorted(autonomy.allowed))}" if autonomy.allowed else ""
         return f"autonomy: {autonomy.level}{always}"
 
+    def _analyze(self, remark: str) -> str:
+        try:
+            return self.chat.analyze(remark) or "there is no task to analyze, or it was analyzed before"
+        except Interrupted:
+            return "interrupted"
+
     def _cost(self) -> str:
         usage, session = self.chat.agent.spent.usage, self.chat.agent.session
         return (
@@ -179,3 +183,8 @@ class Inputs:
     def _clear(self) -> str:
         self.chat.clear()
         return "the conversation is forgotten"
+
+
+def _listed(entries: Iterable[Tool | SkillMeta], none: str) -> str:
+    """Return names and descriptions, one a line."""
+    return "\n".join(f"{one.name}: {one.description}" for one in entries) or none

@@ -7,6 +7,7 @@ from pathlib import Path
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.assistant.analysis import add_analysis
 from jarvis_workers.assistant.definition_file import DefinitionFile
+from jarvis_workers.assistant.memory.entry import MemoryDraft
 from jarvis_workers.assistant.memory.guidance import add_guidance
 from jarvis_workers.assistant.memory.saving import add_saving
 from jarvis_workers.assistant.memory.tools import memory_tags
@@ -14,6 +15,9 @@ from jarvis_workers.service.assistant.memory_files import MemoryFiles, memory_fi
 from jarvis_workers.service.assistant.methodology_files import MethodologyFiles, methodologies_for, open_methodologies
 from jarvis_workers.settings import Settings
 from jarvis_workers.tools.tool import Tool
+
+# What is kept of a turn.
+TASK_CHARACTERS, ANSWER_CHARACTERS = 300, 1_000
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,12 @@ class Knowledge:
         if not self.definition.uses_methodology:
             return ""
         return methodologies_for(self.settings, task, self.root, self.tell)
+
+    def remember_turn(self, task: str, answer: str) -> None:
+        """Keep the beginnings of a turn as a short-term memory, which stays when the history is summarized."""
+        if self.memories and answer.strip():
+            content = f"{task[:TASK_CHARACTERS]}\n\n{answer[:ANSWER_CHARACTERS]}"
+            self.memories.add([MemoryDraft(type="short_term", tags=("turn",), content=content)])
 
     @property
     def counts(self) -> list[str]:
