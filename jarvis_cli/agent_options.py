@@ -36,9 +36,7 @@ Interactive = Annotated[
     bool,
     typer.Option("--interactive", "-i", help="Converse, also after -T.", rich_help_panel=CONVERSATION),
 ]
-NonInteractive = Annotated[
-    bool, typer.Option("--non-interactive", "-n", help="Never wait for a person.", rich_help_panel=CONVERSATION)
-]
+NonInteractive = Annotated[bool, typer.Option("--non-interactive", "-n", help="Never wait for a person.")]
 Routine = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="With -T: a background task with this name.", rich_help_panel=CONVERSATION),

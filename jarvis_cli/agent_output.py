@@ -7,6 +7,7 @@ from jarvis_cli import exits
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import Display
+from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations
@@ -43,7 +44,7 @@ def write_answer(store: Store, run: Run, answer: dict[str, Any] | None, delivery
         body = {"answer": answer, "run": reports.run_part(store, run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif answer and answer["text"]:
-        write_report([answer["text"], "\n"], delivery.output)
+        write_report([for_stdout(answer["text"], delivery.output), "\n"], delivery.output)
 
 
 def summary(store: Store, run: Run, answer: dict[str, Any] | None, output: object = None) -> str:

@@ -13,7 +13,9 @@ from jarvis_cli import exits
 from jarvis_cli.agent_options import AgentCommand
 from jarvis_cli.chat_display import TerminalDisplay
 from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
+from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.task_text import read_task
+from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
 from jarvis_workers.service.assistant.chat_inputs import Inputs
@@ -49,10 +51,15 @@ def converse(request: AgentCommand) -> int:
         restore=request.restore,
         routine=request.routine or "",
     )
+    notice = program_notice(Path.cwd())
     if not has_person:
         display = TerminalDisplay(sys.stderr, shows_answers=False, is_quiet=request.quiet)
+        if notice:
+            display.tell(notice)
         return _run_task(settings, options, display, task or "")
     display = TerminalDisplay(sys.stdout)
+    if notice:
+        display.tell(notice)
     with (
         open_person(settings.data_dir, options.root) as person,
         open_chat(settings, options, person, display, display.tell) as chat,
@@ -94,7 +101,7 @@ def _run_task(settings: Settings, options: ChatOptions, display: TerminalDisplay
         result = inputs.run_turn(PersonText(task))
         if result is None:
             return exits.INCOMPLETE
-        typer.echo(result.text)
+        typer.echo(for_stdout(result.text))
         chat.store.remove()
         return exits.DONE
 

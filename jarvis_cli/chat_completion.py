@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli.chat_display import harmless
+from jarvis_cli.terminal_text import harmless
 from jarvis_workers.service.assistant.chat_inputs import COMMANDS
 
 FILES_MAX = 50

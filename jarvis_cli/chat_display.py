@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from jarvis_cli.colour import use_colour
+from jarvis_cli.terminal_text import harmless
 from jarvis_workers.service.assistant.chat_driver import ToolOutcome as ToolOutcome
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
-LAYOUT = "\n\t"
 WIDTH_MIN = 20
 CALL, DONE, FAILED = "* ", "  ", "! "
 CUT = "…"
@@ -86,12 +86,6 @@ def _wrapped(line: str) -> str:
     return (
         textwrap.fill(line, _width(), break_long_words=False, break_on_hyphens=False) if len(line) > _width() else line
     )
-
-
-def harmless(text: str, layout: str = LAYOUT) -> str:
-    """Return text without characters that control a terminal; those in `layout` stay."""
-    text = text.replace("\r\n", "\n")
-    return "".join(one if one.isprintable() or one in layout else one.encode("unicode_escape").decode() for one in text)
 
 
 def fit(text: str, width: int) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from jarvis_cli.chat_display import harmless
+from jarvis_cli.terminal_text import harmless
 from jarvis_workers.extras import is_installed
 from jarvis_workers.private_files import make_private_directory, touch_private
 

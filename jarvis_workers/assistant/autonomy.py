@@ -1,7 +1,7 @@
 """Autonomy: which tool calls an agent may run by itself, which a person confirms, and which are refused.
 
 A person's yes is final. "Always" holds for the session and for one base command: a script that is a single command with
-plain arguments. It never covers pipes, lists, redirections, substitutions, or programs that run other programs.
+plain arguments, of a program that only reads. It never covers pipes, lists, redirections or substitutions.
 """
 
 import re
@@ -19,16 +19,14 @@ SHELLS = ("bash", "sh")
 # Characters that let a line of shell do more than run one command with plain arguments.
 SPECIAL = re.compile(r"[|;&<>`$(){}\n\r\\!*?\[\]~#]")
 COMMAND = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
-# Programs that run other programs, or code, which their arguments name.
-# fmt: off
-RUNNERS = frozenset([
-    "awk", "bash", "busybox", "cargo", "chroot", "cmake", "command", "csh", "dash", "doas", "emacs", "env",
-    "eval", "exec", "expect", "find", "fish", "gawk", "gdb", "git", "ionice", "ksh", "lua", "make", "nice",
-    "ninja", "node", "nohup", "npm", "npx", "nsenter", "parallel", "perl", "php", "pip", "python", "ruby",
-    "script", "sed", "setsid", "sh", "source", "ssh", "stdbuf", "su", "sudo", "tclsh", "time", "timeout",
-    "unshare", "vi", "vim", "watch", "xargs", "zsh",
-])
-# fmt: on
+# Programs that only read, whatever their arguments are: none of them runs another one, or writes a file.
+READING = frozenset(
+    [
+        *("basename", "cat", "cksum", "cmp", "comm", "cut", "date", "df", "diff", "dirname", "du", "echo", "egrep"),
+        *("fgrep", "grep", "head", "ls", "md5sum", "nl", "od", "pwd", "readlink", "realpath", "seq", "sha256sum"),
+        *("stat", "tail", "tr", "true", "wc", "which"),
+    ]
+)
 
 
 @dataclass
@@ -66,7 +64,7 @@ def approvable(tool: str, arguments: Mapping[str, Any]) -> str | None:
 
 
 def base_command(script: str) -> str | None:
-    """Return the program of a script that is a single plain command, else None."""
+    """Return the program of a script that is a single plain command of a program that only reads, else None."""
     text = script.strip()
     if not text.isprintable() or SPECIAL.search(text):
         return None
@@ -76,4 +74,4 @@ def base_command(script: str) -> str | None:
         return None
     if not words or not COMMAND.fullmatch(words[0]) or not text.startswith(words[0]):
         return None
-    return None if re.split(r"[\d.]", words[0])[0] in RUNNERS else words[0]
+    return words[0] if words[0] in READING else None

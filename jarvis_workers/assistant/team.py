@@ -84,8 +84,8 @@ class Team:
         if len(self.hops) >= most:
             raise AgentStopped(Reason.HOPS, f"no final answer after {most} messages between agents")
         self._sent[sender.name, message] += 1
-        if self._sent[sender.name, message] >= repeats:
-            raise AgentStopped(Reason.REPEATED, f"{sender.name} sent {message.to} the same message {repeats} times")
+        if self._sent[sender.name, message] > repeats:
+            raise AgentStopped(Reason.REPEATED, f"{sender.name} sent {message.to} the same message {repeats + 1} times")
         self.hops.append(Hop(sender.name, message.to))
 
     def _hand_off(self, sender: Agent, message: TeamMessage) -> Conversation[str]:

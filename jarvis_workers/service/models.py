@@ -16,7 +16,7 @@ def model_name(settings: Settings, name: str | None, environ: Mapping[str, str] 
     if group is None:
         why = "several model groups are set: choose one with -g, or model_group in jarvis.yaml"
         if not settings.models:
-            why = "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
+            why = "no model is set: run jarvis config init, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL"
         raise UsageError(why)
     require("agents", "an agent")
     return group

@@ -148,9 +148,9 @@ def _compact(part: Any, definitions: Mapping[str, Any]) -> Any:
         return [_compact(inner, definitions) for inner in part]
     if not isinstance(part, dict):
         return part
-    if choices := [choice for choice in part.get("anyOf", ()) if choice != {"type": "null"}]:
-        about = {name: value for name, value in part.items() if name != "anyOf"}
-        part = {**choices[0], **about} if len(choices) == 1 else {**about, "anyOf": choices}
+    choices = [choice for choice in part.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1 and "default" in part:
+        part = {**choices[0], **{name: value for name, value in part.items() if name != "anyOf"}}
     if reference := part.get("$ref"):
         about = {name: value for name, value in part.items() if name != "$ref"}
         part = {**definitions[reference.rpartition("/")[2]], "description": None, **about}

@@ -156,8 +156,8 @@ def test_a_cycle_without_anything_new_ends() -> None:
     with ModelServer(forever=passes_on) as server:
         stop = stops(team_of(LEAD, READER), server)
 
-    assert (stop.reason, str(stop)) == ("repeated", "lead sent reader the same message 3 times")
-    assert len(server.requests) == 5
+    assert (stop.reason, str(stop)) == ("repeated", "lead sent reader the same message 4 times")
+    assert len(server.requests) == 7
 
 
 def test_a_storm_of_messages_ends() -> None:

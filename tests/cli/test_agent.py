@@ -186,7 +186,7 @@ def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("-T x", "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"),
+        ("-T x", "no model is set: run jarvis config init, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL"),
         ("-T x -g fast", 'there is no group "fast"'),
         ("-g fast", "no task: give one with -T, or run this at a terminal for a conversation"),
         ("-n -c explain", "no task: non-interactive mode needs one; give it with -T"),

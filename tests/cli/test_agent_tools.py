@@ -183,3 +183,12 @@ def test_a_search_endpoint_is_an_http_address_with_a_query(jarvis: Jarvis, url: 
 
     assert ended.code == 2
     assert "should be an address with {query}" in ended.line
+
+
+def test_programs_that_the_current_directory_configures_are_announced(jarvis: Jarvis) -> None:
+    with ModelServer(ENDS) as server:
+        configure(jarvis, server, "", "odd names")
+        loud, quiet = (jarvis("agent", "-T", "Act.", "-p", "src", *more) for more in ((), ("-q", "--budget", "9usd")))
+
+    assert "settings in this directory run programs outside the sandbox: jarvis.yaml sets mcp" in loud.err
+    assert "outside the sandbox" not in quiet.err

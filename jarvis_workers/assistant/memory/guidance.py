@@ -21,7 +21,9 @@ def add_guidance(agent: Agent, types: Collection[MemoryType]) -> None:
 
 
 def guidance(agent: Agent, types: Collection[MemoryType]) -> Conversation[str]:
-    """Return the guidance for the levels in `types`, empty if the agent has no memory tools."""
+    """Return the guidance for the levels in `types`; empty without memory tools, and after a session's first task."""
+    if agent.session.task:
+        return ""
     can_save, can_retrieve = (name in agent.tools.names for name in (SAVE, RETRIEVE))
     tags = (yield from _tags(agent)) if can_retrieve else ""
     return fill_from(FOLDER, "guidance", can_save=can_save, can_retrieve=can_retrieve, types=types, tags=tags)

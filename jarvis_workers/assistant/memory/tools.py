@@ -5,14 +5,16 @@ that equal conversations send equal requests to the model.
 """
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from itertools import islice
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field
 
 from jarvis_workers.assistant.memory.book import MemoryBook, frequent_tags, with_any_tag
 from jarvis_workers.assistant.memory.entry import (
     LONG_TERM,
+    MEMORY_TYPES,
     VALID,
     MemoryDraft,
     MemoryEntry,
@@ -68,7 +70,7 @@ class ClearMemory(ToolArguments):
 def memory_tools(book: MemoryBook) -> list[Tool]:
     """Return the tools of an agent that may use a book."""
     levels = ", ".join(book.types)
-    return [
+    tools = [
         typed(
             SaveMemory,
             _of(lambda request: _save(book, request)),
@@ -91,6 +93,18 @@ def memory_tools(book: MemoryBook) -> list[Tool]:
             repeatable=False,
         ),
     ]
+    return [replace(tool, parameters=_with_levels(tool.parameters, list(book.types))) for tool in tools]
+
+
+def _with_levels(schema: Any, levels: list[str]) -> Any:
+    """Return a schema in which only the levels of a book can be chosen."""
+    if isinstance(schema, list):
+        return [_with_levels(part, levels) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("enum") == list(MEMORY_TYPES):
+        return {**schema, "enum": levels}
+    return {name: _with_levels(part, levels) for name, part in schema.items()}
 
 
 def memory_tags(book: MemoryBook) -> Tool:

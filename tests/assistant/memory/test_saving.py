@@ -161,7 +161,7 @@ def test_the_prompt_has_guidance_and_the_marked_tags(book: MemoryFiles) -> None:
 
     prompt = platform.requests[0].messages[-1].content
     assert prompt.startswith("Do it.\n\nSave what will be useful later")
-    assert "global_long_term for preferences" in prompt
+    assert "global_long_term is for preferences" in prompt
     marked = [line for line in prompt.splitlines() if line.startswith(f"{MARKS.line}|")]
     assert f"{MARKS.line}|build" in marked
     assert len(marked) == 2
