@@ -19,8 +19,8 @@ from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
+from jarvis_workers.service.assistant.code_acceptance import accept_change
 from jarvis_workers.service.assistant.code_branches import (
-    accept_change,
     code_runs,
     decision_of,
     publish_change,

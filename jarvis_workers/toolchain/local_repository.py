@@ -8,7 +8,7 @@ import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -56,6 +56,14 @@ class BranchCommit(NamedTuple):
     files: Mapping[str, FileVersion]
 
 
+class LoggedCommit(NamedTuple):
+    """A commit in a log: its parents, separated by spaces, its time in seconds since 1970, and its message."""
+
+    parent: str
+    seconds: int
+    message: str
+
+
 class LocalRepository:
     """The repository whose working tree is at `top`. All methods raise UsageError if git fails."""
 
@@ -93,6 +101,14 @@ class LocalRepository:
         """Return the paths that differ from HEAD, untracked ones included; submodules are left out."""
         words = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames")
         return {os.fsdecode(entry[3:]) for entry in self.git(*words).split(b"\0") if entry}
+
+    def paths_of(self, tree: str) -> set[str]:
+        """Return the paths of the files, links and submodules of a commit or tree."""
+        return names_in(self.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", tree))
+
+    def staged_paths(self) -> set[str]:
+        """Return the paths that differ between HEAD and the index."""
+        return names_in(self.git("diff-index", "--cached", "-z", "--no-renames", "--name-only", "HEAD"))
 
     def submodules(self, commit: str, bounds: TreeBounds) -> list[str]:
         """Return the paths of the submodules of a commit."""
@@ -162,22 +178,41 @@ class LocalRepository:
             self.git("fast-import", "--quiet", stdin=stream)
         return self.commit_of(f"refs/heads/{branch}") or ""
 
+    def commits_between(self, base: str, tip: str) -> list[LoggedCommit]:
+        """Return the commits of `tip` that `base` does not have, newest first."""
+        words = ("log", "-z", "--no-show-signature", "--format=%P%x00%ct%x00%B", f"{base}..{tip}")
+        parts = self.git(*words).decode("utf-8", "replace").removesuffix("\0").split("\0")
+        starts = range(0, len(parts) - 2, 3)
+        return [LoggedCommit(parts[at], int(parts[at + 1]), parts[at + 2]) for at in starts]
+
     def is_ancestor(self, commit: str, other: str) -> bool:
         """Return whether a commit is an ancestor of another one, or the same."""
         return self._line("merge-base", commit, other) == commit
 
-    def git(self, *words: str, more: Mapping[str, str] | None = None, stdin: IO[bytes] | None = None) -> bytes:
-        """Run git in the repository, and return its output."""
+    def git(
+        self,
+        *words: str,
+        more: Mapping[str, str] | None = None,
+        stdin: IO[bytes] | None = None,
+        good: Collection[int] = (0,),
+    ) -> bytes:
+        """Run git in the repository, and return its output; an exit code in `good` is no failure."""
         environ = local_environment(self._environ, {"commit.gpgSign": "false", "merge.gpgSign": "false"})
         command = ["-C", str(self.top), *words]
         options = {} if stdin is None else {"stdin": stdin}
-        return run(command, environ | dict(more or {}), seconds=SECONDS, max_output=MAX_OUTPUT_BYTES, **options)
+        variables = environ | dict(more or {})
+        return run(command, variables, seconds=SECONDS, max_output=MAX_OUTPUT_BYTES, good=good, **options)
 
     def _line(self, *words: str, more: Mapping[str, str] | None = None) -> str | None:
         try:
             return os.fsdecode(self.git(*words, more=more)).strip() or None
         except UsageError:
             return None
+
+
+def names_in(output: bytes) -> set[str]:
+    """Return the paths in output of git in which a NUL ends each."""
+    return {os.fsdecode(path) for path in output.split(b"\0") if path}
 
 
 def _plain_word(text: str) -> str:

@@ -13,70 +13,16 @@ import pytest
 
 from jarvis_workers.service.assistant.repository_lock import lock_path
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
-from tests.cli.commands import Ended, Jarvis
+from tests.cli.code_repository import MAIN, MAKEFILE, NAMED, Repository, git, patch, repository_of, snapshot
+from tests.cli.commands import Jarvis
 
-MAIN = "int one(void) { return 1; }\nint main(void) { return one() - 1; }\n"
-MAKEFILE = "test: main\n\t./main\nmain: main.c\n\tcc -o main main.c\n"
 SAYS = says("Return two\n\nmain.c:1 returns 2 now.")
-# The last one: git status of a test does not write the index.
-WHO = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0"}
-NAMED = [("config", "user.name", "Ann Example"), ("config", "user.email", "ann@example.org")]
-
-
-def patch(search: str, replacement: str, path: str = "main.c") -> Step:
-    return calls("patch", edits=[{"path": path, "search": search, "replace": replacement}])
-
-
 EDIT = patch("return 1;", "return 2;")
-
-
-def git(place: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", place, *words], env=os.environ | WHO, check=True, capture_output=True)
-    return done.stdout.decode()
-
-
-def snapshot(place: Path) -> dict[str, Any]:
-    """Return what a change must leave as it is."""
-    files = {str(path): path.read_bytes() for path in place.rglob("*") if path.is_file() and ".git" not in path.parts}
-    own = {name: (place / ".git" / name).read_bytes() for name in ("HEAD", "config", "index")}
-    return {"files": files, "status": git(place, "status", "--porcelain", "-z"), "own": own}
-
-
-class Repository:
-    """A repository of the current directory, and commands over it."""
-
-    def __init__(self, jarvis: Jarvis) -> None:
-        self.jarvis, self.top = jarvis, jarvis.place
-        jarvis.tree(".", {"main.c": MAIN, "Makefile": MAKEFILE, "run.sh": "#!/bin/sh\n", ".gitignore": "main\n"})
-        (self.top / "run.sh").chmod(0o755)
-        (self.top / "link").symlink_to("main.c")
-        for words in [("init", "-qb", "trunk"), *NAMED, ("add", "."), ("commit", "-qm", "first")]:
-            git(self.top, *words)
-
-    def settings(self, server: ModelServer, **more: object) -> None:
-        group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        place = self.top.parent / "settings.yaml"
-        place.write_text(json.dumps({"models": {"local": group}, **more}))
-
-    def code(self, *words: object, task: str = "Return two") -> Ended:
-        return self.jarvis("code", "-f", self.top.parent / "settings.yaml", "-n", "-r", task, *words)
-
-    @property
-    def branch(self) -> str:
-        """The only branch of a change."""
-        (branch,) = git(self.top, "branch", "--list", "jarvis/*", "--format=%(refname:short)").split()
-        return branch
-
-    def run(self) -> str:
-        return self.branch.removeprefix("jarvis/code-")
 
 
 @pytest.fixture
 def repository(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    for name, value in WHO.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("HOME", str(jarvis.place.parent))
-    return Repository(jarvis)
+    return repository_of(jarvis, monkeypatch)
 
 
 def test_a_change_is_a_commit_in_a_worktree_of_its_own_and_the_dirty_tree_stays(repository: Repository) -> None:
@@ -405,7 +351,7 @@ def test_a_conflict_with_later_commits_is_said(repository: Repository) -> None:
     ended = repository.jarvis("code", "accept", "last")
 
     assert ended.code == 2
-    assert f"conflicts with later commits; merge it yourself: git merge {repository.branch}" in ended.line
+    assert f"conflicts with later commits in main.c; merge it yourself: git merge {repository.branch}" in ended.line
     assert git(repository.top, "status", "--porcelain") == ""
 
 
