@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from jarvis_workers.service.assistant.repository_lock import lock_path
+from jarvis_workers.steps.assistant.change_code import BUILT_IN, OPTIONAL
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 from tests.cli.code_repository import MAIN, MAKEFILE, NAMED, Repository, git, patch, repository_of, snapshot
 from tests.cli.commands import Jarvis
 
+# Names of tools that are there without a sandbox and a search endpoint.
+REQUIRED = sorted({*BUILT_IN} - OPTIONAL)
 SAYS = says("Return two\n\nmain.c:1 returns 2 now.")
 EDIT = patch("return 1;", "return 2;")
 
@@ -151,8 +154,13 @@ def test_a_run_pauses_at_its_budget_and_goes_on_with_more(repository: Repository
     ) as server:
         repository.settings(server)
         paused = repository.code("--budget", "1500tok")
-        ended = repository.code("--restore-session", "--budget", "900ktok")
+        words = ("code", "-f", repository.top.parent / "settings.yaml", "-n", "--restore-session")
+        both = repository.jarvis(*words, "-r", "Another")
+        unfinished = repository.jarvis("code", "accept", "last")
+        ended = repository.jarvis(*words, "--budget", "900ktok")
 
+    assert (both.code, "which has its own task: leave -r out" in both.line) == (2, True)
+    assert (unfinished.code, "continue with: jarvis runs resume" in unfinished.line) == (2, True)
     assert (paused.code, paused.out) == (3, "")
     assert "paused" in paused.err
     assert "continue with: jarvis runs resume" in paused.err
@@ -162,12 +170,21 @@ def test_a_run_pauses_at_its_budget_and_goes_on_with_more(repository: Repository
 def test_nothing_changed_is_no_branch(repository: Repository) -> None:
     with ModelServer(says("It returns two already.")) as server:
         repository.settings(server)
-        ended = repository.code("--gate", "false")
+        ended = repository.code("--gate", "true")
 
     assert (ended.code, ended.out) == (0, "It returns two already.\n")
-    assert "nothing changed" in ended.err
+    assert "nothing changed; the gate passed (attempt 1)" in ended.err
     assert git(repository.top, "branch", "--list", "jarvis/*") == ""
     assert "changed nothing" in repository.jarvis("code", "accept", "last").line
+
+
+def test_a_gate_that_fails_on_unchanged_sources_refuses_the_run(repository: Repository) -> None:
+    with ModelServer(says("It returns two already.")) as server:
+        repository.settings(server)
+        ended = repository.code("--gate", "false", "--attempts", "1")
+
+    assert (ended.code, "refused; nothing changed; the gate failed once: false" in ended.err) == (1, True)
+    assert git(repository.top, "branch", "--list", "jarvis/*") == ""
 
 
 @pytest.mark.slow
@@ -189,7 +206,7 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_commit(repository: Repos
         assert process.wait(60) == -signal.SIGKILL
         assert git(repository.top, "branch", "--list", "jarvis/*") == ""
         asked = len(server.requests)
-        ended = repository.code("--restore-session", "--json", task="ignored")
+        ended = repository.jarvis(*words[:4], "--restore-session", "--json")
         answer_1 = json.loads(ended.out)["answer"]
         assert len(server.requests) == asked + 1
         repository.jarvis("code", "reject", "last")
@@ -556,7 +573,36 @@ def test_tools_are_those_of_a_group_and_the_appended_ones(repository: Repository
         repository.settings(server, tool_groups={"small": ["patch"]})
         ended = repository.code("-G", "small", "--append-tools", "read_code,patch")
         missing = repository.code("--append-tools", "no_such_tool", task="Another")
+        runs = repository.jarvis("code", "list").out
 
     assert ended.code == 0
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["read_code", "patch"]
-    assert (missing.code, 'unknown tool "no_such_tool"' in missing.err) == (3, True)
+    assert (missing.code, 'unknown tool "no_such_tool"' in missing.line) == (2, True)
+    assert runs.count("\n") == 1
+
+
+def test_a_tool_of_the_user_can_be_appended(repository: Repository) -> None:
+    place = repository.top.parent / ".jarvis" / "tools"
+    place.mkdir(parents=True)
+    members = "name, description, parameters = 'mine', 'Mine.', {'type': 'object', 'properties': {}}"
+    run = "def execute(self, arguments): return 'x'"
+    (place / "mine.py").write_text(f"class Mine:\n    {members}\n    {run}\n")
+    with ModelServer(says("Nothing to do.")) as server:
+        repository.settings(server)
+        ended = repository.code("--append-tools", "mine")
+
+    assert ended.code == 0
+    assert {tool["function"]["name"] for tool in server.requests[0]["tools"]} >= {"mine", *REQUIRED}
+
+
+def test_quiet_prints_one_line_and_only_if_the_exit_code_is_not_0(repository: Repository) -> None:
+    git(repository.top, "config", "--unset", "user.email")
+    git(repository.top, "checkout", "-q", "--detach")
+    (repository.top / "new.c").write_text("int untracked;\n")
+    with ModelServer(EDIT, SAYS, FAULTS["401"]) as server:
+        repository.settings(server)
+        ended = repository.code("-q", "--restore-session")
+        stopped = repository.code("-q", task="Another")
+
+    assert (ended.code, ended.err) == (0, "")
+    assert (stopped.code, stopped.err.count("\n")) == (3, 1)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.service.runs import find_run, is_local, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.change_code import ANSWER, CHANGES
 from jarvis_workers.steps.assistant.code_options import CodeOptions
@@ -133,10 +133,19 @@ def require_change(store: Store, blobs: Blobs, run: Run) -> CodeChange:
     """Return the result of a run. Raises UsageError if there is none, or if it changed nothing."""
     change = read_change(store, blobs, run)
     if change is None:
-        raise UsageError(f"run {run.id} is {run.state} and has no result; see: jarvis runs show {run.id}")
+        raise UsageError(f"run {run.id} {_without_result(run)}")
     if not change.files:
         raise UsageError(f"run {run.id} changed nothing")
     return change
+
+
+def _without_result(run: Run) -> str:
+    """Return the state of a run that has no result, and what to do."""
+    if run.ended:
+        return f"is {run.state} and has no result; see: jarvis runs show {run.id}"
+    if is_local(run):
+        return f"is not finished, and has no result yet; continue with: jarvis runs resume {run.id}"
+    return f"is {run.state} and has no result yet; wait for it with: jarvis runs wait {run.id}"
 
 
 def publish_change(change: CodeChange, data: Path) -> CodeBranch | None:
