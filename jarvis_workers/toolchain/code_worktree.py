@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, plain
@@ -12,6 +13,14 @@ from jarvis_workers.toolchain.local_repository import LocalRepository, names_in
 
 NAMES_MAX = 3
 WORKTREE = b"worktree "
+
+
+class LoggedCommit(NamedTuple):
+    """A commit in a log: its parents, separated by spaces, its time in seconds since 1970, and its message."""
+
+    parent: str
+    seconds: int
+    message: str
 
 
 def add_worktree(repository: LocalRepository, branch: str, place: Path) -> None:
@@ -50,6 +59,19 @@ def changed_paths(repository: LocalRepository, base: str, commit: str) -> list[s
     return sorted(names_in(repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)))
 
 
+def paths_of(repository: LocalRepository, tree: str) -> set[str]:
+    """Return the paths of the files, links and submodules of a commit or tree."""
+    return names_in(repository.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", tree))
+
+
+def commits_between(repository: LocalRepository, base: str, tip: str) -> list[LoggedCommit]:
+    """Return the commits of `tip` that `base` does not have, newest first."""
+    words = ("log", "-z", "--no-show-signature", "--format=%P%x00%ct%x00%B", f"{base}..{tip}")
+    parts = repository.git(*words).decode("utf-8", "replace").removesuffix("\0").split("\0")
+    starts = range(0, len(parts) - 2, 3)
+    return [LoggedCommit(parts[at], int(parts[at + 1]), parts[at + 2]) for at in starts]
+
+
 def diff_text(repository: LocalRepository, base: str | None, commit: str) -> bytes:
     """Return the difference between two commits as a patch; no base is the empty tree."""
     options = ("--binary", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
@@ -63,12 +85,12 @@ def check_untracked(repository: LocalRepository, base: str, result: str, tracked
 
     Git itself overwrites ignored files.
     """
-    written = set(changed_paths(repository, base, result)) & repository.paths_of(result)
+    written = set(changed_paths(repository, base, result)) & paths_of(repository, result)
     found = {path for name in written for path in _in_the_way(repository.top, name) if path not in tracked}
     if found:
         raise UsageError(
-            f"the change would overwrite {_named(found)}, which git does not track; move what you need out of the way, "
-            "or commit it, and accept again"
+            f"the change would overwrite {_named(found)}, which HEAD does not track; move what you need out of the "
+            "way, or commit it, and accept again"
         )
 
 
@@ -106,9 +128,9 @@ def accept_merge(repository: LocalRepository, branch: str) -> None:
     """Merge a branch into the one that is checked out. Raises UsageError, and changes nothing, if that fails."""
     head, tip = repository.head or "", repository.commit_of(f"refs/heads/{branch}") or ""
     result = merge_result(repository, branch)
-    check_untracked(repository, head, result, repository.paths_of(head))
+    check_untracked(repository, head, result, paths_of(repository, head))
     is_forward = repository.is_ancestor(head, tip) or repository.is_ancestor(tip, head)
-    if not is_forward and (staged := repository.staged_paths()):
+    if not is_forward and (staged := _staged_paths(repository)):
         raise UsageError(
             f"there are commits since the change began, and git merges only if nothing is staged: commit or unstage "
             f"{_named(staged)} (git restore --staged), and accept again"
@@ -128,6 +150,10 @@ def accept_patch(repository: LocalRepository, patch: bytes, names: Sequence[str]
                 raise UsageError(
                     f"the changes conflict with uncommitted ones in {_named(names)}; commit or stash these first"
                 ) from problem
+
+
+def _staged_paths(repository: LocalRepository) -> set[str]:
+    return names_in(repository.git("diff-index", "--cached", "-z", "--no-renames", "--name-only", "HEAD"))
 
 
 def _named(paths: Iterable[str]) -> str:

@@ -56,14 +56,6 @@ class BranchCommit(NamedTuple):
     files: Mapping[str, FileVersion]
 
 
-class LoggedCommit(NamedTuple):
-    """A commit in a log: its parents, separated by spaces, its time in seconds since 1970, and its message."""
-
-    parent: str
-    seconds: int
-    message: str
-
-
 class LocalRepository:
     """The repository whose working tree is at `top`. All methods raise UsageError if git fails."""
 
@@ -101,14 +93,6 @@ class LocalRepository:
         """Return the paths that differ from HEAD, untracked ones included; submodules are left out."""
         words = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames")
         return {os.fsdecode(entry[3:]) for entry in self.git(*words).split(b"\0") if entry}
-
-    def paths_of(self, tree: str) -> set[str]:
-        """Return the paths of the files, links and submodules of a commit or tree."""
-        return names_in(self.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", tree))
-
-    def staged_paths(self) -> set[str]:
-        """Return the paths that differ between HEAD and the index."""
-        return names_in(self.git("diff-index", "--cached", "-z", "--no-renames", "--name-only", "HEAD"))
 
     def submodules(self, commit: str, bounds: TreeBounds) -> list[str]:
         """Return the paths of the submodules of a commit."""
@@ -177,13 +161,6 @@ class LocalRepository:
             stream.seek(0)
             self.git("fast-import", "--quiet", stdin=stream)
         return self.commit_of(f"refs/heads/{branch}") or ""
-
-    def commits_between(self, base: str, tip: str) -> list[LoggedCommit]:
-        """Return the commits of `tip` that `base` does not have, newest first."""
-        words = ("log", "-z", "--no-show-signature", "--format=%P%x00%ct%x00%B", f"{base}..{tip}")
-        parts = self.git(*words).decode("utf-8", "replace").removesuffix("\0").split("\0")
-        starts = range(0, len(parts) - 2, 3)
-        return [LoggedCommit(parts[at], int(parts[at + 1]), parts[at + 2]) for at in starts]
 
     def is_ancestor(self, commit: str, other: str) -> bool:
         """Return whether a commit is an ancestor of another one, or the same."""

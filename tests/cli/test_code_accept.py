@@ -29,7 +29,7 @@ def test_an_ignored_file_is_not_overwritten(repository: Repository, words: tuple
     refused = repository.jarvis("code", "accept", "last", "--force")
 
     assert (ended.code, refused.code, snapshot(repository.top)) == (0, 2, before)
-    assert "the change would overwrite keep.o, which git does not track" in refused.line
+    assert "the change would overwrite keep.o, which HEAD does not track" in refused.line
     (repository.top / "keep.o").unlink()
     assert repository.jarvis("code", "accept", "last").code == 0
     assert (repository.top / "keep.o").read_text() == "theirs\n"
@@ -45,7 +45,7 @@ def test_an_untracked_file_beside_an_overlap_is_not_overwritten(repository: Repo
     refused = repository.jarvis("code", "accept", "last")
 
     assert (refused.code, snapshot(repository.top)) == (2, before)
-    assert "the change would overwrite keep.o, which git does not track" in refused.line
+    assert "the change would overwrite keep.o, which HEAD does not track" in refused.line
 
 
 @pytest.mark.slow
@@ -82,3 +82,14 @@ def two_changes(repository: Repository) -> tuple[str, str]:
     rows = git(repository.top, "for-each-ref", "--format=%(subject)|%(refname:short)", "refs/heads/jarvis").split("\n")
     found = dict(row.split("|jarvis/code-") for row in rows if row)
     return found["Return two"], found["Adapt main"]
+
+
+def test_an_untracked_file_that_was_copied_is_changed(repository: Repository) -> None:
+    (repository.top / "new.c").write_text("int mine;\n")
+    with ModelServer(patch("mine", "ours", "new.c"), says("Rename it")) as server:
+        repository.settings(server)
+        repository.code("--with-changes")
+    accepted = repository.jarvis("code", "accept", "last")
+
+    assert (accepted.code, (repository.top / "new.c").read_text()) == (0, "int ours;\n")
+    assert git(repository.top, "status", "--porcelain") == "?? new.c\n"

@@ -71,7 +71,7 @@ def test_no_file_is_overwritten_that_git_does_not_track(
     mine.write_text("mine")
     head = repository.head
 
-    with pytest.raises(UsageError, match=rf"would overwrite {named}, which git does not track"):
+    with pytest.raises(UsageError, match=rf"would overwrite {named}, which HEAD does not track"):
         accept_merge(repository, BRANCH)
     assert (mine.read_text(), repository.head) == ("mine", head)
 

@@ -26,9 +26,11 @@ from jarvis_workers.toolchain.code_worktree import (
     changed_paths,
     check_untracked,
     check_worktree,
+    commits_between,
     diff_text,
     drop_branch,
     drop_worktree,
+    paths_of,
 )
 from jarvis_workers.toolchain.local_repository import LocalRepository
 
@@ -71,8 +73,8 @@ def _bring_in(change: CodeChange, published: CodeBranch, base: str, tip: str) ->
     names = changed_paths(repository, base, tip)
     overlap = sorted(repository.dirty_paths() & set(names))
     if overlap or copied:
-        known = [tree for tree in (repository.head, copied) if tree]
-        check_untracked(repository, base, tip, {path for tree in known for path in repository.paths_of(tree)})
+        trees = [tree for tree in (repository.head, copied) if tree]
+        check_untracked(repository, base, tip, {path for tree in trees for path in paths_of(repository, tree)})
         accept_patch(repository, diff_text(repository, base, tip), overlap or names)
         drop_worktree(repository, published.worktree)
         return f"applied to the working tree, not committed; its commit stays on {published.branch}"
@@ -88,7 +90,7 @@ def _other_runs(store: Store, blobs: Blobs, change: CodeChange, base: str, tip: 
     A branch that was removed is recognized by what its commit depends on: the parent, the time and the message.
     """
     repository = change.repository()
-    between = {(one.parent, one.seconds): one.message for one in repository.commits_between(base, tip)}
+    between = {(one.parent, one.seconds): one.message for one in commits_between(repository, base, tip)}
     found = []
     for run in code_runs(store, repository.top):
         message = between.get((CodeOptions.of(run).base, int(run.created_at)))
