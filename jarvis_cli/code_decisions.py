@@ -12,8 +12,8 @@ from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
+from jarvis_workers.service.assistant.code_acceptance import accept_change
 from jarvis_workers.service.assistant.code_branches import (
-    accept_change,
     change_diff,
     code_rows,
     find_code_run,

@@ -125,10 +125,8 @@ def _changed(change: CodeChange) -> str:
 
 def _gate(change: CodeChange) -> str:
     gate = change.answer["gate"]
-    if not change.files:
-        return ""
     if not gate:
-        return "not checked by a gate"
+        return "not checked by a gate" if change.files else ""
     return f"the gate passed (attempt {gate['runs']})"
 
 

@@ -19,8 +19,8 @@ from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
+from jarvis_workers.service.assistant.code_acceptance import accept_change
 from jarvis_workers.service.assistant.code_branches import (
-    accept_change,
     code_runs,
     decision_of,
     publish_change,
@@ -35,8 +35,8 @@ from jarvis_workers.service.assistant.code_request import (
     code_request,
     create_code_repository,
     find_code_repository,
-    tool_names,
 )
+from jarvis_workers.service.assistant.code_tools import check_tools, tool_names
 from jarvis_workers.service.assistant.repository_lock import lock_repository
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.labels import parse_labels
@@ -58,7 +58,12 @@ def change_code(options: CodeOptions) -> int:
     choice = _choice(options)
     choice = replace(choice, with_changes=choice.with_changes or is_new)
     with lock_repository(repository.top, settings.data_dir):
-        if options.restore_session and (run := _unfinished(settings, repository)):
+        if options.restore_session and (run := _unfinished(settings, repository, quiet=options.quiet)):
+            if options.requirement is not None:
+                raise UsageError(
+                    f"--restore-session would continue run {run.id}, which has its own task: leave -r out, or leave "
+                    "--restore-session out to start another run"
+                )
             return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
         if options.requirement is not None:
             choice = replace(choice, task=_read_task(options.requirement))
@@ -98,7 +103,8 @@ def _checked(settings: Settings, options: CodeOptions) -> Delivery:
     check_format(target.form)
     if options.requirement not in (None, "-"):
         check_task(options.requirement or "")
-    tool_names(settings, _choice(options))
+    names = tool_names(settings, options.tool_group, _choice(options).append_tools)
+    check_tools(settings, names, _no_line if options.quiet else write_line)
     model_name(settings, options.group)
     parse_labels(options.label or ())
     return target
@@ -118,11 +124,15 @@ def _read_task(requirement: str) -> str:
     return check_task(sys.stdin.read(TASK_MAX + 1) if requirement == "-" else requirement)
 
 
-def _unfinished(settings: Settings, repository: LocalRepository) -> Run | None:
+def _no_line(_: str) -> None:
+    """Take the place of a function that writes notices, with -q."""
+
+
+def _unfinished(settings: Settings, repository: LocalRepository, *, quiet: bool) -> Run | None:
     """Return the newest run of the repository if it has not ended; else say that there is none."""
     with wiring.store_of(settings, tell=write_line) as store:
         run = next((run for run in code_runs(store, repository.top) if not run.ended), None)
-    if run is None:
+    if run is None and not quiet:
         write_line("--restore-session: there is no unfinished run of this repository")
     return run
 
@@ -165,7 +175,8 @@ class _Session:
                 write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
 
     def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
-        request = code_request(self._settings, self._repository, choice, executor, screen.tell)
+        tell = _no_line if self._options.quiet else screen.tell
+        request = code_request(self._settings, self._repository, choice, executor, tell)
         return replace(request, labels={**request.labels, **parse_labels(self._options.label or ())})
 
     def _deliver(self, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:

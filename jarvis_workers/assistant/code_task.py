@@ -12,7 +12,6 @@ from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.assistant.planning import MakeChild, plan_and_run
-from jarvis_workers.tools.editing import PATCH, REWRITE
 from jarvis_workers.tools.tool import ToolOutcome
 
 PROMPTS = Path(__file__).parent / "code_prompts"
@@ -58,7 +57,7 @@ def change_code(agent: Agent, task: CodeTask, make_child: MakeChild | None = Non
         result = yield from plan_and_run(agent, first, make_child=make_child)
     else:
         result = yield from run_task(agent, first)
-    if not task.gate or not any(agent.executed[name] for name in (PATCH, REWRITE)):
+    if not task.gate:
         return CodeOutcome(result.text)
     problem = ""
     for attempt in range(1, task.attempts + 1):

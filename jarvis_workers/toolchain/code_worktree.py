@@ -2,22 +2,32 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.toolchain.git_import import Repository, check_branch
-from jarvis_workers.toolchain.local_repository import LocalRepository
+from jarvis_workers.toolchain.local_repository import LocalRepository, names_in
 
 NAMES_MAX = 3
+WORKTREE = b"worktree "
+
+
+class LoggedCommit(NamedTuple):
+    """A commit in a log: its parents, separated by spaces, its time in seconds since 1970, and its message."""
+
+    parent: str
+    seconds: int
+    message: str
 
 
 def add_worktree(repository: LocalRepository, branch: str, place: Path) -> None:
     """Check a branch out in a directory of its own, unless it is there already."""
     if not place.exists():
+        drop_worktree(repository, place)
         place.parent.mkdir(parents=True, exist_ok=True)
-        repository.git("worktree", "prune")
         repository.git("worktree", "add", "--quiet", str(place), branch)
 
 
@@ -28,10 +38,13 @@ def check_worktree(place: Path) -> None:
 
 
 def drop_worktree(repository: LocalRepository, place: Path) -> None:
-    """Remove a worktree, if there is one, with all that is in it."""
-    if place.exists():
+    """Remove a worktree, if there is one, with all that is in it; also one whose directory is gone.
+
+    Never prunes: worktrees of the user whose directory is away, such as on a disk that is not mounted, stay registered.
+    """
+    listed = repository.git("worktree", "list", "--porcelain", "-z").split(b"\0")
+    if place.exists() or WORKTREE + os.fsencode(os.path.realpath(place)) in listed:
         repository.git("worktree", "remove", "--force", str(place))
-    repository.git("worktree", "prune")
 
 
 def drop_branch(repository: LocalRepository, branch: str) -> None:
@@ -43,8 +56,20 @@ def drop_branch(repository: LocalRepository, branch: str) -> None:
 
 def changed_paths(repository: LocalRepository, base: str, commit: str) -> list[str]:
     """Return the paths that differ between two commits."""
-    words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)
-    return sorted(os.fsdecode(path) for path in repository.git(*words).split(b"\0") if path)
+    return sorted(names_in(repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)))
+
+
+def paths_of(repository: LocalRepository, tree: str) -> set[str]:
+    """Return the paths of the files, links and submodules of a commit or tree."""
+    return names_in(repository.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", tree))
+
+
+def commits_between(repository: LocalRepository, base: str, tip: str) -> list[LoggedCommit]:
+    """Return the commits of `tip` that `base` does not have, newest first."""
+    words = ("log", "-z", "--no-show-signature", "--format=%P%x00%ct%x00%B", f"{base}..{tip}")
+    parts = repository.git(*words).decode("utf-8", "replace").removesuffix("\0").split("\0")
+    starts = range(0, len(parts) - 2, 3)
+    return [LoggedCommit(parts[at], int(parts[at + 1]), parts[at + 2]) for at in starts]
 
 
 def diff_text(repository: LocalRepository, base: str | None, commit: str) -> bytes:
@@ -55,17 +80,61 @@ def diff_text(repository: LocalRepository, base: str | None, commit: str) -> byt
     return repository.git("diff", *options, base, commit)
 
 
+def check_untracked(repository: LocalRepository, base: str, result: str, tracked: set[str]) -> None:
+    """Raise UsageError if writing `result` over `base` would replace files of the user that are not in `tracked`.
+
+    Git itself overwrites ignored files.
+    """
+    written = set(changed_paths(repository, base, result)) & paths_of(repository, result)
+    found = {path for name in written for path in _in_the_way(repository.top, name) if path not in tracked}
+    if found:
+        raise UsageError(
+            f"the change would overwrite {_named(found)}, which HEAD does not track; move what you need out of the "
+            "way, or commit it, and accept again"
+        )
+
+
+def _in_the_way(top: Path, name: str) -> Iterator[str]:
+    """Yield the files that must go when a file is written: itself, files in its place, and one above it."""
+    parts = Path(name).parts
+    for number in range(1, len(parts)):
+        above = top.joinpath(*parts[:number])
+        if not above.is_dir() or above.is_symlink():
+            if os.path.lexists(above):
+                yield "/".join(parts[:number])
+            return
+    place = top / name
+    if place.is_dir() and not place.is_symlink():
+        yield from (str(file.relative_to(top)) for file in place.rglob("*") if file.is_symlink() or not file.is_dir())
+    elif os.path.lexists(place):
+        yield name
+
+
+def merge_result(repository: LocalRepository, branch: str) -> str:
+    """Return the tree or commit that merging a branch gives. Raises UsageError that names the files of a conflict."""
+    head, tip = repository.head or "", f"refs/heads/{branch}"
+    if repository.is_ancestor(head, repository.commit_of(tip) or ""):
+        return tip
+    words = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, tip)
+    tree, *conflicts = repository.git(*words, good=(0, 1)).split(b"\0")
+    if files := names_in(b"\0".join(conflicts)):
+        raise UsageError(
+            f"{branch} conflicts with later commits in {_named(files)}; merge it yourself: git merge {branch}"
+        )
+    return tree.decode()
+
+
 def accept_merge(repository: LocalRepository, branch: str) -> None:
-    """Merge a branch into the one that is checked out. Raises UsageError, and changes nothing, if it conflicts."""
-    head = repository.head
-    tip = repository.commit_of(f"refs/heads/{branch}")
-    if head and tip and not repository.is_ancestor(head, tip):
-        try:
-            repository.git("merge-tree", "--write-tree", head, tip)
-        except UsageError as problem:
-            raise UsageError(
-                f"{branch} conflicts with later commits; merge it yourself: git merge {branch}"
-            ) from problem
+    """Merge a branch into the one that is checked out. Raises UsageError, and changes nothing, if that fails."""
+    head, tip = repository.head or "", repository.commit_of(f"refs/heads/{branch}") or ""
+    result = merge_result(repository, branch)
+    check_untracked(repository, head, result, paths_of(repository, head))
+    is_forward = repository.is_ancestor(head, tip) or repository.is_ancestor(tip, head)
+    if not is_forward and (staged := _staged_paths(repository)):
+        raise UsageError(
+            f"there are commits since the change began, and git merges only if nothing is staged: commit or unstage "
+            f"{_named(staged)} (git restore --staged), and accept again"
+        )
     repository.git("merge", "--quiet", "--no-edit", branch)
 
 
@@ -78,7 +147,14 @@ def accept_patch(repository: LocalRepository, patch: bytes, names: Sequence[str]
             try:
                 repository.git("apply", "--whitespace=nowarn", *options, stdin=stream)
             except UsageError as problem:
-                files = listing([plain(name) for name in names], NAMES_MAX)
                 raise UsageError(
-                    f"the changes conflict with uncommitted ones in {files}; commit or stash these first"
+                    f"the changes conflict with uncommitted ones in {_named(names)}; commit or stash these first"
                 ) from problem
+
+
+def _staged_paths(repository: LocalRepository) -> set[str]:
+    return names_in(repository.git("diff-index", "--cached", "-z", "--no-renames", "--name-only", "HEAD"))
+
+
+def _named(paths: Iterable[str]) -> str:
+    return listing([plain(path) for path in sorted(paths)], NAMES_MAX)

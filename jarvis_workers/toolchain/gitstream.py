@@ -10,17 +10,20 @@ import selectors
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from types import TracebackType
 from typing import IO, Self
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import listing, plain
 
 MAX_ADDRESS_SPACE_BYTES = 4 << 30
 MAX_FILE_BYTES = 64 << 30
 READ_BYTES = 1 << 16
 MAX_MESSAGE_BYTES = 1 << 16
 FILE_BLOCK_BYTES = 512
+NAMES_MAX = 3
 # A shell sets the limits between fork and exec, since `preexec_fn` is not safe in a process with threads. A limit that
 # cannot be set (on address space on macOS, or above a lower limit in force) is left unchanged.
 LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
@@ -78,8 +81,12 @@ def run(
     seconds: float,
     max_output: int,
     stdin: IO[bytes] | int = subprocess.DEVNULL,
+    good: Collection[int] = (0,),
 ) -> bytes:
-    """Run git to completion and return its output. Raises UsageError if git fails or exceeds a limit."""
+    """Run git to completion and return its output.
+
+    Raises UsageError if git fails, with an exit code that is not in `good`, or exceeds a limit.
+    """
     process = start(arguments, environ, errors=subprocess.PIPE, stdin=stdin)
     try:
         output, errors = _collect(process, time.monotonic() + seconds, max_output)
@@ -94,11 +101,20 @@ def run(
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
-    if code:
-        lines = errors.decode("utf-8", "replace").splitlines()
-        reasons = [line for line in lines if line.startswith(("fatal:", "error:"))]
-        raise UsageError(f"git: {reasons[0] if reasons else f'exited with code {code}'}")
+    if code not in good:
+        raise UsageError(
+            f"git: {_reason(errors.decode('utf-8', 'replace').splitlines()) or f'exited with code {code}'}"
+        )
     return output
+
+
+def _reason(lines: Sequence[str]) -> str:
+    """Return the first error of git's messages, with the files that are listed below it, or ""."""
+    for number, line in enumerate(lines):
+        if line.startswith(("fatal:", "error:")):
+            files = [plain(file.strip()) for file in takewhile(lambda below: below[:1].isspace(), lines[number + 1 :])]
+            return f"{line} {listing(files, NAMES_MAX)}" if files and line.endswith(":") else line
+    return ""
 
 
 def _collect(process: subprocess.Popen[bytes], end: float, max_output: int) -> tuple[bytes, bytes]:

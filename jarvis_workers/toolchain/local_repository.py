@@ -8,7 +8,7 @@ import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -166,18 +166,30 @@ class LocalRepository:
         """Return whether a commit is an ancestor of another one, or the same."""
         return self._line("merge-base", commit, other) == commit
 
-    def git(self, *words: str, more: Mapping[str, str] | None = None, stdin: IO[bytes] | None = None) -> bytes:
-        """Run git in the repository, and return its output."""
+    def git(
+        self,
+        *words: str,
+        more: Mapping[str, str] | None = None,
+        stdin: IO[bytes] | None = None,
+        good: Collection[int] = (0,),
+    ) -> bytes:
+        """Run git in the repository, and return its output; an exit code in `good` is no failure."""
         environ = local_environment(self._environ, {"commit.gpgSign": "false", "merge.gpgSign": "false"})
         command = ["-C", str(self.top), *words]
         options = {} if stdin is None else {"stdin": stdin}
-        return run(command, environ | dict(more or {}), seconds=SECONDS, max_output=MAX_OUTPUT_BYTES, **options)
+        variables = environ | dict(more or {})
+        return run(command, variables, seconds=SECONDS, max_output=MAX_OUTPUT_BYTES, good=good, **options)
 
     def _line(self, *words: str, more: Mapping[str, str] | None = None) -> str | None:
         try:
             return os.fsdecode(self.git(*words, more=more)).strip() or None
         except UsageError:
             return None
+
+
+def names_in(output: bytes) -> set[str]:
+    """Return the paths in output of git in which a NUL ends each."""
+    return {os.fsdecode(path) for path in output.split(b"\0") if path}
 
 
 def _plain_word(text: str) -> str:

@@ -11,15 +11,25 @@ from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
 from typing import NamedTuple
+from unicodedata import category
 
-from jarvis_workers.paths import is_unsafe
+from jarvis_workers.paths import is_unsafe, plain
 from jarvis_workers.tools.edits import content_hash, is_inside
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
 
 FILE_MODE = 0o644
+# Control characters, and separators of lines and paragraphs.
+CONTROLS = ("Cc", "Zl", "Zp")
 OPEN_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def is_plain_name(path: str) -> bool:
+    """Return whether no part of a path is blank, and it has no control characters or line separators."""
+    return all(part.strip() for part in PurePosixPath(path).parts) and not any(
+        category(letter) in CONTROLS for letter in path
+    )
 
 
 class ChangedFile(NamedTuple):
@@ -89,6 +99,8 @@ class EditWorkspace:
     def _check(self, path: str) -> None:
         if not is_inside(path):
             raise ToolFailed(f"{path!r} is not below the root; give a path relative to it, without ..")
+        if not is_plain_name(path):
+            raise ToolFailed(f'"{plain(path)}": a name must not be blank or contain control characters')
         if is_unsafe(str(PurePosixPath(path))):
             raise ToolFailed(f"{path} belongs to git, and is not edited")
         if closed := next((place for place in self._closed if PurePosixPath(path).is_relative_to(place)), None):

@@ -3,9 +3,9 @@
 Both run again when a conversation resumes (`Tool.replayed`), since their effect is on a scratch copy that is new then.
 """
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
@@ -37,7 +37,8 @@ REWRITE_DESCRIPTION = "Write whole files, also new ones; content null removes on
 
 
 def _normal(path: str) -> str:
-    return str(PurePosixPath(path)) if path.strip() else path
+    """Return a path without `.` and, where it stays below the root, without `..`; links are not looked at."""
+    return posixpath.normpath(path) if path.strip() else path
 
 
 EditedPath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_normal)]

@@ -17,11 +17,10 @@ PASSED, FAILED = ToolOutcome(stdout="ok"), ToolOutcome("failed", "a.c:1: error",
 
 
 def changed(
-    answers: Sequence[str], gates: Sequence[ToolOutcome], attempts: int = 3, edits: int = 1, earlier: str = ""
+    answers: Sequence[str], gates: Sequence[ToolOutcome], attempts: int = 3, earlier: str = ""
 ) -> tuple[CodeOutcome, list[str]]:
     """Return the outcome of a change, and the last message of each request."""
     agent = agent_of(auto_complete=False)
-    agent.executed["patch"] = edits
     return answered(change_code(agent, CodeTask("Do it.", "make", attempts, earlier=earlier)), answers, gates)
 
 
@@ -47,8 +46,8 @@ def test_a_gate_that_cannot_run_asks_for_no_repair():
     assert (outcome.is_checked, outcome.problem) == (False, "[error] no sandbox")
 
 
-def test_without_edits_the_gate_does_not_run():
-    assert changed(["One"], [], edits=0)[0] == CodeOutcome("One")
+def test_the_gate_runs_without_edits_too():
+    assert changed(["One"], [PASSED])[0] == CodeOutcome("One", 1)
 
 
 def test_what_the_gate_prints_and_what_earlier_tasks_did_are_untrusted():

@@ -12,71 +12,20 @@ from typing import Any
 import pytest
 
 from jarvis_workers.service.assistant.repository_lock import lock_path
+from jarvis_workers.steps.assistant.change_code import BUILT_IN, OPTIONAL
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
-from tests.cli.commands import Ended, Jarvis
+from tests.cli.code_repository import MAIN, MAKEFILE, NAMED, Repository, git, patch, repository_of, snapshot
+from tests.cli.commands import Jarvis
 
-MAIN = "int one(void) { return 1; }\nint main(void) { return one() - 1; }\n"
-MAKEFILE = "test: main\n\t./main\nmain: main.c\n\tcc -o main main.c\n"
+# Names of tools that are there without a sandbox and a search endpoint.
+REQUIRED = sorted({*BUILT_IN} - OPTIONAL)
 SAYS = says("Return two\n\nmain.c:1 returns 2 now.")
-# The last one: git status of a test does not write the index.
-WHO = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_OPTIONAL_LOCKS": "0"}
-NAMED = [("config", "user.name", "Ann Example"), ("config", "user.email", "ann@example.org")]
-
-
-def patch(search: str, replacement: str, path: str = "main.c") -> Step:
-    return calls("patch", edits=[{"path": path, "search": search, "replace": replacement}])
-
-
 EDIT = patch("return 1;", "return 2;")
-
-
-def git(place: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", place, *words], env=os.environ | WHO, check=True, capture_output=True)
-    return done.stdout.decode()
-
-
-def snapshot(place: Path) -> dict[str, Any]:
-    """Return what a change must leave as it is."""
-    files = {str(path): path.read_bytes() for path in place.rglob("*") if path.is_file() and ".git" not in path.parts}
-    own = {name: (place / ".git" / name).read_bytes() for name in ("HEAD", "config", "index")}
-    return {"files": files, "status": git(place, "status", "--porcelain", "-z"), "own": own}
-
-
-class Repository:
-    """A repository of the current directory, and commands over it."""
-
-    def __init__(self, jarvis: Jarvis) -> None:
-        self.jarvis, self.top = jarvis, jarvis.place
-        jarvis.tree(".", {"main.c": MAIN, "Makefile": MAKEFILE, "run.sh": "#!/bin/sh\n", ".gitignore": "main\n"})
-        (self.top / "run.sh").chmod(0o755)
-        (self.top / "link").symlink_to("main.c")
-        for words in [("init", "-qb", "trunk"), *NAMED, ("add", "."), ("commit", "-qm", "first")]:
-            git(self.top, *words)
-
-    def settings(self, server: ModelServer, **more: object) -> None:
-        group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
-        place = self.top.parent / "settings.yaml"
-        place.write_text(json.dumps({"models": {"local": group}, **more}))
-
-    def code(self, *words: object, task: str = "Return two") -> Ended:
-        return self.jarvis("code", "-f", self.top.parent / "settings.yaml", "-n", "-r", task, *words)
-
-    @property
-    def branch(self) -> str:
-        """The only branch of a change."""
-        (branch,) = git(self.top, "branch", "--list", "jarvis/*", "--format=%(refname:short)").split()
-        return branch
-
-    def run(self) -> str:
-        return self.branch.removeprefix("jarvis/code-")
 
 
 @pytest.fixture
 def repository(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    for name, value in WHO.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("HOME", str(jarvis.place.parent))
-    return Repository(jarvis)
+    return repository_of(jarvis, monkeypatch)
 
 
 def test_a_change_is_a_commit_in_a_worktree_of_its_own_and_the_dirty_tree_stays(repository: Repository) -> None:
@@ -205,8 +154,13 @@ def test_a_run_pauses_at_its_budget_and_goes_on_with_more(repository: Repository
     ) as server:
         repository.settings(server)
         paused = repository.code("--budget", "1500tok")
-        ended = repository.code("--restore-session", "--budget", "900ktok")
+        words = ("code", "-f", repository.top.parent / "settings.yaml", "-n", "--restore-session")
+        both = repository.jarvis(*words, "-r", "Another")
+        unfinished = repository.jarvis("code", "accept", "last")
+        ended = repository.jarvis(*words, "--budget", "900ktok")
 
+    assert (both.code, "which has its own task: leave -r out" in both.line) == (2, True)
+    assert (unfinished.code, "continue with: jarvis runs resume" in unfinished.line) == (2, True)
     assert (paused.code, paused.out) == (3, "")
     assert "paused" in paused.err
     assert "continue with: jarvis runs resume" in paused.err
@@ -216,12 +170,21 @@ def test_a_run_pauses_at_its_budget_and_goes_on_with_more(repository: Repository
 def test_nothing_changed_is_no_branch(repository: Repository) -> None:
     with ModelServer(says("It returns two already.")) as server:
         repository.settings(server)
-        ended = repository.code("--gate", "false")
+        ended = repository.code("--gate", "true")
 
     assert (ended.code, ended.out) == (0, "It returns two already.\n")
-    assert "nothing changed" in ended.err
+    assert "nothing changed; the gate passed (attempt 1)" in ended.err
     assert git(repository.top, "branch", "--list", "jarvis/*") == ""
     assert "changed nothing" in repository.jarvis("code", "accept", "last").line
+
+
+def test_a_gate_that_fails_on_unchanged_sources_refuses_the_run(repository: Repository) -> None:
+    with ModelServer(says("It returns two already.")) as server:
+        repository.settings(server)
+        ended = repository.code("--gate", "false", "--attempts", "1")
+
+    assert (ended.code, "refused; nothing changed; the gate failed once: false" in ended.err) == (1, True)
+    assert git(repository.top, "branch", "--list", "jarvis/*") == ""
 
 
 @pytest.mark.slow
@@ -243,7 +206,7 @@ def test_killed_in_the_middle_a_run_goes_on_to_the_same_commit(repository: Repos
         assert process.wait(60) == -signal.SIGKILL
         assert git(repository.top, "branch", "--list", "jarvis/*") == ""
         asked = len(server.requests)
-        ended = repository.code("--restore-session", "--json", task="ignored")
+        ended = repository.jarvis(*words[:4], "--restore-session", "--json")
         answer_1 = json.loads(ended.out)["answer"]
         assert len(server.requests) == asked + 1
         repository.jarvis("code", "reject", "last")
@@ -405,7 +368,7 @@ def test_a_conflict_with_later_commits_is_said(repository: Repository) -> None:
     ended = repository.jarvis("code", "accept", "last")
 
     assert ended.code == 2
-    assert f"conflicts with later commits; merge it yourself: git merge {repository.branch}" in ended.line
+    assert f"conflicts with later commits in main.c; merge it yourself: git merge {repository.branch}" in ended.line
     assert git(repository.top, "status", "--porcelain") == ""
 
 
@@ -610,7 +573,36 @@ def test_tools_are_those_of_a_group_and_the_appended_ones(repository: Repository
         repository.settings(server, tool_groups={"small": ["patch"]})
         ended = repository.code("-G", "small", "--append-tools", "read_code,patch")
         missing = repository.code("--append-tools", "no_such_tool", task="Another")
+        runs = repository.jarvis("code", "list").out
 
     assert ended.code == 0
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["read_code", "patch"]
-    assert (missing.code, 'unknown tool "no_such_tool"' in missing.err) == (3, True)
+    assert (missing.code, 'unknown tool "no_such_tool"' in missing.line) == (2, True)
+    assert runs.count("\n") == 1
+
+
+def test_a_tool_of_the_user_can_be_appended(repository: Repository) -> None:
+    place = repository.top.parent / ".jarvis" / "tools"
+    place.mkdir(parents=True)
+    members = "name, description, parameters = 'mine', 'Mine.', {'type': 'object', 'properties': {}}"
+    run = "def execute(self, arguments): return 'x'"
+    (place / "mine.py").write_text(f"class Mine:\n    {members}\n    {run}\n")
+    with ModelServer(says("Nothing to do.")) as server:
+        repository.settings(server)
+        ended = repository.code("--append-tools", "mine")
+
+    assert ended.code == 0
+    assert {tool["function"]["name"] for tool in server.requests[0]["tools"]} >= {"mine", *REQUIRED}
+
+
+def test_quiet_prints_one_line_and_only_if_the_exit_code_is_not_0(repository: Repository) -> None:
+    git(repository.top, "config", "--unset", "user.email")
+    git(repository.top, "checkout", "-q", "--detach")
+    (repository.top / "new.c").write_text("int untracked;\n")
+    with ModelServer(EDIT, SAYS, FAULTS["401"]) as server:
+        repository.settings(server)
+        ended = repository.code("-q", "--restore-session")
+        stopped = repository.code("-q", task="Another")
+
+    assert (ended.code, ended.err) == (0, "")
+    assert (stopped.code, stopped.err.count("\n")) == (3, 1)

@@ -209,3 +209,28 @@ def test_no_path_leads_out_of_the_tree(editor: Editor, parts: list[str], absolut
     assert editor.secret.read_text() == "secret\n"
     assert sorted(entry.name for entry in editor.secret.parent.iterdir()) == ["secret", "tree"]
     assert not (editor.root / ".git").exists()
+
+
+@pytest.mark.parametrize("path", [" ", "dir/ ", " /a.c", "x\ny", "a\x1b[31m.c", "a\x9b.c", "a\u2028.c", "dir/\t"])
+def test_no_file_has_a_name_that_is_blank_or_has_control_characters(editor: Editor, path: str):
+    before = editor.all()
+    outcome = editor.rewrite({path: "x\n"})
+
+    assert "a name must not be blank or contain control characters" in outcome.stderr
+    assert outcome.stderr.replace("\n", "").isprintable()
+    assert editor.all() == before
+
+
+def test_names_with_spaces_and_of_other_alphabets_are_names(editor: Editor):
+    assert editor.rewrite({"my file.c": "1\n", "dir/é\u200d文.c": "2\n"}).success
+    assert (editor.root / "my file.c").read_text() == "1\n"
+
+
+def test_a_path_that_leaves_a_directory_and_not_the_tree_is_normalised(editor: Editor):
+    assert editor.patch("nowhere/../a.c", "one()", "two()").success
+    assert (editor.root / "a.c").read_text() == MAIN.replace("one()", "two()")
+    refused = editor.rewrite({"nowhere/../../secret": "x"})
+
+    assert "'../secret' is not below the root" in refused.stderr
+    assert editor.secret.read_text() == "secret\n"
+    assert "a path occurs twice" in editor.rewrite({"dir/../b.c": "1", "b.c": "2"}).stderr

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.runs import find_run, newest_runs
+from jarvis_workers.service.runs import find_run, is_local, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.change_code import ANSWER, CHANGES
 from jarvis_workers.steps.assistant.code_options import CodeOptions
@@ -23,10 +23,7 @@ from jarvis_workers.store import artifacts, run_labels
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.code_worktree import (
-    accept_merge,
-    accept_patch,
     add_worktree,
-    changed_paths,
     check_worktree,
     diff_text,
     drop_branch,
@@ -136,10 +133,19 @@ def require_change(store: Store, blobs: Blobs, run: Run) -> CodeChange:
     """Return the result of a run. Raises UsageError if there is none, or if it changed nothing."""
     change = read_change(store, blobs, run)
     if change is None:
-        raise UsageError(f"run {run.id} is {run.state} and has no result; see: jarvis runs show {run.id}")
+        raise UsageError(f"run {run.id} {_without_result(run)}")
     if not change.files:
         raise UsageError(f"run {run.id} changed nothing")
     return change
+
+
+def _without_result(run: Run) -> str:
+    """Return the state of a run that has no result, and what to do."""
+    if run.ended:
+        return f"is {run.state} and has no result; see: jarvis runs show {run.id}"
+    if is_local(run):
+        return f"is not finished, and has no result yet; continue with: jarvis runs resume {run.id}"
+    return f"is {run.state} and has no result yet; wait for it with: jarvis runs wait {run.id}"
 
 
 def publish_change(change: CodeChange, data: Path) -> CodeBranch | None:
@@ -161,39 +167,6 @@ def decision_of(store: Store, run: Run) -> str:
         return run_labels.labels_of(session, [run.id])[run.id].get(LABEL, "")
 
 
-def accept_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bool = False) -> str:
-    """Bring a change into the branch that is checked out, or into the working tree; return what was done.
-
-    A change is merged where no uncommitted file overlaps it; else its difference is applied to the working tree. Raises
-    UsageError if that would conflict, and with `force` not if the task is not done.
-    """
-    change = require_change(store, blobs, run)
-    if change.answer["state"] != DONE and not force:
-        raise UsageError(f"run {run.id} is not done: {change.answer['problem']}; to accept it nevertheless: --force")
-    if decision := decision_of(store, run):
-        raise UsageError(f"run {run.id} is {decision} already")
-    published = publish_change(change, data)
-    assert published is not None
-    repository, copied = change.repository(), change.options.copied
-    tip = repository.commit_of(f"refs/heads/{published.branch}") or published.commit
-    base = copied or _fork_point(repository, tip)
-    names = changed_paths(repository, base, tip)
-    overlap = sorted(repository.dirty_paths() & set(names))
-    if not force:
-        check_worktree(published.worktree)
-    if overlap or copied:
-        accept_patch(repository, diff_text(repository, base, tip), overlap or names)
-        drop_worktree(repository, published.worktree)
-        says = f"applied to the working tree, not committed; its commit stays on {published.branch}"
-    else:
-        accept_merge(repository, published.branch)
-        drop_worktree(repository, published.worktree)
-        drop_branch(repository, published.branch)
-        says = f"merged into {repository.branch or 'the detached HEAD'} as {(repository.head or '')[:12]}"
-    _decide(store, run, ACCEPTED)
-    return says
-
-
 def reject_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bool = False) -> None:
     """Drop the branch and the worktree of a change. Raises UsageError if the worktree has uncommitted changes."""
     change = require_change(store, blobs, run)
@@ -205,7 +178,7 @@ def reject_change(store: Store, blobs: Blobs, run: Run, data: Path, *, force: bo
         check_worktree(worktree)
     drop_worktree(repository, worktree)
     drop_branch(repository, change.branch)
-    _decide(store, run, REJECTED)
+    decide(store, run, REJECTED)
 
 
 def change_diff(store: Store, change: CodeChange, data: Path) -> bytes:
@@ -235,14 +208,7 @@ def _row(store: Store, blobs: Blobs, run: Run, repository: LocalRepository) -> C
     return CodeRow(run, state, branch if commit else "", commit, subject, decision_of(store, run))
 
 
-def _fork_point(repository: LocalRepository, tip: str) -> str:
-    head = repository.head
-    base = repository.git("merge-base", head, tip).decode().strip() if head else ""
-    if not base:
-        raise UsageError(f"{plain(str(repository.top))}: HEAD and the change have no commit in common")
-    return base
-
-
-def _decide(store: Store, run: Run, decision: str) -> None:
+def decide(store: Store, run: Run, decision: str) -> None:
+    """Note what became of a change."""
     with store.write() as session:
         run_labels.put(session, run.id, LABEL, decision)

@@ -5,7 +5,7 @@ With `with_changes`, that commit is a new one, on no branch, with the uncommitte
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.code_rules import read_rules
+from jarvis_workers.service.assistant.code_tools import tool_names
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.request import RunInput, RunRequest
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 TASK_MAX = 1_000_000
-DEFAULT_TOOLS = (
-    *("read_code", "search_code", "execute_script", "patch", "rewrite", "search_web"),
-    *("save_memory", "retrieve_memory", "clear_memory", "sub_code_agent"),
-)
 FALLBACK = Author("Jarvis Workers", "jarvis@localhost")
 NO_SOURCES = "no-sources"
 EARLIER_MAX = 100_000
@@ -133,7 +130,7 @@ def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoi
         gate_disk_mb=code.gate_disk_mb,
         rule_text=read_rules(settings.data_dir, repository.top),
         earlier=choice.earlier[-EARLIER_MAX:],
-        tools=tool_names(settings, choice),
+        tools=tool_names(settings, choice.tool_group, choice.append_tools),
         plan=code.plan if choice.plan is None else choice.plan,
         project=project_name(str(repository.top)) if settings.agent.memory else "",
         lint=code.static_analysis,
@@ -167,16 +164,6 @@ def check_task(task: str) -> str:
     if len(text) > TASK_MAX:
         raise UsageError(f"-r is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
     return text
-
-
-def tool_names(settings: "Settings", choice: CodeChoice) -> list[str]:
-    """Return the names of the agent's tools, each once: those of a group or the default ones, and the appended."""
-    group = choice.tool_group or settings.tool_group
-    groups: Mapping[str, tuple[str, ...]] = settings.tool_groups
-    if group and group not in groups:
-        names = ", ".join(sorted(groups)) or "none"
-        raise UsageError(f'-G: there is no tool group "{plain(group)}"; tool_groups in jarvis.yaml has: {names}')
-    return list(dict.fromkeys((*(groups[group] if group else DEFAULT_TOOLS), *choice.append_tools)))
 
 
 def _base(

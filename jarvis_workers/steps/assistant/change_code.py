@@ -48,6 +48,8 @@ STEP = "code"
 ANSWER, CHANGES = "answer", "changes"
 TASK = b"task"
 SCRATCH = "jarvis-code"
+# All tools but those of the user, which is checked by a test.
+BUILT_IN = ("read_code", "search_code", "execute_script", PATCH, REWRITE, SUB_CODE_AGENT, "search_web", *MEMORY_TOOLS)
 # Tools that may be missing: without a sandbox, a search endpoint, or memories.
 OPTIONAL = frozenset({"execute_script", "search_web", *MEMORY_TOOLS})
 
@@ -200,7 +202,8 @@ def _state(options: CodeOptions, outcome: CodeOutcome | None, stopped: AgentStop
     if not outcome.is_checked:
         return "not checked", f"the gate did not run: {plain(outcome.problem)}"
     last = next((line for line in reversed(outcome.problem.splitlines()) if line.strip()), "")
-    return "refused", f"the gate failed {outcome.gate_runs} times: {plain(options.gate)}: {plain(last.strip()[:200])}"
+    times = "once" if outcome.gate_runs == 1 else f"{outcome.gate_runs} times"
+    return "refused", f"the gate failed {times}: {plain(options.gate)}: {plain(last.strip()[:200])}"
 
 
 def _facts(agent: Agent, talk: JobConversation, runtime: AgentRuntime) -> dict[str, Any]:
