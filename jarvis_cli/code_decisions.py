@@ -9,6 +9,7 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.report_target import write_report
 from jarvis_cli.status_output import write_line
+from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
@@ -61,7 +62,7 @@ def diff(named: str, *, full: bool) -> int:
             text = change_diff(store, change, settings.data_dir).decode("utf-8", "backslashreplace")
         else:
             text = "".join(f"{plain(line.expandtabs())}\n" for line in change.answer["preview"].split("\n"))
-    write_report([text], None)
+    write_report([for_stdout(text)], None)
     return exits.DONE
 
 

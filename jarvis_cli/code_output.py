@@ -9,6 +9,7 @@ from jarvis_cli.agent_output import check_format
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import Display
+from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.code_branches import (
@@ -75,7 +76,7 @@ def write_change(
         preview = change.answer["preview"]
         parts = [change.answer["text"], f"{fence[0]}{_printable(preview)}{fence[1]}" if preview else ""]
         if text := "\n\n".join(part for part in parts if part):
-            write_report([text, "\n"], delivery.output)
+            write_report([for_stdout(text, delivery.output), "\n"], delivery.output)
 
 
 def _document(store: Store, change: CodeChange | None, published: CodeBranch | None) -> dict[str, Any] | None:

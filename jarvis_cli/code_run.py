@@ -15,6 +15,7 @@ from jarvis_cli.options import form_of
 from jarvis_cli.project_run import RunCommand, execute_run
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
+from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -53,6 +54,8 @@ def change_code(options: CodeOptions) -> int:
     """Change the code of the repository around the current directory; return the exit code."""
     flags = {"where": options.where, "agent.budget": options.budget}
     settings = load_settings(flags, directory=Path.cwd(), file=options.config)
+    if not options.quiet and (notice := program_notice(Path.cwd())):
+        write_line(notice)
     target = _checked(settings, options)
     repository, is_new = _repository(options)
     choice = _choice(options)
