@@ -98,6 +98,7 @@ def test_a_gate_that_fails_to_the_end_refuses_the_change_and_keeps_the_branch(re
     assert (repository.top / "main.c").read_text() == MAIN.replace("return 1", "return 2")
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_stopped_leaves_what_it_did_on_the_branch(repository: Repository) -> None:
     with ModelServer(EDIT, FAULTS["401"]) as server:
         repository.settings(server)
@@ -383,6 +384,7 @@ def test_edits_beside_the_worktree_of_a_change_are_not_lost(repository: Reposito
     assert repository.jarvis("code", "reject", "last", "--force").code == 0
 
 
+@pytest.mark.slow
 def test_files_are_those_of_the_commit_whatever_its_attributes_say(repository: Repository) -> None:
     attributes = "*.c text eol=crlf\nMakefile export-ignore\n*.txt export-subst ident\n"
     repository.jarvis.tree(

@@ -35,6 +35,7 @@ def test_an_ignored_file_is_not_overwritten(repository: Repository, words: tuple
     assert (repository.top / "keep.o").read_text() == "theirs\n"
 
 
+@pytest.mark.slow
 def test_an_untracked_file_beside_an_overlap_is_not_overwritten(repository: Repository) -> None:
     with ModelServer(KEEP, patch("return 1;", "return 2;"), says("Keep it")) as server:
         repository.settings(server)
@@ -84,6 +85,7 @@ def two_changes(repository: Repository) -> tuple[str, str]:
     return found["Return two"], found["Adapt main"]
 
 
+@pytest.mark.slow
 def test_an_untracked_file_that_was_copied_is_changed(repository: Repository) -> None:
     (repository.top / "new.c").write_text("int mine;\n")
     with ModelServer(patch("mine", "ours", "new.c"), says("Rename it")) as server:
