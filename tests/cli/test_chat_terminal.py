@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.cli.terminal import ALT_ENTER, CTRL_C, CTRL_D, ENTER, Terminal, at_te
 from tests.cli.test_agent import model
 from tests.machine import is_within
 
-START_SECONDS, TRIES = 0.8, 3
+START_SECONDS, TRIES = 1.0, 3
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 
@@ -33,7 +34,9 @@ def conversation(jarvis: Jarvis, server: ModelServer, *args: str, columns: int =
 def saved(jarvis: Jarvis) -> list[str]:
     """Return the messages of the saved session."""
     text = (jarvis.place / ".jarvis" / "saved_session_Jarvis_openai_m.json").read_text()
-    return [message["content"].split("\n\nSave what")[0] for message in json.loads(text)["messages"]]
+    return [
+        re.split("\n\n(?:Save what|Use one tool)", message["content"])[0] for message in json.loads(text)["messages"]
+    ]
 
 
 def test_a_conversation_at_a_terminal_of_40_columns(jarvis: Jarvis) -> None:
@@ -150,7 +153,7 @@ def test_without_prompt_toolkit_a_blank_line_ends_an_input(jarvis: Jarvis) -> No
     assert server.requests[0]["messages"][-1]["content"].startswith("one\ntwo")
 
 
-def test_a_conversation_starts_in_eight_tenths_of_a_second_of_cpu_time(jarvis: Jarvis) -> None:
+def test_a_conversation_starts_in_a_second_of_cpu_time(jarvis: Jarvis) -> None:
     def seconds() -> float:
         with ModelServer() as server, conversation(jarvis, server) as terminal:
             terminal.type(f"/quit{ENTER}")

@@ -84,7 +84,7 @@ def test_a_team_without_an_answer_says_why(jarvis: Jarvis, tree: Path) -> None:
         code, out, err = team(jarvis)
 
     assert (code, out) == (3, "")
-    assert "stopped (repeated): lead sent reader the same message 3 times" in err
+    assert "stopped (repeated): lead sent reader the same message 4 times" in err
 
 
 @pytest.mark.parametrize(
