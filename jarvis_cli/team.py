@@ -14,6 +14,7 @@ EXAMPLES = """\
 Examples:
   jarvis team -c team.yaml -T 'Review the error handling of lib/'
   jarvis team -c team.yaml -i - < task.txt -o answer.md
+  jarvis team -c review -T 'Is lib/url.c safe?'  a built-in team
   jarvis runs transcript last                    the whole conversation
 
 \b
@@ -31,7 +32,14 @@ Exit 3: there is no answer.
 """
 
 Config = Annotated[
-    Path, typer.Option("--config", "-c", metavar="FILE", help="Definition of the team.", rich_help_panel=AGENTS)
+    Path,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="FILE|NAME",
+        help="Definition of the team: a file, or a built-in one.",
+        rich_help_panel=AGENTS,
+    ),
 ]
 Task = Annotated[
     str, typer.Option("--task", "-T", "--input", "-i", metavar="TASK", help="The task; - reads it from stdin.")

@@ -141,6 +141,15 @@ def test_a_team_file_must_be_given(jarvis: Jarvis, tree: Path) -> None:
     assert "nothing.yaml: cannot be read: No such file" in jarvis("team", "-T", "x", "-c", "nothing.yaml").line
 
 
+def test_a_built_in_team_is_given_by_its_name(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(says("Nothing to change.")) as server:
+        model(jarvis, server)
+        ended = jarvis("team", "-c", "review", "-T", "Review f.", "-p", "src", "-q")
+
+    assert (ended.code, ended.out) == (0, "Nothing to change.\n")
+    assert "You propose a small change" in server.requests[0]["messages"][0]["content"]
+
+
 def test_the_alias_is_the_same_command(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(says(ANSWER)) as server:
         model(jarvis, server)
