@@ -141,45 +141,39 @@ def main() -> None:
 
 def jarvis_sec() -> None:
     """Run `jarvis-sec` or `jsec`: as `jarvis sec`, with the report in ./report.md by default."""
-    open_standard_streams()
-    _write_anything()
-    frame = Frame(default_output=Path("report.md"))
-    _leave(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
+    _run_as("sec", Frame(default_output=Path("report.md")))
 
 
 def jarvis_agent() -> None:
     """Run `jarvis-agent` or `jvs`: as `jarvis agent`."""
-    open_standard_streams()
-    _write_anything()
-    _leave(run(sys.argv[1:], command="agent", prog=Path(sys.argv[0]).name))
+    _run_as("agent")
 
 
 def jarvis_c2rust() -> None:
     """Run `jarvis-c2rust` or `jc2r`: as `jarvis c2rust`."""
-    open_standard_streams()
-    _write_anything()
-    _leave(run(sys.argv[1:], command="c2rust", prog=Path(sys.argv[0]).name))
+    _run_as("c2rust")
 
 
 def jarvis_multi_agent() -> None:
     """Run `jarvis-multi-agent`: as `jarvis team`."""
-    open_standard_streams()
-    _write_anything()
-    _leave(run(sys.argv[1:], command="team", prog=Path(sys.argv[0]).name))
+    _run_as("team")
 
 
 def jarvis_memory_organizer() -> None:
     """Run `jarvis-memory-organizer`: as `jarvis memory`."""
-    open_standard_streams()
-    _write_anything()
-    _leave(run(sys.argv[1:], command="memory", prog=Path(sys.argv[0]).name))
+    _run_as("memory")
 
 
 def jarvis_code_agent() -> None:
     """Run `jarvis-code-agent` or `jca`: as `jarvis code`."""
+    _run_as("code")
+
+
+def _run_as(command: str, frame: Frame | None = None) -> NoReturn:
+    """Run a command or group under the name that it was started by."""
     open_standard_streams()
     _write_anything()
-    _leave(run(sys.argv[1:], command="code", prog=Path(sys.argv[0]).name))
+    _leave(run(sys.argv[1:], command=command, prog=Path(sys.argv[0]).name, frame=frame))
 
 
 def _write_anything() -> None:

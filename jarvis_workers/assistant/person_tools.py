@@ -5,15 +5,14 @@ and at a depth of 2 it has no sub-agents of its own.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.prompts import fill
+from jarvis_workers.assistant.children import limits_left
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 
@@ -64,17 +63,4 @@ def make_child(parent: Agent, arguments: Mapping[str, Any], depth: int) -> Agent
     prompt = fill("task", agent=name) + (f"\n\n# Background\n\n{background}" if background else "")
     definition = Definition(system_prompt=prompt, name=name, language=parent.about.language)
     tools = Toolbox(tool for tool in parent.tools.tools if tool.name not in without)
-    return Agent(definition, tools, profile=parent.profile, marks=parent.marks, limits=_rest(parent))
-
-
-def _rest(parent: Agent) -> AgentLimits:
-    """Return what is left of an agent's limits."""
-    limits, spent = parent.limits, parent.spent
-    return replace(
-        limits,
-        rounds=max(limits.rounds - spent.asks, 1),
-        tokens=None if limits.tokens is None else max(limits.tokens - spent.usage.total, 1),
-        cost=None if limits.cost is None else max(limits.cost - spent.cost, 0.0),
-        seconds=max(limits.seconds - spent.seconds, 0.0),
-        retries=max(limits.retries - spent.retries, 0),
-    )
+    return Agent(definition, tools, profile=parent.profile, marks=parent.marks, limits=limits_left(parent))

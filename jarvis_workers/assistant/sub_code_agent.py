@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, RunTool
-from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.effects import Conversation, RunTool, Want
+from jarvis_workers.agent.interception import intercept
 from jarvis_workers.agent.loop import run_task
+from jarvis_workers.assistant.children import count_child, limits_left
 from jarvis_workers.assistant.planning import MakeChild
-from jarvis_workers.errors import AgentStopped, ModelError
+from jarvis_workers.errors import AgentStopped
 from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 
 SUB_CODE_AGENT = "sub_code_agent"
@@ -41,54 +42,22 @@ def sub_code_tool() -> Tool:
 
 def with_children(agent: Agent, talk: Conversation[T], make_child: MakeChild) -> Conversation[T]:
     """Return a conversation in which the calls of sub_code_agent run as conversations of children."""
-    try:
-        want = next(talk)
-        while True:
-            try:
-                answer: Any = (
-                    (yield from _run_child(agent, str(want.arguments["task"]), make_child))
-                    if isinstance(want, RunTool) and want.name == SUB_CODE_AGENT
-                    else (yield want)
-                )
-            except ModelError as error:
-                want = talk.throw(error)
-            else:
-                want = talk.send(answer)
-    except StopIteration as end:
-        result: T = end.value
-        return result
+
+    def perform(want: Want) -> Conversation[Any]:
+        if isinstance(want, RunTool) and want.name == SUB_CODE_AGENT:
+            return (yield from _run_child(agent, str(want.arguments["task"]), make_child))
+        return (yield want)
+
+    return intercept(talk, perform)
 
 
 def _run_child(parent: Agent, task: str, make_child: MakeChild) -> Conversation[ToolOutcome]:
     """Run a part of the task; a child that stops is a failed call."""
-    child = make_child(replace(parent.about, name=SUB_CODE_AGENT), _limits_left(parent))
+    child = make_child(replace(parent.about, name=SUB_CODE_AGENT), limits_left(parent))
     try:
         result = yield from run_task(child, task)
         return ToolOutcome(stdout=result.text)
     except AgentStopped as stop:
         return ToolOutcome("failed", stderr=f"it stopped ({stop.reason}): {stop}; its edits so far are made")
     finally:
-        _add_usage(parent, child)
-
-
-def _limits_left(parent: Agent) -> AgentLimits:
-    limits, spent = parent.limits, parent.spent
-    return replace(
-        limits,
-        rounds=limits.rounds - spent.asks,
-        tokens=None if limits.tokens is None else limits.tokens - spent.usage.total,
-        cost=None if limits.cost is None else limits.cost - spent.cost,
-        seconds=limits.seconds - spent.seconds,
-        retries=max(limits.retries - spent.retries, 0),
-    )
-
-
-def _add_usage(parent: Agent, child: Agent) -> None:
-    spent, more = parent.spent, child.spent
-    spent.asks += more.asks
-    spent.retries += more.retries
-    spent.usage += more.usage
-    spent.cost += more.cost
-    spent.seconds += more.seconds
-    parent.executed.update(child.executed)
-    parent.guard.suspicions.extend(child.guard.suspicions)
+        count_child(parent, child)

@@ -13,12 +13,14 @@ from typing import Any
 from jarvis_workers.agent import events
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Answer, Ask, Conversation, RunTool, TaskResult, Want
+from jarvis_workers.agent.interception import intercept
 from jarvis_workers.agent.limits import AgentUsage, AnswerCounts
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.assistant.autonomy import Autonomy, approvable
+from jarvis_workers.assistant.children import count_child
 from jarvis_workers.assistant.person import AskPerson, Confirm, Decision, Interrupted, ShowCall, Turn
 from jarvis_workers.assistant.person_tools import ASK_USER, SUB_AGENT
-from jarvis_workers.errors import AgentStopped, ModelError
+from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.protocol import Message
 from jarvis_workers.tools.tool import ToolOutcome
 
@@ -58,21 +60,9 @@ class _TurnEnded(Exception):
 def take_turn(agent: Agent, task: str, rules: TurnRules) -> Turn[TaskResult | None]:
     """Run one input and return its result, None if the person ended the turn. Raises AgentStopped at a limit."""
     reset_limits(agent)
-    turn, talk = _RunningTurn(agent, rules), rules.run(agent, task)
     try:
-        want = next(talk)
-        while True:
-            try:
-                answer = yield from turn.perform(want)
-            except ModelError as error:
-                want = talk.throw(error)
-            else:
-                want = talk.send(answer)
-    except StopIteration as end:
-        result: TaskResult = end.value
-        return result
+        return (yield from intercept(rules.run(agent, task), _RunningTurn(agent, rules).perform))
     except _TurnEnded:
-        talk.close()
         agent.session.say(Message("assistant", INTERRUPTED))
         return None
 
@@ -166,20 +156,10 @@ class _RunningTurn:
         except AgentStopped as stop:
             return ToolOutcome("failed", stderr=f"the sub-agent was stopped ({stop.reason}): {stop}")
         finally:
-            _add_usage(self._agent, child)
+            count_child(self._agent, child)
         if result is None:
             return ToolOutcome("failed", stderr="the user ended the sub-agent")
         return ToolOutcome(stdout=result.text)
-
-
-def _add_usage(agent: Agent, child: Agent) -> None:
-    spent, more = agent.spent, child.spent
-    spent.asks += more.asks
-    spent.retries += more.retries
-    spent.usage += more.usage
-    spent.cost += more.cost
-    spent.seconds += more.seconds
-    agent.guard.suspicions += child.guard.suspicions
 
 
 def _call_text(want: RunTool) -> str:

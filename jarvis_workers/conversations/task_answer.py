@@ -31,16 +31,22 @@ def commit_answer(
         "suspicions": [asdict(suspicion) for suspicion in guard.suspicions],
         "rounds": spent.asks,
         **more,
-        "run": {
-            "model": talk.platform.model,
-            "sandbox": tier,
-            "tokens": asdict(spent.usage),
-            "cost": spent.cost,
-            "seconds": round(spent.seconds, 3),
-        },
+        "run": run_facts(talk, agents[0], tier),
     }
     return Commit(
         files=1,
         not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
         artifacts=((ANSWER, json.dumps(outcome).encode()),),
     )
+
+
+def run_facts(talk: JobConversation, agent: Agent, tier: str) -> dict[str, Any]:
+    """Return what differs between identical conversations."""
+    spent = agent.spent
+    return {
+        "model": talk.platform.model,
+        "sandbox": tier,
+        "tokens": asdict(spent.usage),
+        "cost": spent.cost,
+        "seconds": round(spent.seconds, 3),
+    }

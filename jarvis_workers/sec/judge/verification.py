@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jarvis_workers.agent.agent import Agent
-from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult, Want
+from jarvis_workers.agent.interception import intercept
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.errors import AgentStopped, ModelError
+from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
@@ -187,20 +188,13 @@ class Verification:
 
 def _overheard(talk: Conversation[T], calls: _ToolCalls) -> Conversation[T]:
     """Forward a conversation unchanged, and record its tool calls."""
-    try:
-        want = next(talk)
-        while True:
-            if isinstance(want, RunTool):
-                calls.calls.append(want)
-            try:
-                answer = yield want
-            except ModelError as error:
-                want = talk.throw(error)
-            else:
-                want = talk.send(answer)
-    except StopIteration as end:
-        value: T = end.value
-        return value
+
+    def perform(want: Want) -> Conversation[Any]:
+        if isinstance(want, RunTool):
+            calls.calls.append(want)
+        return (yield want)
+
+    return intercept(talk, perform)
 
 
 def votes_of(cluster: ClusterQuestion) -> int:

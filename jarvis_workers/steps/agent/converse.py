@@ -5,7 +5,6 @@ A conversation that ends at a limit is not a failure of its job: the run ends as
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
@@ -24,15 +23,14 @@ from jarvis_workers.assistant.planning import MakeChild, plan_and_run
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.stored_memory import StoredMemory
 from jarvis_workers.conversations.task_answer import commit_answer
+from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.paths import plain
-from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.agent.learned_methodologies import LearnedMethodologies
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import search_code
@@ -43,13 +41,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "converse"
-
-
-@dataclass(frozen=True)
-class ConversePayload(JsonRecord):
-    """The payload of a conversation; `about` is the hash of the snapshot and the task."""
-
-    about: str
 
 
 @dataclass(frozen=True)
@@ -66,13 +57,12 @@ class ConverseWork:
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the single job; its input is the task and the sources, so that equal tasks send equal requests."""
     task = TaskOptions.of(run).task
-    about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
-    yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=ConversePayload(about).to_json())
+    yield task_job(STEP, task, run.snapshot_id, task)
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
     """Return the task of the run."""
-    about = ConversePayload.from_json(job.payload).about
+    about = TaskPayload.from_json(job.payload).about
     return ConverseWork(job, TaskOptions.of(run), about, run.snapshot_id, lines(session, job.id))
 
 

@@ -6,7 +6,6 @@ The copy is new in every attempt. When a conversation resumes, its recorded edit
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +24,17 @@ from jarvis_workers.assistant.sub_code_agent import SUB_CODE_AGENT, sub_code_too
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.stored_memory import StoredMemory
+from jarvis_workers.conversations.task_answer import ANSWER as ANSWER
+from jarvis_workers.conversations.task_answer import TASK, run_facts
+from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.code_options import CodeOptions
 from jarvis_workers.steps.assistant.working_copy import encode_changes, gate_tool, unpack_sources, without_place
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.toolchain.temporary import temporary_directory
 from jarvis_workers.tools.edit_workspace import EditWorkspace
 from jarvis_workers.tools.editing import PATCH, REWRITE, edit_tools, watched_reading
@@ -45,20 +46,12 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "code"
-ANSWER, CHANGES = "answer", "changes"
-TASK = b"task"
+CHANGES = "changes"
 SCRATCH = "jarvis-code"
 # All tools but those of the user, which is checked by a test.
 BUILT_IN = ("read_code", "search_code", "execute_script", PATCH, REWRITE, SUB_CODE_AGENT, "search_web", *MEMORY_TOOLS)
 # Tools that may be missing: without a sandbox, a search endpoint, or memories.
 OPTIONAL = frozenset({"execute_script", "search_web", *MEMORY_TOOLS})
-
-
-@dataclass(frozen=True)
-class CodePayload(JsonRecord):
-    """The payload of a job; `about` is the hash of the sources and the task."""
-
-    about: str
 
 
 @dataclass(frozen=True)
@@ -75,14 +68,12 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the single job; equal tasks over equal sources have the same input, and send equal requests."""
     options = CodeOptions.of(run)
     parts = (options.archive, options.task, options.gate, str(options.attempts), options.rule_text, options.earlier)
-    about = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-    label = plain(" ".join(options.task.split()))
-    yield NewJob(STEP, AGENT_QUEUE, label, about, payload=CodePayload(about).to_json())
+    yield task_job(STEP, options.task, *parts)
 
 
 def load(session: "Session", run: Run, job: Claimed) -> CodeWork:
     """Return the options of the run."""
-    return CodeWork(job, CodeOptions.of(run), CodePayload.from_json(job.payload).about, lines(session, job.id))
+    return CodeWork(job, CodeOptions.of(run), TaskPayload.from_json(job.payload).about, lines(session, job.id))
 
 
 async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
@@ -106,7 +97,7 @@ async def converse(work: CodeWork, blobs: Blobs, runtime: AgentRuntime) -> Commi
                 if is_caused_by_answers(stop.reason):
                     await talk.forget()
             answer = _answer(work.options, agent, workspace, outcome, stopped)
-            answer["run"] = _facts(agent, talk, runtime)
+            answer["run"] = run_facts(talk, agent, runtime.tier)
         changes = encode_changes(workspace.changes(), root)
     problem = answer["problem"]
     return Commit(
@@ -204,15 +195,3 @@ def _state(options: CodeOptions, outcome: CodeOutcome | None, stopped: AgentStop
     last = next((line for line in reversed(outcome.problem.splitlines()) if line.strip()), "")
     times = "once" if outcome.gate_runs == 1 else f"{outcome.gate_runs} times"
     return "refused", f"the gate failed {times}: {plain(options.gate)}: {plain(last.strip()[:200])}"
-
-
-def _facts(agent: Agent, talk: JobConversation, runtime: AgentRuntime) -> dict[str, Any]:
-    """Return what differs between identical conversations."""
-    spent = agent.spent
-    return {
-        "model": talk.platform.model,
-        "sandbox": runtime.tier,
-        "tokens": asdict(spent.usage),
-        "cost": spent.cost,
-        "seconds": round(spent.seconds, 3),
-    }

@@ -6,7 +6,6 @@ not a failure of its job: the run ends as incomplete, with the reason.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.agent import Agent
@@ -19,14 +18,13 @@ from jarvis_workers.assistant.team import Team
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.task_answer import commit_answer
+from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
-from jarvis_workers.paths import plain
-from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.team_options import TeamOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.store.values import Claimed, Commit, NewJob
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.searching import search_code
@@ -36,13 +34,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP = "team"
-
-
-@dataclass(frozen=True)
-class TeamPayload(JsonRecord):
-    """The payload of a team's job; `about` is the hash of the snapshot, the task and the team."""
-
-    about: str
 
 
 @dataclass(frozen=True)
@@ -59,15 +50,12 @@ class TeamWork:
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the single job; its input is the task, the team and the sources."""
     options = TeamOptions.of(run)
-    facts = f"{run.snapshot_id}\0{options.task}\0{options.team.model_dump_json()}"
-    about = sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
-    label = plain(" ".join(options.task.split()))
-    yield NewJob(STEP, AGENT_QUEUE, label, about, payload=TeamPayload(about).to_json())
+    yield task_job(STEP, options.task, run.snapshot_id, options.task, options.team.model_dump_json())
 
 
 def load(session: "Session", run: Run, job: Claimed) -> TeamWork:
     """Return the task and the team of the run."""
-    about = TeamPayload.from_json(job.payload).about
+    about = TaskPayload.from_json(job.payload).about
     return TeamWork(job, TeamOptions.of(run), about, run.snapshot_id, lines(session, job.id))
 
 
