@@ -48,7 +48,7 @@ COPIES = re.compile(
 BYTES = re.compile(rb"<<\s*(?:8|16|24)\b|\bntoh[sl]\s*\(|\b[bl]e(?:16|32|64)toh\w*\s*\(|\*\s*[\w>-]+\s*\+\+")
 # A number that is read, or joined from bytes, and cast to a pointer by a type that has room for an address.
 NUMBERS = re.compile(rb"\bread\s*\(|\bmemcpy\s*\(\s*&|<<")
-ADDRESSES = re.compile(rb"\*\s*\)\s*\(?\s*\(?\s*(?:uintptr_t|unsigned long|size_t|uint64_t|u64)\s*\)")
+ADDRESSES = re.compile(rb"\*\s*+\)\s*+(?:\(\s*+){0,2}(?:uintptr_t|unsigned long|size_t|uint64_t|u64)\s*\)")
 BY_VARIABLE = re.compile(rb"\w\s*\[\s*[a-z_]\w*\s*\]")
 INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
 PASSED = re.compile(rb"\s*[,)]")

@@ -16,7 +16,7 @@ from jarvis_workers.sec.rules.rule import Rule, Site, rule
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lazy_regex import lazy
 
-NAMES_MAX, WRITES_MAX, MENTIONS_MAX, STEPS_MAX, CALLERS_MAX = 64, 2_000, 48, 128, 24
+MENTIONS_MAX, STEPS_MAX, CALLERS_MAX = 48, 128, 24
 COMMENT, LEFT, LEAST_WRITERS, BARE_MAX = 400, 96, 2, 4
 OF_MANY, OF_TWO, MANY = 0.1, 0.0, 3
 # The first one is in pthread_mutex_lock and mtx_lock.
@@ -27,8 +27,8 @@ STATIC = lazy(
 )
 PART = rb"(?:\s*(?:\.\s*\w+|\[[^][;{}]{0,120}\])){0,6}"
 ASSIGNS = rb"(?P<assigns>\s*(?:[-+*/|&^]?=(?!=)|<<=|>>=|\+\+|--))?"
-# Begins with the literal name, so that the search for it runs at full speed.
-MENTIONED = rb"%b\b" + PART + ASSIGNS
+WORD = lazy(rb"(?<![\w.])[A-Za-z_]\w*+")
+MENTIONED = re.compile(rb"\w++" + PART + ASSIGNS)
 NO_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>")
 # A wrapper of a project around the function that locks.
 WRAPPED = lazy(rb"\b\w+_(?:mutex|spin|rwlock_wr)_?lock\s*\(")
@@ -74,16 +74,13 @@ def check_unlocked(site: Site) -> float | None:
 
 
 def _written(text: bytes) -> Iterator[re.Match[bytes]]:
-    lists = ((match[1] or match[2]).split(b",") for match in islice(STATIC.finditer(text), NAMES_MAX))
+    """Yield the writes of the static variables of a file, in order."""
+    lists = ((match[1] or match[2]).split(b",") for match in STATIC.finditer(text))
     names = {name[1] for parts in lists for part in parts if (name := LAST_NAME.search(part.partition(b"=")[0]))}
-    found = (match for name in sorted(names)[:NAMES_MAX] for match in _writes_of(text, name))
-    return islice(found, WRITES_MAX)
-
-
-def _writes_of(text: bytes, name: bytes) -> Iterator[re.Match[bytes]]:
-    for match in re.finditer(MENTIONED % name, text):
-        start = match.start()
-        if text[start - 1] in NO_START:
+    for word in WORD.finditer(text) if names else ():
+        start = word.start()
+        match = MENTIONED.match(text, start) if word[0] in names and text[start - 1] not in NO_START else None
+        if match is None:
             continue
         moved = text[max(0, start - 8) : start].rstrip().endswith((b"++", b"--"))
         if match["assigns"] or (moved and not text.startswith(b"->", match.end())):
@@ -110,6 +107,8 @@ def _writes(site: Site) -> Iterator[_Write]:
         function = source.functions.at(match.start())
         if name is None or variable is None or function is None or _is_shadowed(site, function, name[0]):
             continue
+        if not is_examined(site, "unlocked_access"):
+            return
         part = ELEMENT.sub(lambda one: one[0][:1].strip(), variable[0])
         yield _Write(part, match.start(), function, _locks_at(site, function, match.start()))
 
@@ -202,8 +201,10 @@ def _runs_under(site: Site, function: Function, key: bytes) -> bool:
             return True
         if site.source.content.find(one.name, len(site.source.text)) >= 0:
             return True
-        callers = list(_callers(site, one))
-        if any(key in _locks_at(site, caller, at) or LOCKISH.search(caller.name) for caller, at in callers):
+        callers = _callers(site, one)
+        if callers is None or any(LOCKISH.search(caller.name) for caller, _ in callers):
+            return True
+        if any(key in _locks_at(site, caller, at) for caller, at in callers):
             return True
         others = {caller for caller, _ in callers if not _is_set_up(site, caller)}
         if callers and not others:
@@ -213,13 +214,16 @@ def _runs_under(site: Site, function: Function, key: bytes) -> bool:
     return False
 
 
-def _callers(site: Site, function: Function) -> Iterator[tuple[Function, int]]:
-    """Yield the functions that call a function or pass it on, with the place."""
-    text = site.source.text
-    for match in islice(re.finditer(re.escape(function.name) + rb"\b", text), MENTIONS_MAX):
+def _callers(site: Site, function: Function) -> list[tuple[Function, int]] | None:
+    """Return the functions that call a function or pass it on, with the place; None if it is mentioned too often."""
+    text, found = site.source.text, list[tuple[Function, int]]()
+    for number, match in enumerate(re.finditer(re.escape(function.name) + rb"\b", text)):
+        if number == MENTIONS_MAX:
+            return None
         caller = site.source.functions.at(match.start())
         if caller is not None and caller != function and text[match.start() - 1] not in NO_START:
-            yield caller, match.start()
+            found.append((caller, match.start()))
+    return found
 
 
 RULES: tuple[Rule, ...] = (rule("unlocked_access", check_unlocked, places=find_writes),)
