@@ -115,8 +115,8 @@ def _recorded(want: Want, world: AgentWorld) -> tuple[bool, Answer]:
 
 def _repeat(want: RunTool, tools: Toolbox, recorded: ToolOutcome) -> None:
     """Run a recorded call again; raises UsageError if it ends otherwise, since its scratch copy is another one then."""
-    outcome = tools.run(want.name, want.arguments)
-    if outcome.state != recorded.state:
+    outcome = tools.repeat(want.name, want.arguments)
+    if (outcome.state, outcome.stdout, outcome.stderr) != (recorded.state, recorded.stdout, recorded.stderr):
         raise UsageError(f"the transcript does not match the files: {want.name} was {recorded.state}: {outcome.text()}")
 
 

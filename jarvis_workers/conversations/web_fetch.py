@@ -12,11 +12,16 @@ from jarvis_workers.tools.tool import ToolFailed
 FETCH_SECONDS, FETCH_BYTES, CHUNK_BYTES = 20.0, 1_000_000, 65_536
 
 
-class _KeepAddress(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Refuses redirects, which could lead to another host or scheme."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
+
+
+def open_without_redirects(request: urllib.request.Request, seconds: float) -> Any:
+    """Send a request and return the open answer; raises what `urllib` raises, HTTPError for a redirect."""
+    return urllib.request.build_opener(_NoRedirects).open(request, timeout=seconds)
 
 
 def fetch_document(url: str, key: str | None = None, *, seconds: float = FETCH_SECONDS) -> bytes:
@@ -27,7 +32,7 @@ def fetch_document(url: str, key: str | None = None, *, seconds: float = FETCH_S
         raise ToolFailed("only http and https addresses can be fetched")
     ends = time.monotonic() + seconds
     try:
-        with urllib.request.build_opener(_KeepAddress).open(request, timeout=seconds) as answer:
+        with open_without_redirects(request, seconds) as answer:
             return _read(answer, ends)
     except urllib.error.HTTPError as error:
         raise ToolFailed(f"{request.host} answered with status {error.code}") from error

@@ -131,6 +131,7 @@ class Connection:
             cursor = getattr(page, "next_cursor", None)
             if not cursor:
                 return
+        raise ValueError(f"it lists more than {PAGES_MAX} pages")
 
     async def _request(self, request: Any, result_type: type[R]) -> R:
         """Send a request. Raises MCPError, TimeoutError, ValidationError, and what the transport raises."""

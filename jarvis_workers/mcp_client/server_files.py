@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from jarvis_workers.mcp_client.config import McpServer, check_servers, describe_fault, read_yaml
 
 DIRECTORY = Path("~/.jarvis/mcp")
-FILE_BYTES = 1_000_000
+FILE_CHARACTERS = 1_000_000
 SERVERS = TypeAdapter(tuple[McpServer, ...])
 
 
@@ -30,13 +30,20 @@ def servers_or_files(
         if server.name in selection:
             tell(f'{directory}: two servers are called "{server.name}"; the second is ignored')
         selection.setdefault(server.name, server)
-    return tuple(selection.values())
+    try:
+        return check_servers(tuple(selection.values()))
+    except ValueError as problem:
+        tell(f"{directory}: {problem}; no server is used")
+        return ()
 
 
 def _read(file: Path, tell: Callable[[str], None]) -> Iterator[McpServer]:
     try:
         with file.open(encoding="utf-8") as stream:
-            document = read_yaml(stream.read(FILE_BYTES))
+            text = stream.read(FILE_CHARACTERS + 1)
+        if len(text) > FILE_CHARACTERS:
+            raise ValueError(f"longer than {FILE_CHARACTERS:,} characters")
+        document = read_yaml(text)
         yield from check_servers(SERVERS.validate_python([document] if isinstance(document, dict) else document))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]

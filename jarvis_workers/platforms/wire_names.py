@@ -1,7 +1,7 @@
 """Names of tools towards a provider, which allows 64 letters, digits, "_" and "-": dots become "__".
 
-A name that is too long, or whose dots could not be recovered, is cut and ends with a hash of the whole name, so that
-different names stay different.
+A name that is too long, or that has "__" itself, is cut and ends with a hash of the whole name, so that different
+names stay different.
 """
 
 import re
@@ -17,10 +17,10 @@ ALLOWED = re.compile(rf"[A-Za-z0-9_-]{{1,{LETTERS_MAX}}}")
 
 def wire_name(name: str) -> str:
     """Return the name of a tool towards a provider."""
-    if ALLOWED.fullmatch(name):
+    if ALLOWED.fullmatch(name) and "__" not in name:
         return name
     short = name.replace(".", "__")
-    if ALLOWED.fullmatch(short) and short.replace("__", ".") == name:
+    if ALLOWED.fullmatch(short) and "__" not in name and short.replace("__", ".") == name:
         return short
     cut = re.sub(r"[^A-Za-z0-9_-]", "_", short)[: LETTERS_MAX - HASH_LETTERS - 1]
     return f"{cut}_{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:HASH_LETTERS]}"

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_exponential
 
 from jarvis_workers import telemetry
+from jarvis_workers.conversations.web_fetch import open_without_redirects
 from jarvis_workers.errors import SettingsError, SnapshotError, StoreError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.labels import project_of
@@ -49,13 +50,6 @@ class _Answer(NamedTuple):
 
     outcome: str
     is_temporary: bool = False
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, which could send the notification to another host."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,7 @@ class Webhook:
             headers["X-Jarvis-Signature"] = f"sha256={digest}"
         try:
             request = urllib.request.Request(self.url, content, headers, method="POST")
-            with urllib.request.build_opener(_NoRedirects).open(request, timeout=TIMEOUT_SECONDS):
+            with open_without_redirects(request, TIMEOUT_SECONDS):
                 return _Answer("delivered")
         except urllib.error.HTTPError as error:
             error.close()

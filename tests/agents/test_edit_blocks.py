@@ -146,6 +146,14 @@ def test_a_resumed_conversation_over_other_files_does_not_go_on(tmp_path: Path):
         edited(tmp_path / "second", log, content="int other;\n")
 
 
+def test_a_resumed_conversation_that_reads_another_file_does_not_go_on(tmp_path: Path):
+    log = Lines()
+    edited(tmp_path / "first", log, call("read_code", '{"path": "a.c"}'), text("Done."))
+
+    with pytest.raises(UsageError, match=r"(?s)read_code was done: .*int other"):
+        edited(tmp_path / "second", log, content="int other;\n")
+
+
 def edited(place: Path, log: Lines, *replies: Reply, content: str = MAIN) -> TaskResult:
     """Converse about a new copy of a file, or go on with a conversation about another copy."""
     place.mkdir()

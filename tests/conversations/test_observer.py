@@ -10,6 +10,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.observer import (
     JobExecution,
     ObservedCall,
+    ObservedTools,
     Observer,
     Observers,
     ToolExecution,
@@ -27,6 +28,8 @@ from jarvis_workers.steps.agent.converse import ConverseWork, converse
 from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
+from jarvis_workers.tools.registry import Toolbox
+from tests.agents.arrange import look
 from tests.agents.server import ModelServer, calls, fails, says
 from tests.store.arrange import talking
 
@@ -117,3 +120,14 @@ def test_cached_answers_and_failures_are_told_apart(store: Store, blobs: Directo
 
     outcomes = [call.outcome for one in (first, again, refused) for call in one.seen if isinstance(call, ObservedCall)]
     assert outcomes == ["answered", "cached", "failed"]
+
+
+def test_a_call_that_is_repeated_for_its_effect_is_not_told_again() -> None:
+    seen: list[str] = []
+    job = Claimed(1, "r", "converse", "converse", "agent", 1, "a task", "{}", 0, 0)
+    tools = ObservedTools(Toolbox([look(seen)]), job, recorder := Recorder())
+
+    outcomes = tools.run("look", {"at": "x"}), tools.repeat("look", {"at": "x"})
+
+    assert outcomes[0] == outcomes[1]
+    assert (seen, len(recorder.seen)) == (["x", "x"], 1)

@@ -83,7 +83,8 @@ def main(way: str = "") -> None:
                 about = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "raw", "version": "1"}}
                 answer(number, result={**about, "capabilities": {"tools": {"listChanged": True}}})
             case "tools/list":
-                answer(number, result={"tools": TOOLS.get(way, [tool("act"), tool("other")])})
+                more = {"nextCursor": "more"} if way == "endless pages" else {}
+                answer(number, result={"tools": TOOLS.get(way, [tool("act"), tool("other")]), **more})
             case "tools/call":
                 calls += 1
                 call(way, number, request["params"], calls)

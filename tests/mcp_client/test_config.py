@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.mcp_client.config import McpServer
+from jarvis_workers.mcp_client.config import SERVERS_MAX, McpServer
 from jarvis_workers.mcp_client.server_files import servers_or_files
 from jarvis_workers.settings import load_settings, origins
 
@@ -78,6 +78,25 @@ def test_what_is_wrong_is_said_in_one_line_without_secrets(tmp_path: Path, serve
 def test_a_variable_that_is_no_yaml_names_the_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r'^JARVIS_MCP: "mcp": should be .* in YAML or JSON \(line 2\)$'):
         read(tmp_path, [], JARVIS_MCP="- name: hunter2\n  }")
+
+
+def test_a_file_that_is_too_long_is_not_read_in_part(tmp_path: Path) -> None:
+    servers = "".join(f"- {{name: s{number}, type: stdio, command: {'c' * 1000}}}\n" for number in range(1_100))
+    (tmp_path / "a.yaml").write_text(servers)
+    messages: list[str] = []
+
+    assert servers_or_files((), messages.append, tmp_path) == ()
+    assert messages[1:] == [f"{tmp_path / 'a.yaml'}: longer than 1,000,000 characters"]
+
+
+def test_files_with_too_many_servers_in_all_are_not_used(tmp_path: Path) -> None:
+    for file in ("a", "b"):
+        servers = [{**STDIO, "name": f"{file}{number}"} for number in range(SERVERS_MAX // 2 + 1)]
+        (tmp_path / f"{file}.yaml").write_text(json.dumps(servers))
+    messages: list[str] = []
+
+    assert servers_or_files((), messages.append, tmp_path) == ()
+    assert messages[-1].endswith("are possible; no server is used")
 
 
 def test_files_are_a_deprecated_fall_back(tmp_path: Path) -> None:

@@ -251,3 +251,11 @@ def test_without_servers_nothing_is_started() -> None:
     with open_servers([], print) as tools:
         assert tools == []
         assert mcp_threads() == threads
+
+
+def test_a_server_whose_list_does_not_end_is_told_and_not_used() -> None:
+    messages: list[str] = []
+    with open_servers([raw("endless pages")], messages.append) as tools:
+        assert tools == []
+
+    assert len(messages) == 1 and "it lists more than 10 pages" in messages[0]
