@@ -36,6 +36,7 @@ from jarvis_workers.paths import plain
 
 PAGES_MAX = 10
 SAYS_MAX = 300
+REASON_SECONDS = 1.0
 # The SDK logs what servers send, with tracebacks, under these names.
 SDK_LOGGERS = ("mcp", "client")
 
@@ -138,7 +139,13 @@ class Connection:
         if self._task.done() or self._session is None:
             raise ConnectionError(self.problem)
         async with asyncio.timeout(self.server.call_seconds):
-            return await self._session.send_request(request, result_type)
+            try:
+                return await self._session.send_request(request, result_type)
+            except MCPError as error:
+                if error.error.code == CONNECTION_CLOSED:
+                    # The transport closes its stream before the task ends with the reason.
+                    await asyncio.wait([self._task], timeout=REASON_SECONDS)
+                raise
 
 
 def _line(text: str) -> str:
