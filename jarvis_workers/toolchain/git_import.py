@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.toolchain.git import MAX_ANSWER_BYTES, local_environment
-from jarvis_workers.toolchain.gitstream import run
+from jarvis_workers.toolchain.gitstream import GitFailed, run
 
 SECONDS = 600
 AUTHOR = "Jarvis Workers <jarvis@localhost>"
+# The exit code of git where what it looks for does not exist.
+NOTHING = 1
 PLAIN = re.compile(rb"[^A-Za-z0-9_./-]")
 
 
@@ -71,7 +73,8 @@ def add_commits(
     The first commit replaces the directory of the repository's prefix if `replace_directory` is set; all have the time
     `seconds`, in seconds since 1970.
     """
-    parent = _commit(repository, f"refs/heads/{branch}", environ) or _commit(repository, "HEAD", environ)
+    ref = f"refs/heads/{branch}"
+    parent = find_commit(repository.top, ref, environ) or find_commit(repository.top, "HEAD", environ)
     with tempfile.TemporaryFile() as stream:
         for number, commit in enumerate(commits):
             message = commit.message.encode()
@@ -87,14 +90,25 @@ def add_commits(
         stream.seek(0)
         words = ["-C", str(repository.top), "fast-import", "--quiet"]
         run(words, local_environment(environ), seconds=SECONDS, max_output=MAX_ANSWER_BYTES, stdin=stream)
-    return _commit(repository, f"refs/heads/{branch}", environ)
+    return find_commit(repository.top, ref, environ) or ""
 
 
-def _commit(repository: Repository, name: str, environ: Mapping[str, str]) -> str:
+def find_commit(top: Path, revision: str, environ: Mapping[str, str]) -> str | None:
+    """Return the commit of a revision, or None. Raises UsageError if git fails."""
+    return find_line(top, environ, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+
+def find_line(top: Path, environ: Mapping[str, str], *words: str) -> str | None:
+    """Return the line that a command of git prints; None if it prints nothing, with exit code 0 or 1.
+
+    Raises UsageError for other failures: they do not say that there is nothing.
+    """
     try:
-        return _git(repository.top, environ, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").decode().strip()
-    except UsageError:
-        return ""
+        return os.fsdecode(_git(top, environ, *words)).strip() or None
+    except GitFailed as failed:
+        if failed.code != NOTHING or failed.output:
+            raise
+        return None
 
 
 def _git(place: Path, environ: Mapping[str, str], *words: str) -> bytes:

@@ -176,8 +176,6 @@ def _base(
     closed = repository.submodules(head, bounds) if head else []
     if choice.with_changes:
         copied = repository.copy_changes(head, author, int(time.time()), closed)
-        if copied is None:
-            raise UsageError(f"{plain(str(repository.top))}: the uncommitted changes cannot be copied; commit them")
         return copied, copied if copied != head else "", closed
     if head is None:
         raise UsageError(
