@@ -7,54 +7,31 @@ Hooks never run, and the working tree, the index, the branch and the configurati
 import gzip
 import os
 import shutil
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
-from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import is_unsafe, plain
 from jarvis_workers.toolchain.git import borrow, local_environment
-from jarvis_workers.toolchain.git_import import SECONDS, find_commit, find_line, find_repository, quoted_path
+from jarvis_workers.toolchain.git_import import (
+    SECONDS,
+    Author,
+    BranchCommit,
+    find_commit,
+    find_line,
+    find_repository,
+    write_commits,
+)
 from jarvis_workers.toolchain.gitstream import run
 from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, list_tree
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 SUBMODULE = b"160000"
-FILE_MODES = ("100644", "100755")
 TEMPORARY = "jarvis-git"
 MAX_OUTPUT_BYTES = 256 << 20
 # The highest precedence of all attributes: `git archive` writes every file as it is in the object.
 RAW_ATTRIBUTES = "* -text -eol -filter -ident -working-tree-encoding -export-ignore -export-subst\n"
 COPY_MESSAGE = "Uncommitted changes\n"
-
-
-class Author(NamedTuple):
-    """The name and the e-mail address of an author."""
-
-    name: str
-    email: str
-
-    def __str__(self) -> str:
-        return f"{_plain_word(self.name)} <{_plain_word(self.email)}>"
-
-
-class FileVersion(NamedTuple):
-    """The new content of a file, None if it is removed, and its mode in git."""
-
-    content: bytes | None
-    mode: str = "100644"
-
-
-class BranchCommit(NamedTuple):
-    """A commit to write: its parent, None for a first one, its message, author and time (seconds since 1970)."""
-
-    base: str | None
-    message: str
-    author: Author
-    seconds: int
-    files: Mapping[str, FileVersion]
 
 
 class LocalRepository:
@@ -139,28 +116,10 @@ class LocalRepository:
     def write_branch(self, branch: str, commit: BranchCommit) -> str:
         """Write a branch with one commit, and return the commit; a branch that exists is left as it is.
 
-        Raises UsageError for a path that is out of the tree or belongs to git, which fast-import would write.
+        Raises UsageError for a path that is out of the tree or belongs to git.
         """
-        for path, version in commit.files.items():
-            if is_unsafe(path) or version.mode not in FILE_MODES:
-                raise UsageError(f"{plain(path)!r}, {plain(version.mode)}: no commit may have such a path or mode")
-        if existing := self.commit_of(f"refs/heads/{branch}"):
-            return existing
-        message = commit.message.encode("utf-8", "replace")
-        who = b"%b %d +0000\n" % (str(commit.author).encode("utf-8", "replace"), commit.seconds)
-        with tempfile.TemporaryFile() as stream:
-            stream.write(b"commit refs/heads/%b\nauthor %bcommitter %b" % (branch.encode(), who, who))
-            stream.write(b"data %d\n%b\n" % (len(message), message))
-            stream.write(f"from {commit.base}\n".encode() if commit.base else b"")
-            for path, version in sorted(commit.files.items()):
-                if version.content is None:
-                    stream.write(b"D %b\n" % quoted_path(path))
-                else:
-                    facts = (version.mode.encode(), quoted_path(path), len(version.content), version.content)
-                    stream.write(b"M %b inline %b\ndata %d\n%b\n" % facts)
-            stream.seek(0)
-            self.git("fast-import", "--quiet", stdin=stream)
-        return self.commit_of(f"refs/heads/{branch}") or ""
+        ref = f"refs/heads/{branch}"
+        return self.commit_of(ref) or write_commits(self.top, branch, [commit], self._environ)
 
     def is_ancestor(self, commit: str, other: str) -> bool:
         """Return whether a commit is an ancestor of another one, or the same."""
@@ -187,8 +146,3 @@ class LocalRepository:
 def names_in(output: bytes) -> set[str]:
     """Return the paths in output of git in which a NUL ends each."""
     return {os.fsdecode(path) for path in output.split(b"\0") if path}
-
-
-def _plain_word(text: str) -> str:
-    """Return a name without what has a meaning in a commit."""
-    return " ".join(text.translate(dict.fromkeys(map(ord, "<>\0"), " ")).split())

@@ -9,7 +9,8 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.toolchain.code_worktree import accept_merge, accept_patch, add_worktree, diff_text, drop_worktree
-from jarvis_workers.toolchain.local_repository import Author, BranchCommit, FileVersion, LocalRepository
+from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 BRANCH = "jarvis/one"
 

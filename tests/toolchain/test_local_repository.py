@@ -8,8 +8,9 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.toolchain.code_worktree import diff_text
+from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion
 from jarvis_workers.toolchain.gittree import TreeBounds
-from jarvis_workers.toolchain.local_repository import Author, BranchCommit, FileVersion, LocalRepository
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 ANN = Author("Ann", "ann@example.org")
 

@@ -24,9 +24,8 @@ from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.assistant.code_options import CodeOptions
 from jarvis_workers.steps.assistant.pipelines import CODE
-from jarvis_workers.toolchain.git_import import create_repository
+from jarvis_workers.toolchain.git_import import AUTHOR, Author, create_repository
 from jarvis_workers.toolchain.gittree import TreeBounds
-from jarvis_workers.toolchain.local_repository import Author
 from jarvis_workers.toolchain.local_repository import LocalRepository as LocalRepository
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 TASK_MAX = 1_000_000
-FALLBACK = Author("Jarvis Workers", "jarvis@localhost")
 NO_SOURCES = "no-sources"
 EARLIER_MAX = 100_000
 # A change takes many calls, and the same build or test after each edit; the rounds limit them.
@@ -193,8 +191,8 @@ def _author(settings: "Settings", repository: LocalRepository, tell: Tell) -> Au
     if author is None and settings.code.git_check == "strict":
         raise UsageError("git has no user.name and user.email (code.git_check is strict); set them with: git config")
     if author is None:
-        tell(f"git has no user.name and user.email: the author of the commit is {FALLBACK}")
-    return author or FALLBACK
+        tell(f"git has no user.name and user.email: the author of the commit is {AUTHOR}")
+    return author or AUTHOR
 
 
 def _line(text: str, option: str) -> str:
