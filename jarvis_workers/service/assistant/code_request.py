@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.store.engine import Store
 
-TASK_MAX = 1_000_000
 NO_SOURCES = "no-sources"
 EARLIER_MAX = 100_000
 # A change takes many calls, and the same build or test after each edit; the rounds limit them.
@@ -92,7 +91,7 @@ def code_request(
     settings: "Settings", repository: LocalRepository, choice: CodeChoice, executor: str, tell: Tell
 ) -> RunRequest[CodeInput]:
     """Return the request of a run. Raises UsageError for a repository or options that cannot be used."""
-    options = replace(_options(settings, repository, choice), task=check_task(choice.task))
+    options = _options(settings, repository, choice)
     author = _author(settings, repository, tell)
     bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
     base, copied, closed = _base(repository, choice, author, bounds, tell)
@@ -114,11 +113,12 @@ def code_request(
 
 
 def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoice) -> CodeOptions:
-    """Return the options of a run, but for its task, its sources and its author. Raises UsageError."""
+    """Return the options of a run, but for its sources and its author. Raises UsageError."""
     code = settings.code
     return options_of(
         settings,
         CodeOptions,
+        task=choice.task,
         model_group=model_name(settings, choice.group),
         agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
         gate=choice.gate if choice.gate is not None else code.gate or "",
@@ -148,20 +148,6 @@ def _request(
     request = request_for(settings, SourceTree(nothing, root), CODE, executor, run_input, labels=labels)
     budget = budget_of(settings, run_input.options.model_group)
     return replace(request, selection=Selection(suffixes=None), may_be_empty=True, budget=budget)
-
-
-def check_task(task: str) -> str:
-    """Return a task without white space around it. Raises UsageError if it cannot be used."""
-    text = task.strip()
-    try:
-        text.encode()
-    except UnicodeError as error:
-        raise UsageError("-r is not UTF-8 text") from error
-    if not text or "\0" in text:
-        raise UsageError("-r is empty; describe the change" if not text else "-r contains a NUL character")
-    if len(text) > TASK_MAX:
-        raise UsageError(f"-r is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
-    return text
 
 
 def _base(
