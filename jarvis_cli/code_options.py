@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Label, Quiet, Where
+from jarvis_cli.agent_options import Form, Output
+from jarvis_cli.options import AGENTS, Budget, Detach, FormJson, Group, Label, Quiet, Where
 
 CHANGE = "The change"
 Requirement = Annotated[
@@ -60,13 +61,6 @@ Restore = Annotated[
     bool, typer.Option("--restore-session", help="Continue the unfinished run of this repository, if there is one.")
 ]
 NonInteractive = Annotated[bool, typer.Option("--non-interactive", "-n", help="Ask nothing; needs -r.")]
-Output = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="File for the answer; - is stdout.", rich_help_panel=REPORT),
-]
-Form = Annotated[
-    str | None, typer.Option("--format", metavar="FORMAT", help="text, markdown or json.", rich_help_panel=REPORT)
-]
 
 
 @dataclass(frozen=True, kw_only=True)

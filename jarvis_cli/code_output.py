@@ -8,7 +8,7 @@ from jarvis_cli import exits
 from jarvis_cli.agent_output import check_format
 from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_outcome import counted
-from jarvis_cli.status_output import Display
+from jarvis_cli.status_output import Display, write_line
 from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -32,26 +32,37 @@ def deliver_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Del
     change = read_change(store, blobs, run)
     published, problem = _published(store, change, data)
     write_change(store, run, change, published, delivery)
-    screen.conclude(_summary(store, run, change, published, problem), well=exit_code(run, change) == exits.DONE)
+    code = _conclude(store, run, change, published, problem, screen)
     if change and change.answer["lint"] and not delivery.quiet:
         screen.finding(f"linters for the changed files: {change.answer['lint']}")
-    return exit_code(run, change)
+    return code
 
 
 def conclude_code(data: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
     """Write the branch of a change, print the summary line, and return the exit code."""
     change = read_change(store, blobs, run)
-    published, problem = _published(store, change, data)
-    screen.conclude(_summary(store, run, change, published, problem), well=exit_code(run, change) == exits.DONE)
-    return exit_code(run, change)
+    return _conclude(store, run, change, *_published(store, change, data), screen)
+
+
+def _conclude(
+    store: Store, run: Run, change: CodeChange | None, published: CodeBranch | None, problem: str, screen: Display
+) -> int:
+    """Print the summary line, and return the exit code."""
+    code = exit_code(run, change, problem)
+    screen.conclude(_summary(store, run, change, published, problem), well=code == exits.DONE)
+    return code
 
 
 def report_code(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery) -> int:
     """Print the answer and the preview of a change, and return the exit code."""
     check_format(delivery.form)
     change = read_change(store, blobs, run)
-    write_change(store, run, change, _published(store, change, data)[0], delivery)
-    return exit_code(run, change) if run.ended else exits.INCOMPLETE
+    published, problem = _published(store, change, data)
+    write_change(store, run, change, published, delivery)
+    code = exit_code(run, change, problem) if run.ended else exits.INCOMPLETE
+    if problem:
+        write_line(f"exit {code}: {problem}")
+    return code
 
 
 def _published(store: Store, change: CodeChange | None, data: Path) -> tuple[CodeBranch | None, str]:
@@ -60,8 +71,10 @@ def _published(store: Store, change: CodeChange | None, data: Path) -> tuple[Cod
         return None, ""
     try:
         return publish_change(change, data), ""
-    except UsageError as problem:
-        return None, str(problem)
+    except (UsageError, OSError) as problem:
+        why = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+        again = f"once that is mended, write them with: jarvis runs report {change.run.id}"
+        return None, f"its branch and worktree could not be written: {plain(why)}; {again}"
 
 
 def write_change(
@@ -112,7 +125,7 @@ def _summary(store: Store, run: Run, change: CodeChange | None, published: CodeB
         parts += [f"{counted(len(suspicions), 'line')} of the sources look like instructions to the model"]
     if published:
         parts += [f"branch {published.branch} at {published.commit[:12]}, worktree {plain(str(published.worktree))}"]
-        done = exit_code(run, change) == exits.DONE
+        done = exit_code(run, change, problem) == exits.DONE
         parts += [f"accept it with: jarvis code accept {run.id}" if done else f"see: jarvis code diff {run.id}"]
     return "; ".join(part for part in parts if part)
 
@@ -137,10 +150,15 @@ def _advice(run: Run) -> str:
     return f"try again with: jarvis runs retry {run.id}" if run.state == "incomplete" else ""
 
 
-def exit_code(run: Run, change: CodeChange | None) -> int:
-    """Return the exit code of a run that has ended or is paused: REFUSED if the gate failed to the end."""
+def exit_code(run: Run, change: CodeChange | None, problem: str) -> int:
+    """Return the exit code of a run that has ended or is paused: REFUSED if the gate failed to the end.
+
+    INCOMPLETE if there was a `problem`, so that the change has no branch.
+    """
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
+    if problem:
+        return exits.INCOMPLETE
     if change and change.answer["state"] == "refused":
         return exits.REFUSED
     return exits.of_run(findings=False, incomplete=run.state != "done")

@@ -17,6 +17,7 @@ from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.task_text import check_task, not_text, read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import wiring
@@ -28,11 +29,9 @@ from jarvis_workers.service.assistant.code_branches import (
     read_change,
 )
 from jarvis_workers.service.assistant.code_request import (
-    TASK_MAX,
     CodeChoice,
     CodeInput,
     LocalRepository,
-    check_task,
     code_request,
     create_code_repository,
     find_code_repository,
@@ -47,6 +46,7 @@ from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.values import Run
 
+ENTERED = "the task"
 PROMPT = "task (end with a blank line; nothing ends the session)> "
 
 
@@ -57,9 +57,9 @@ def change_code(options: CodeOptions) -> int:
     if not options.quiet and (notice := program_notice(Path.cwd())):
         write_line(notice)
     target = _checked(settings, options)
+    task = "" if options.requirement is None else read_task(options.requirement, "-r")
     repository, is_new = _repository(options)
-    choice = _choice(options)
-    choice = replace(choice, with_changes=choice.with_changes or is_new)
+    choice = replace(_choice(options), task=task, with_changes=options.with_changes or is_new)
     with lock_repository(repository.top, settings.data_dir):
         if options.restore_session and (run := _unfinished(settings, repository, quiet=options.quiet)):
             if options.requirement is not None:
@@ -69,7 +69,6 @@ def change_code(options: CodeOptions) -> int:
                 )
             return run_control.resume(settings, run.id, target, options.budget, quiet=options.quiet)
         if options.requirement is not None:
-            choice = replace(choice, task=_read_task(options.requirement))
             return _Session(settings, repository, options, target).change(choice)
         if not _is_interactive(options):
             raise UsageError("there is nothing to restore; give a task with -r")
@@ -104,8 +103,6 @@ def _checked(settings: Settings, options: CodeOptions) -> Delivery:
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
-    if options.requirement not in (None, "-"):
-        check_task(options.requirement or "")
     names = tool_names(settings, options.tool_group, _choice(options).append_tools)
     check_tools(settings, names, _no_line if options.quiet else write_line)
     model_name(settings, options.group)
@@ -121,10 +118,6 @@ def _repository(options: CodeOptions) -> tuple[LocalRepository, bool]:
     if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
         return create_code_repository(here), True
     raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
-
-
-def _read_task(requirement: str) -> str:
-    return check_task(sys.stdin.read(TASK_MAX + 1) if requirement == "-" else requirement)
 
 
 def _no_line(_: str) -> None:
@@ -202,11 +195,13 @@ class _Session:
 
 
 def _read_lines() -> str:
-    """Return a text that a person enters, up to a blank line or the end of the input."""
+    """Return a task that a person enters, up to a blank line or the end of the input; "" for none."""
     lines = list[str]()
     try:
         while (line := input("" if lines else PROMPT)).strip():
             lines.append(line)
     except EOFError:
         typer.echo()
-    return "\n".join(lines).strip()
+    except UnicodeError as error:
+        raise not_text(ENTERED) from error
+    return check_task("\n".join(lines), ENTERED) if lines else ""

@@ -147,7 +147,7 @@ def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delive
     """Return the function that reports on a run of this kind."""
     if is_code(run):
         return partial(code_output.deliver_code, settings.data_dir)
-    return agent_output.deliver_answer if run.kind == agent_output.KIND else _finish_project(run)
+    return _finish_project(run)
 
 
 def _finish_project(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:

@@ -30,13 +30,11 @@ class FileDifference(NamedTuple):
 
 
 class ChangeStatistics(NamedTuple):
-    """Totals of a change: lines, calls of edit tools, and commits."""
+    """Totals of a change: lines, and calls of edit tools."""
 
     lines_added: int = 0
     lines_removed: int = 0
     code_modifications: int = 0
-    commits_made: int = 0
-    commits_accepted: int = 0
 
 
 def list_changes(files: Mapping[str, ChangedFile]) -> list[FileDifference]:

@@ -9,10 +9,13 @@ from typing import NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import listing, plain
 from jarvis_workers.toolchain.git_import import Repository, check_branch
+from jarvis_workers.toolchain.gitstream import GitFailed
 from jarvis_workers.toolchain.local_repository import LocalRepository, names_in
 
 NAMES_MAX = 3
 WORKTREE = b"worktree "
+# The exit code of `git apply` for a patch that does not fit; others are failures of git.
+DOES_NOT_FIT = 1
 
 
 class LoggedCommit(NamedTuple):
@@ -142,14 +145,17 @@ def accept_patch(repository: LocalRepository, patch: bytes, names: Sequence[str]
     """Apply a patch to the working tree, without a commit. Raises UsageError, and changes nothing, if it conflicts."""
     with tempfile.TemporaryFile() as stream:
         stream.write(patch)
-        for options in (("--check",), ()):
-            stream.seek(0)
-            try:
-                repository.git("apply", "--whitespace=nowarn", *options, stdin=stream)
-            except UsageError as problem:
-                raise UsageError(
-                    f"the changes conflict with uncommitted ones in {_named(names)}; commit or stash these first"
-                ) from problem
+        stream.seek(0)
+        try:
+            repository.git("apply", "--check", "--whitespace=nowarn", stdin=stream)
+        except GitFailed as failed:
+            if failed.code != DOES_NOT_FIT:
+                raise
+            raise UsageError(
+                f"the changes conflict with uncommitted ones in {_named(names)}; commit or stash these first"
+            ) from failed
+        stream.seek(0)
+        repository.git("apply", "--whitespace=nowarn", stdin=stream)
 
 
 def _staged_paths(repository: LocalRepository) -> set[str]:

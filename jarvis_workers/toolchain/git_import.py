@@ -3,17 +3,53 @@
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import is_unsafe, plain
 from jarvis_workers.toolchain.git import MAX_ANSWER_BYTES, local_environment
-from jarvis_workers.toolchain.gitstream import run
+from jarvis_workers.toolchain.gitstream import GitFailed, run
 
 SECONDS = 600
-AUTHOR = "Jarvis Workers <jarvis@localhost>"
+FILE_MODES = ("100644", "100755")
+# The exit code of git where what it looks for does not exist.
+NOTHING = 1
 PLAIN = re.compile(rb"[^A-Za-z0-9_./-]")
+
+
+class Author(NamedTuple):
+    """The name and the e-mail address of an author."""
+
+    name: str
+    email: str
+
+    def __str__(self) -> str:
+        return f"{_plain_word(self.name)} <{_plain_word(self.email)}>"
+
+
+class FileVersion(NamedTuple):
+    """The new content of a file, None if it is removed, and its mode in git."""
+
+    content: bytes | None
+    mode: str = "100644"
+
+
+class BranchCommit(NamedTuple):
+    """A commit to write: its parent, its message, author and time (seconds since 1970), and the files that it changes.
+
+    Without a parent, it follows the commit that was written before it, if there is one.
+    """
+
+    base: str | None
+    message: str
+    author: Author
+    seconds: int
+    files: Mapping[str, FileVersion]
+
+
+AUTHOR = Author("Jarvis Workers", "jarvis@localhost")
 
 
 class NewCommit(NamedTuple):
@@ -71,35 +107,74 @@ def add_commits(
     The first commit replaces the directory of the repository's prefix if `replace_directory` is set; all have the time
     `seconds`, in seconds since 1970.
     """
-    parent = _commit(repository, f"refs/heads/{branch}", environ) or _commit(repository, "HEAD", environ)
-    with tempfile.TemporaryFile() as stream:
+    parent = find_commit(repository.top, f"refs/heads/{branch}", environ)
+    parent = parent or find_commit(repository.top, "HEAD", environ)
+    removed = repository.prefix if replace_directory else ""
+
+    def written() -> Iterator[BranchCommit]:
         for number, commit in enumerate(commits):
-            message = commit.message.encode()
-            stream.write(b"commit refs/heads/%b\ncommitter %b %d +0000\n" % (branch.encode(), AUTHOR.encode(), seconds))
-            stream.write(b"data %d\n%b\n" % (len(message), message))
-            if not number:
-                stream.write(f"from {parent}\n".encode() if parent else b"")
-                removed = repository.prefix if replace_directory else ""
-                stream.write(b"D %b\n" % quoted_path(removed) if removed else b"")
-            for name, content in sorted(commit.files.items()):
-                path = quoted_path(f"{repository.prefix}/{name}".lstrip("/"))
-                stream.write(b"M 100644 inline %b\ndata %d\n%b\n" % (path, len(content), content))
+            files = {removed: FileVersion(None)} if removed and not number else {}
+            for name, content in commit.files.items():
+                files[f"{repository.prefix}/{name}" if repository.prefix else name] = FileVersion(content)
+            yield BranchCommit(None if number else parent, commit.message, AUTHOR, seconds, files)
+
+    return write_commits(repository.top, branch, written(), environ)
+
+
+def write_commits(top: Path, branch: str, commits: Iterable[BranchCommit], environ: Mapping[str, str]) -> str:
+    """Write commits to a branch, each on the one before, and return the last one. Raises UsageError."""
+    with tempfile.TemporaryFile() as stream:
+        for commit in commits:
+            _write_commit(stream, branch, commit)
         stream.seek(0)
-        words = ["-C", str(repository.top), "fast-import", "--quiet"]
+        words = ["-C", str(top), "fast-import", "--quiet"]
         run(words, local_environment(environ), seconds=SECONDS, max_output=MAX_ANSWER_BYTES, stdin=stream)
-    return _commit(repository, f"refs/heads/{branch}", environ)
+    return find_commit(top, f"refs/heads/{branch}", environ) or ""
 
 
-def _commit(repository: Repository, name: str, environ: Mapping[str, str]) -> str:
+def _write_commit(stream: IO[bytes], branch: str, commit: BranchCommit) -> None:
+    """Write a commit for `git fast-import`, which would also write a path out of the tree, or one of git's own."""
+    message = commit.message.encode("utf-8", "replace")
+    who = b"%b %d +0000\n" % (str(commit.author).encode("utf-8", "replace"), commit.seconds)
+    stream.write(b"commit refs/heads/%b\nauthor %bcommitter %b" % (branch.encode(), who, who))
+    stream.write(b"data %d\n%b\n" % (len(message), message))
+    stream.write(f"from {commit.base}\n".encode() if commit.base else b"")
+    for path, version in sorted(commit.files.items()):
+        if is_unsafe(path) or version.mode not in FILE_MODES:
+            raise UsageError(f"{plain(path)!r}, {plain(version.mode)}: no commit may have such a path or mode")
+        if version.content is None:
+            stream.write(b"D %b\n" % _quoted(path))
+        else:
+            facts = (version.mode.encode(), _quoted(path), len(version.content), version.content)
+            stream.write(b"M %b inline %b\ndata %d\n%b\n" % facts)
+
+
+def find_commit(top: Path, revision: str, environ: Mapping[str, str]) -> str | None:
+    """Return the commit of a revision, or None. Raises UsageError if git fails."""
+    return find_line(top, environ, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+
+def find_line(top: Path, environ: Mapping[str, str], *words: str) -> str | None:
+    """Return the line that a command of git prints; None if it prints nothing, with exit code 0 or 1.
+
+    Raises UsageError for other failures: they do not say that there is nothing.
+    """
     try:
-        return _git(repository.top, environ, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").decode().strip()
-    except UsageError:
-        return ""
+        return os.fsdecode(_git(top, environ, *words)).strip() or None
+    except GitFailed as failed:
+        if failed.code != NOTHING or failed.output:
+            raise
+        return None
 
 
 def _git(place: Path, environ: Mapping[str, str], *words: str) -> bytes:
     return run(["-C", str(place), *words], local_environment(environ), seconds=SECONDS, max_output=MAX_ANSWER_BYTES)
 
 
-def quoted_path(path: str) -> bytes:
+def _quoted(path: str) -> bytes:
     return b'"%b"' % PLAIN.sub(lambda match: b"\\%03o" % match[0][0], os.fsencode(path))
+
+
+def _plain_word(text: str) -> str:
+    """Return a name without what has a meaning in a commit."""
+    return " ".join(text.translate(dict.fromkeys(map(ord, "<>\0"), " ")).split())

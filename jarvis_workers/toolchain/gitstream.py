@@ -30,6 +30,14 @@ LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec
 NOT_INSTALLED = "git is not installed; install it, or scan a directory"
 
 
+class GitFailed(UsageError):
+    """Git ended with exit code `code`, after the output `output`."""
+
+    def __init__(self, says: str, code: int, output: bytes) -> None:
+        super().__init__(says)
+        self.code, self.output = code, output
+
+
 class GitStream:
     """A running git command, as a context manager that kills it on exit. Raises UsageError if git cannot be started.
 
@@ -85,7 +93,7 @@ def run(
 ) -> bytes:
     """Run git to completion and return its output.
 
-    Raises UsageError if git fails, with an exit code that is not in `good`, or exceeds a limit.
+    Raises GitFailed for an exit code that is not in `good`, and UsageError if git exceeds a limit or is missing.
     """
     process = start(arguments, environ, errors=subprocess.PIPE, stdin=stdin)
     try:
@@ -102,9 +110,8 @@ def run(
             if pipe is not None:
                 pipe.close()
     if code not in good:
-        raise UsageError(
-            f"git: {_reason(errors.decode('utf-8', 'replace').splitlines()) or f'exited with code {code}'}"
-        )
+        reason = _reason(errors.decode("utf-8", "replace").splitlines())
+        raise GitFailed(f"git: {reason or f'exited with code {code}'}", code, output)
     return output
 
 

@@ -7,53 +7,31 @@ Hooks never run, and the working tree, the index, the branch and the configurati
 import gzip
 import os
 import shutil
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
-from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import is_unsafe, plain
 from jarvis_workers.toolchain.git import borrow, local_environment
-from jarvis_workers.toolchain.git_import import SECONDS, find_repository, quoted_path
+from jarvis_workers.toolchain.git_import import (
+    SECONDS,
+    Author,
+    BranchCommit,
+    find_commit,
+    find_line,
+    find_repository,
+    write_commits,
+)
 from jarvis_workers.toolchain.gitstream import run
 from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, list_tree
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 SUBMODULE = b"160000"
-FILE_MODES = ("100644", "100755")
 TEMPORARY = "jarvis-git"
 MAX_OUTPUT_BYTES = 256 << 20
 # The highest precedence of all attributes: `git archive` writes every file as it is in the object.
 RAW_ATTRIBUTES = "* -text -eol -filter -ident -working-tree-encoding -export-ignore -export-subst\n"
 COPY_MESSAGE = "Uncommitted changes\n"
-
-
-class Author(NamedTuple):
-    """The name and the e-mail address of an author."""
-
-    name: str
-    email: str
-
-    def __str__(self) -> str:
-        return f"{_plain_word(self.name)} <{_plain_word(self.email)}>"
-
-
-class FileVersion(NamedTuple):
-    """The new content of a file, None if it is removed, and its mode in git."""
-
-    content: bytes | None
-    mode: str = "100644"
-
-
-class BranchCommit(NamedTuple):
-    """A commit to write: its parent, None for a first one, its message, author and time (seconds since 1970)."""
-
-    base: str | None
-    message: str
-    author: Author
-    seconds: int
-    files: Mapping[str, FileVersion]
 
 
 class LocalRepository:
@@ -77,16 +55,17 @@ class LocalRepository:
     @property
     def branch(self) -> str | None:
         """The branch that is checked out, None if HEAD is detached."""
-        return self._line("symbolic-ref", "--quiet", "--short", "HEAD")
+        return find_line(self.top, self._environ, "symbolic-ref", "--quiet", "--short", "HEAD")
 
     def commit_of(self, revision: str) -> str | None:
         """Return the commit of a revision, or None."""
-        return self._line("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        return find_commit(self.top, revision, self._environ)
 
     def author(self) -> Author | None:
         """Return the configured author, or None if the name or the address is not set."""
-        name = self._environ.get("GIT_AUTHOR_NAME") or self._line("config", "--get", "user.name")
-        email = self._environ.get("GIT_AUTHOR_EMAIL") or self._line("config", "--get", "user.email")
+        ask = partial(find_line, self.top, self._environ, "config", "--get")
+        name = self._environ.get("GIT_AUTHOR_NAME") or ask("user.name")
+        email = self._environ.get("GIT_AUTHOR_EMAIL") or ask("user.email")
         return Author(name, email) if name and email else None
 
     def dirty_paths(self) -> set[str]:
@@ -112,16 +91,14 @@ class LocalRepository:
             most = 2 * bounds.bytes + 2_000_000
             return gzip.compress(run(words, borrowed.environ, seconds=SECONDS, max_output=most), 1, mtime=0)
 
-    def copy_changes(self, head: str | None, author: Author, seconds: int, closed: Sequence[str]) -> str | None:
+    def copy_changes(self, head: str | None, author: Author, seconds: int, closed: Sequence[str]) -> str:
         """Commit the uncommitted changes to no branch, and return the commit; `head` if there are none.
 
         The user's index is copied, and not changed. Submodules, `closed`, are left out.
         """
         with temporary_directory(TEMPORARY) as place:
             index = place / "index"
-            own = Path(
-                os.fsdecode(self.git("rev-parse", "--path-format=absolute", "--git-path", "index").rstrip(b"\n"))
-            )
+            own = Path(self._text("rev-parse", "--path-format=absolute", "--git-path", "index"))
             if own.is_file():
                 # With its time, by which git recognizes files that changed just after the index was written.
                 shutil.copy2(own, index)
@@ -130,41 +107,23 @@ class LocalRepository:
             for role in ("AUTHOR", "COMMITTER"):
                 more |= {f"GIT_{role}_NAME": author.name, f"GIT_{role}_EMAIL": author.email}
             self.git("add", "--all", "--", ".", *(f":(exclude,top,literal){path}" for path in closed), more=more)
-            tree = self._line("write-tree", more=more) or ""
-            if head and tree == self._line("rev-parse", f"{head}^{{tree}}"):
+            tree = self._text("write-tree", more=more)
+            if head and tree == self._text("rev-parse", f"{head}^{{tree}}"):
                 return head
             parents = ["-p", head] if head else []
-            return self._line("commit-tree", tree, *parents, "-m", COPY_MESSAGE, more=more)
+            return self._text("commit-tree", tree, *parents, "-m", COPY_MESSAGE, more=more)
 
     def write_branch(self, branch: str, commit: BranchCommit) -> str:
         """Write a branch with one commit, and return the commit; a branch that exists is left as it is.
 
-        Raises UsageError for a path that is out of the tree or belongs to git, which fast-import would write.
+        Raises UsageError for a path that is out of the tree or belongs to git.
         """
-        for path, version in commit.files.items():
-            if is_unsafe(path) or version.mode not in FILE_MODES:
-                raise UsageError(f"{plain(path)!r}, {plain(version.mode)}: no commit may have such a path or mode")
-        if existing := self.commit_of(f"refs/heads/{branch}"):
-            return existing
-        message = commit.message.encode("utf-8", "replace")
-        who = b"%b %d +0000\n" % (str(commit.author).encode("utf-8", "replace"), commit.seconds)
-        with tempfile.TemporaryFile() as stream:
-            stream.write(b"commit refs/heads/%b\nauthor %bcommitter %b" % (branch.encode(), who, who))
-            stream.write(b"data %d\n%b\n" % (len(message), message))
-            stream.write(f"from {commit.base}\n".encode() if commit.base else b"")
-            for path, version in sorted(commit.files.items()):
-                if version.content is None:
-                    stream.write(b"D %b\n" % quoted_path(path))
-                else:
-                    facts = (version.mode.encode(), quoted_path(path), len(version.content), version.content)
-                    stream.write(b"M %b inline %b\ndata %d\n%b\n" % facts)
-            stream.seek(0)
-            self.git("fast-import", "--quiet", stdin=stream)
-        return self.commit_of(f"refs/heads/{branch}") or ""
+        ref = f"refs/heads/{branch}"
+        return self.commit_of(ref) or write_commits(self.top, branch, [commit], self._environ)
 
     def is_ancestor(self, commit: str, other: str) -> bool:
         """Return whether a commit is an ancestor of another one, or the same."""
-        return self._line("merge-base", commit, other) == commit
+        return find_line(self.top, self._environ, "merge-base", commit, other) == commit
 
     def git(
         self,
@@ -180,18 +139,10 @@ class LocalRepository:
         variables = environ | dict(more or {})
         return run(command, variables, seconds=SECONDS, max_output=MAX_OUTPUT_BYTES, good=good, **options)
 
-    def _line(self, *words: str, more: Mapping[str, str] | None = None) -> str | None:
-        try:
-            return os.fsdecode(self.git(*words, more=more)).strip() or None
-        except UsageError:
-            return None
+    def _text(self, *words: str, more: Mapping[str, str] | None = None) -> str:
+        return os.fsdecode(self.git(*words, more=more).rstrip(b"\n"))
 
 
 def names_in(output: bytes) -> set[str]:
     """Return the paths in output of git in which a NUL ends each."""
     return {os.fsdecode(path) for path in output.split(b"\0") if path}
-
-
-def _plain_word(text: str) -> str:
-    """Return a name without what has a meaning in a commit."""
-    return " ".join(text.translate(dict.fromkeys(map(ord, "<>\0"), " ")).split())

@@ -95,7 +95,8 @@ def test_changes_are_previewed_by_file():
         "new.c: renamed from old.c",
         "pic: modified, binary: no difference can be shown",
     ]
-    assert statistics_of(changes, 4)[:3] == (303, 4, 4)
+    totals = {"lines_added": 303, "lines_removed": 4, "code_modifications": 4}
+    assert statistics_of(changes, 4)._asdict() == totals
 
 
 def test_a_preview_is_bounded():

@@ -1,6 +1,7 @@
 """`jarvis code`: an agent's edits become a commit on a branch of its own, and nothing of the user's tree changes."""
 
 import fcntl
+import io
 import json
 import os
 import re
@@ -277,7 +278,7 @@ def test_at_a_terminal_a_directory_can_become_a_repository(repository: Repositor
 def at_terminal(jarvis: Jarvis, text: str, *words: object) -> int:
     """Run a command whose standard input is a terminal at which a text is entered; return its exit code."""
     here, there = os.openpty()
-    os.write(here, text.encode())
+    os.write(here, text.encode("utf-8", "surrogateescape"))
     try:
         return jarvis.start(*words, stdin=there, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait(100)
     finally:
@@ -515,7 +516,7 @@ def test_a_repository_is_changed_by_one_command_at_a_time(repository: Repository
     [
         (("code", "-n"), "-n needs a task: -r TASK"),
         (("code",), "without a terminal, jarvis code needs a task"),
-        (("code", "-n", "-r", " "), "-r is empty; describe the change"),
+        (("code", "-n", "-r", " "), "-r is empty; describe the task"),
         (("code", "-n", "-r", "x", "-G", "none"), 'there is no tool group "none"'),
         (("code", "-n", "-r", "x", "--prefix", "a\nb"), "--prefix should be one line of printable characters"),
         (("code", "-n", "-r", "x", "--detach"), "--detach needs a cluster"),
@@ -538,6 +539,36 @@ def test_what_cannot_be_done_is_said_in_one_line(
 
     assert ended.code == 2
     assert says_why in ended.line
+
+
+@pytest.mark.parametrize(
+    ("text", "says_why"),
+    [
+        (b"Return \xff", "is not UTF-8 text"),
+        (b"a\0b", "contains a NUL character"),
+        (b"x" * 1_000_001, "is longer than 1,000,000 characters"),
+        (b" \n", "is empty; describe the task"),
+    ],
+    ids=["binary", "nul", "long", "empty"],
+)
+def test_a_task_from_stdin_is_checked_as_well(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, text: bytes, says_why: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text), encoding="utf-8"))
+    with ModelServer() as server:
+        repository.settings(server)
+        ended = repository.code(task="-")
+
+    assert (ended.code, ended.line.startswith(f"jarvis: -r {says_why}")) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_task_that_is_entered_is_checked_as_well(repository: Repository) -> None:
+    with ModelServer(forever=SAYS) as server:
+        repository.settings(server)
+        words = ("code", "-f", repository.top.parent / "settings.yaml")
+        assert at_terminal(repository.jarvis, "Return \udcff\n\n\n", *words) == 2
+    assert server.requests == []
 
 
 def test_a_directory_without_a_repository_is_said(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.toolchain.code_worktree import accept_merge, add_worktree, drop_worktree
-from jarvis_workers.toolchain.local_repository import Author, BranchCommit, FileVersion, LocalRepository
+from jarvis_workers.toolchain.code_worktree import accept_merge, accept_patch, add_worktree, diff_text, drop_worktree
+from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 BRANCH = "jarvis/one"
 
@@ -124,6 +125,20 @@ def test_what_git_lists_below_its_message_is_named(repository: LocalRepository) 
 
     with pytest.raises(UsageError, match=r"would be overwritten by merge: a\.c$"):
         accept_merge(repository, BRANCH)
+
+
+def test_only_a_patch_that_does_not_fit_is_a_conflict(repository: LocalRepository) -> None:
+    change(repository, a_c="2\n")
+    patch = diff_text(repository, repository.head, f"refs/heads/{BRANCH}")
+    (repository.top / "a.c").write_text("mine\n")
+
+    with pytest.raises(UsageError, match=r"the changes conflict with uncommitted ones in a\.c; commit or stash"):
+        accept_patch(repository, patch, ["a.c"])
+    with pytest.raises(UsageError, match=r"^git: error: No valid patches in input"):
+        accept_patch(repository, b"", ["a.c"])
+    (repository.top / "a.c").write_text("1\n")
+    accept_patch(repository, patch, ["a.c"])
+    assert (repository.top / "a.c").read_text() == "2\n"
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.toolchain.code_worktree import diff_text
+from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion
 from jarvis_workers.toolchain.gittree import TreeBounds
-from jarvis_workers.toolchain.local_repository import Author, BranchCommit, FileVersion, LocalRepository
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 ANN = Author("Ann", "ann@example.org")
 
@@ -80,6 +81,50 @@ def test_sources_larger_than_the_bounds_are_refused(repository: LocalRepository)
 
     with pytest.raises(UsageError, match=r"more than 1 MB; .* raise code.max_mb"):
         repository.pack(copied or "", TreeBounds(bytes=1_000_000, bytes_setting="code.max_mb"))
+
+
+def test_only_a_repository_without_commits_has_no_head(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-qb", "trunk")
+    repository = LocalRepository(tmp_path, os.environ)
+
+    assert (repository.head, repository.branch, repository.commit_of("none")) == (None, "trunk", None)
+    (tmp_path / ".git" / "config").write_text("[broken")
+    for question in (lambda: repository.head, lambda: repository.branch, repository.author):
+        with pytest.raises(UsageError, match=r"git: fatal: bad config line "):
+            question()
+
+
+def test_a_detached_head_and_an_author_that_is_not_set_are_none(
+    repository: LocalRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(repository.top))
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    git(repository.top, "checkout", "-q", "--detach")
+
+    assert (repository.branch, repository.author()) == (None, None)
+
+
+def test_commits_that_are_not_there_are_no_answer_to_which_is_the_ancestor(repository: LocalRepository) -> None:
+    first = repository.head or ""
+    other = repository.write_branch("other", BranchCommit(None, "x", ANN, 1, {"x": FileVersion(b"x")}))
+    child = repository.write_branch("child", BranchCommit(first, "x", ANN, 1, {"x": FileVersion(b"x")}))
+
+    assert [repository.is_ancestor(first, one) for one in (first, child, other)] == [True, True, False]
+    with pytest.raises(UsageError, match=r"git: fatal: Not a valid commit name 1{40}"):
+        repository.is_ancestor(first, "1" * 40)
+
+
+def test_git_says_why_changes_cannot_be_copied(repository: LocalRepository) -> None:
+    # Older than the index, so that git does not read the file again.
+    os.utime(repository.top / "a.c", (1_700_000_000, 1_700_000_000))
+    git(repository.top, "add", "a.c")
+    blob = git(repository.top, "rev-parse", "HEAD:a.c").strip()
+    (repository.top / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    (repository.top / "b.c").write_text("2\n")
+
+    with pytest.raises(UsageError, match=rf"git: error: invalid object 100644 {blob} for 'a\.c'"):
+        repository.copy_changes(repository.head, ANN, 1, [])
 
 
 def test_a_difference_to_the_empty_tree_is_a_patch_as_well(repository: LocalRepository) -> None:

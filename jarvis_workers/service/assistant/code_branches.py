@@ -29,7 +29,8 @@ from jarvis_workers.toolchain.code_worktree import (
     drop_branch,
     drop_worktree,
 )
-from jarvis_workers.toolchain.local_repository import Author, BranchCommit, FileVersion, LocalRepository
+from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion
+from jarvis_workers.toolchain.local_repository import LocalRepository
 
 BRANCH = "jarvis/code-{}"
 WORKTREES = "worktrees"

@@ -24,17 +24,14 @@ from jarvis_workers.service.wiring import agent_limits_of
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.assistant.code_options import CodeOptions
 from jarvis_workers.steps.assistant.pipelines import CODE
-from jarvis_workers.toolchain.git_import import create_repository
+from jarvis_workers.toolchain.git_import import AUTHOR, Author, create_repository
 from jarvis_workers.toolchain.gittree import TreeBounds
-from jarvis_workers.toolchain.local_repository import Author
 from jarvis_workers.toolchain.local_repository import LocalRepository as LocalRepository
 
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
     from jarvis_workers.store.engine import Store
 
-TASK_MAX = 1_000_000
-FALLBACK = Author("Jarvis Workers", "jarvis@localhost")
 NO_SOURCES = "no-sources"
 EARLIER_MAX = 100_000
 # A change takes many calls, and the same build or test after each edit; the rounds limit them.
@@ -94,7 +91,7 @@ def code_request(
     settings: "Settings", repository: LocalRepository, choice: CodeChoice, executor: str, tell: Tell
 ) -> RunRequest[CodeInput]:
     """Return the request of a run. Raises UsageError for a repository or options that cannot be used."""
-    options = replace(_options(settings, repository, choice), task=check_task(choice.task))
+    options = _options(settings, repository, choice)
     author = _author(settings, repository, tell)
     bounds = TreeBounds(settings.scan.git_max_files, int(settings.code.max_mb * 1_000_000), "code.max_mb")
     base, copied, closed = _base(repository, choice, author, bounds, tell)
@@ -116,11 +113,12 @@ def code_request(
 
 
 def _options(settings: "Settings", repository: LocalRepository, choice: CodeChoice) -> CodeOptions:
-    """Return the options of a run, but for its task, its sources and its author. Raises UsageError."""
+    """Return the options of a run, but for its sources and its author. Raises UsageError."""
     code = settings.code
     return options_of(
         settings,
         CodeOptions,
+        task=choice.task,
         model_group=model_name(settings, choice.group),
         agent_limits=replace(agent_limits_of(settings), tool_calls=settings.agent.rounds, same_call=SAME_CALL),
         gate=choice.gate if choice.gate is not None else code.gate or "",
@@ -152,20 +150,6 @@ def _request(
     return replace(request, selection=Selection(suffixes=None), may_be_empty=True, budget=budget)
 
 
-def check_task(task: str) -> str:
-    """Return a task without white space around it. Raises UsageError if it cannot be used."""
-    text = task.strip()
-    try:
-        text.encode()
-    except UnicodeError as error:
-        raise UsageError("-r is not UTF-8 text") from error
-    if not text or "\0" in text:
-        raise UsageError("-r is empty; describe the change" if not text else "-r contains a NUL character")
-    if len(text) > TASK_MAX:
-        raise UsageError(f"-r is longer than {TASK_MAX:,} characters; put details into a file and refer to it")
-    return text
-
-
 def _base(
     repository: LocalRepository, choice: CodeChoice, author: Author, bounds: TreeBounds, tell: Tell
 ) -> tuple[str, str, list[str]]:
@@ -176,8 +160,6 @@ def _base(
     closed = repository.submodules(head, bounds) if head else []
     if choice.with_changes:
         copied = repository.copy_changes(head, author, int(time.time()), closed)
-        if copied is None:
-            raise UsageError(f"{plain(str(repository.top))}: the uncommitted changes cannot be copied; commit them")
         return copied, copied if copied != head else "", closed
     if head is None:
         raise UsageError(
@@ -195,8 +177,8 @@ def _author(settings: "Settings", repository: LocalRepository, tell: Tell) -> Au
     if author is None and settings.code.git_check == "strict":
         raise UsageError("git has no user.name and user.email (code.git_check is strict); set them with: git config")
     if author is None:
-        tell(f"git has no user.name and user.email: the author of the commit is {FALLBACK}")
-    return author or FALLBACK
+        tell(f"git has no user.name and user.email: the author of the commit is {AUTHOR}")
+    return author or AUTHOR
 
 
 def _line(text: str, option: str) -> str:
