@@ -178,6 +178,7 @@ def test_a_planned_task_stops_at_the_limits_of_its_agent() -> None:
         (f"<PLAN>\n- {'x' * 40_000}\n</PLAN>", ()),
         ("<PLAN>", ()),
         ("<PLAN>" * 100_000, ()),
+        ("<PLAN>\n- &a Read a.c\n- *a\n</PLAN>", ()),
     ],
 )
 def test_an_unusable_plan_splits_nothing(answer: str, subtasks: tuple[str, ...]) -> None:

@@ -203,6 +203,8 @@ def test_a_skill_that_cannot_be_used_is_named(place: Path, tmp_path: Path) -> No
     (skills / "out").symlink_to(tmp_path / "home" / ".jarvis" / "skills" / "review")
     (skills / "bad").mkdir()
     (skills / "bad" / "SKILL.md").write_text("no head")
+    (skills / "alias").mkdir()
+    (skills / "alias" / "SKILL.md").write_text("---\nname: &a alias\ndescription: *a\n---\n")
     with ModelServer() as server, conversing(place, server) as talk:
         problems = "\n".join(talk.display.lines)
         assert talk.chat.skills.text("review").startswith("MINE")
@@ -212,6 +214,7 @@ def test_a_skill_that_cannot_be_used_is_named(place: Path, tmp_path: Path) -> No
         "skill out is left out: .jarvis/skills/out/SKILL.md: Not a directory" in problems or "symbolic link" in problems
     )
     assert "skill bad is left out: SKILL.md should begin with" in problems
+    assert "skill alias is left out: the head of SKILL.md should have" in problems
 
 
 def test_identity_files_of_the_project_are_marked(place: Path, tmp_path: Path) -> None:
