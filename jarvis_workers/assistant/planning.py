@@ -120,8 +120,6 @@ def _child(parent: Agent, number: int, parts: int, make_child: MakeChild) -> Age
         name=f"{parent.name}.{number + 1}",
         auto_complete=True,
         need_summary=False,
-        in_multi_agent=True,
-        non_interactive=True,
         plan_depth=parent.about.plan_depth + 1,
     )
     child = make_child(about, share_limits(parent.limits, parent.spent, parts))

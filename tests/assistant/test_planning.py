@@ -88,8 +88,7 @@ def test_sub_tasks_run_in_order_with_the_earlier_results_and_go_back_to_the_pare
         ("Jarvis.1", 1),
         ("Jarvis.2", 1),
     ]
-    child = planned.agents[1].about
-    assert (child.in_multi_agent, child.non_interactive, child.auto_complete) == (True, True, True)
+    assert planned.agents[1].about.auto_complete
 
 
 def test_a_plan_that_is_too_long_is_requested_once_more() -> None:

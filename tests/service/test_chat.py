@@ -249,6 +249,22 @@ def test_a_tool_group_limits_the_tools(place: Path) -> None:
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["read_code"]
 
 
+def test_with_disable_file_edit_only_tools_that_write_nothing_are_left(place: Path, tmp_path: Path) -> None:
+    own = tmp_path / "home" / ".jarvis" / "tools" / "write.py"
+    own.parent.mkdir(parents=True)
+    own.write_text(
+        "class Write:\n    name, description = 'write', 'Write a file.'\n    parameters = {'type': 'object'}\n\n"
+        "    def execute(self, arguments):\n        return ''\n"
+    )
+    (place / "d.yaml").write_text("disable_file_edit: true")
+    with ModelServer(says("yes")) as server, conversing(place, server, config=str(place / "d.yaml")) as talk:
+        talk.say("Hi")
+
+    names = {tool["function"]["name"] for tool in server.requests[0]["tools"]}
+    assert {"write", "sub_agent", "save_memory"} <= {tool.name for tool in talk.chat.all_tools}
+    assert names - {"execute_script"} == {"read_code", "search_code", "ask_user", "retrieve_memory"}
+
+
 def test_a_definition_decides_on_prompt_tools_and_confirmation(place: Path) -> None:
     (place / "d.yaml").write_text(
         "name: Ada\nsystem_prompt: You are Ada.\nuse_tools: [sub_agent]\nexecute_tool_confirm: true"
