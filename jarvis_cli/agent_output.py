@@ -1,6 +1,7 @@
 """Output of `jarvis agent`: the answer in its format, a summary line, and the exit code."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from jarvis_cli import exits
@@ -11,6 +12,7 @@ from jarvis_cli.terminal_text import for_stdout
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations
+from jarvis_workers.service.assistant.learned_methodologies import keep_methodologies
 from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
@@ -29,12 +31,24 @@ def check_format(form: str) -> None:
         raise UsageError(f'--format: "{form}" is not a format for answers; use one of {", ".join(FORMATS)}')
 
 
-def deliver_answer(store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
-    """Write the answer; return the exit code."""
+def deliver_answer(data: Path, store: Store, blobs: Blobs, run: Run, delivery: Delivery, screen: Display) -> int:
+    """Write the answer, and save in `data` what the agent has learned; return the exit code."""
     check_format(delivery.form)
     answer = conversations.read_answer(store, blobs, run)
     write_answer(store, run, answer, delivery)
-    screen.conclude(summary(store, run, answer, delivery.output), well=run.state == "done")
+    return _conclude(data, store, run, answer, screen, delivery.output)
+
+
+def conclude_answer(data: Path, store: Store, blobs: Blobs, run: Run, screen: Display) -> int:
+    """Print the summary line, and save in `data` what the agent has learned; return the exit code."""
+    return _conclude(data, store, run, conversations.read_answer(store, blobs, run), screen)
+
+
+def _conclude(
+    data: Path, store: Store, run: Run, answer: dict[str, Any] | None, screen: Display, output: object = None
+) -> int:
+    keep_methodologies(data, answer, screen.tell)
+    screen.conclude(summary(store, run, answer, output), well=run.state == "done")
     return exit_code(run)
 
 

@@ -18,7 +18,6 @@ from jarvis_cli.status_output import write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
-from jarvis_workers.service.assistant.learned_methodologies import keep_methodologies
 from jarvis_workers.service.assistant.methodology_files import methodologies_for
 from jarvis_workers.service.assistant.team_file import read_team
 from jarvis_workers.service.budgets import RunBudget, budget_of
@@ -143,8 +142,7 @@ def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: 
                 return run_locally(local, earlier.id, screen)
 
             run = begin_or_go_on(store, _run_name(settings, options, task), screen, begin=begin, go_on=go_on)
-        keep_methodologies(settings, store, wiring.blobs_of(settings), run, screen.tell)
-        return deliver_answer(store, wiring.blobs_of(settings), run, delivery, screen)
+        return deliver_answer(settings.data_dir, store, wiring.blobs_of(settings), run, delivery, screen)
 
 
 def _check_folder(answers: Path, *, offline: bool) -> None:
@@ -178,8 +176,7 @@ def _on_cluster(settings: Settings, options: AgentOptions, task: AgentTask, deli
             if delivery is None:
                 return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
-        keep_methodologies(settings, store, blobs, run, screen.tell)
-        return deliver_answer(store, blobs, run, delivery, screen)
+        return deliver_answer(settings.data_dir, store, blobs, run, delivery, screen)
 
 
 def _request(

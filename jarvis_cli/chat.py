@@ -2,8 +2,6 @@
 
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -13,6 +11,7 @@ from jarvis_cli import exits
 from jarvis_cli.agent_options import AgentCommand
 from jarvis_cli.chat_display import TerminalDisplay
 from jarvis_cli.chat_terminal import Nobody, TerminalPerson, open_person
+from jarvis_cli.run_local import interruptible
 from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.task_text import read_task
 from jarvis_cli.terminal_text import for_stdout
@@ -21,6 +20,7 @@ from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
 from jarvis_workers.service.assistant.chat_inputs import Inputs
 from jarvis_workers.service.assistant.chat_inputs import PersonText as PersonText
 from jarvis_workers.service.assistant.definitions import DefinitionFile, built_in_definitions, load_definition
+from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings, load_settings
 
 HUNG_UP, TERMINATED = 129, 143
@@ -34,17 +34,18 @@ def converse(request: AgentCommand) -> int:
             typer.echo(f"{one.kind:<12} {one.name:<12} {one.description}")
         return exits.DONE
     settings = load_settings(request.setting_overrides, directory=Path.cwd())
-    has_person = _has_person(request, settings)
+    definition = _definition(request)
+    has_person = _has_person(request, settings, definition)
     if request.of_job:
         raise UsageError(
             f"{request.of_job[0]} is for a task that runs as a job; give -T without options of conversations"
         )
-    if "://" in request.path:
+    if is_address(request.path):
         raise UsageError(f"-p {request.path}: a conversation works on a local directory; clone it first")
     task = read_task(request.task) if request.task is not None else None
     options = ChatOptions(
         root=Path(request.path).resolve(),
-        definition=_definition(request),
+        definition=definition,
         group=request.group,
         tool_group=request.tool_group,
         has_person=has_person,
@@ -78,9 +79,9 @@ def _definition(request: AgentCommand) -> DefinitionFile:
     return definition.model_copy(update={"use_methodology": False, "use_analysis": False})
 
 
-def _has_person(request: AgentCommand, settings: Settings) -> bool:
+def _has_person(request: AgentCommand, settings: Settings, definition: DefinitionFile) -> bool:
     """Return whether a person can be asked. Raises UsageError if there is neither a task nor a person."""
-    refuses = request.non_interactive or settings.non_interactive or load_definition(request.config).non_interactive
+    refuses = request.non_interactive or settings.non_interactive or definition.non_interactive
     if request.interactive and refuses:
         raise UsageError("--interactive cannot be combined with non-interactive mode")
     if request.routine and request.task is None:
@@ -120,7 +121,7 @@ class _Conversation:
         self._display.tell(f"{self._inputs.overview}; {new_line}")
         if (self._chat.options.root / ".git").exists():
             self._display.tell("this conversation changes no files; an agent that does: jarvis code -r TASK")
-        with _signals():
+        with interruptible(_leave):
             try:
                 if task is not None:
                     self._inputs.run_turn(PersonText(task))
@@ -156,19 +157,6 @@ class _Conversation:
                 return
 
 
-@contextmanager
-def _signals() -> Iterator[None]:
+def _leave(number: int, _: FrameType | None) -> None:
     """End the command in order if its terminal goes away, or if it is terminated."""
-    codes = {signal.SIGHUP: HUNG_UP, signal.SIGTERM: TERMINATED}
-
-    def leave(number: int, _: FrameType | None) -> None:
-        raise SystemExit(codes[signal.Signals(number)])
-
-    # nohup ignores SIGHUP, and so does a command that it started.
-    handled = [number for number in codes if signal.getsignal(number) != signal.SIG_IGN]
-    earlier = {number: signal.signal(number, leave) for number in handled}
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+    raise SystemExit(HUNG_UP if number == signal.SIGHUP else TERMINATED)

@@ -23,7 +23,7 @@ from jarvis_cli.report_target import Delivery, conclude
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import Display, write_line
-from jarvis_workers.service import conversations, runs, wiring
+from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.assistant.code_branches import is_code
 from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.c2rust.conversion_results import is_conversion
@@ -65,9 +65,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             screen.tell(f"run {ended.id}: its command has ended; continue with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
         if ended.kind in agent_output.KINDS:
-            answer = conversations.read_answer(store, wiring.blobs_of(settings), ended)
-            screen.conclude(agent_output.summary(store, ended, answer), well=ended.state == "done")
-            return agent_output.exit_code(ended)
+            return agent_output.conclude_answer(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
         if is_code(ended):
             return code_output.conclude_code(settings.data_dir, store, wiring.blobs_of(settings), ended, screen)
         if concludes := _conclusion(ended):
@@ -147,6 +145,8 @@ def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delive
     """Return the function that reports on a run of this kind."""
     if is_code(run):
         return partial(code_output.deliver_code, settings.data_dir)
+    if run.kind in agent_output.KINDS:
+        return partial(agent_output.deliver_answer, settings.data_dir)
     return _finish_project(run)
 
 
@@ -161,4 +161,4 @@ def _finish_project(run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display]
         return optimize_output.deliver_optimization_report
     if is_symbol_scan(run):
         return symbol_output.deliver_report
-    return agent_output.deliver_answer if run.kind in agent_output.KINDS else deliver
+    return deliver

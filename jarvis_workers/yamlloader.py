@@ -1,10 +1,12 @@
-"""A safe YAML loader that rejects input which YAML would silently reinterpret."""
+"""Safe YAML loaders: one rejects input that YAML would silently reinterpret, the other also rejects aliases."""
 
 from collections.abc import Hashable
 from typing import Any
 
 import yaml
 
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 
 # YAML reads 1:00:00 as a base-60 number, in time quadratic in its length.
@@ -34,3 +36,26 @@ class UniqueKeys(yaml.SafeLoader):
                 raise yaml.MarkedYAMLError(problem=f'"{key.value}" occurs twice', problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+class WithoutAliases(UniqueKeys):
+    """The loader of untrusted texts: rejects aliases, as a few of them can expand to gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(
+                problem="YAML aliases are not allowed", problem_mark=self.current_event.start_mark
+            )
+        return super().compose_node(parent, index)
+
+
+def parse_yaml(text: str, where: str) -> object:
+    """Return the content of an untrusted text. Raises UsageError, which names `where` and the line."""
+    try:
+        return yaml.load(text, WithoutAliases)  # noqa: S506  (a SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise UsageError(f"{where}:{line}: {plain(str(error.problem))}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        says = plain(" ".join(str(error).split()))[:200]
+        raise UsageError(f"{where}: cannot be read as YAML: {says}") from error

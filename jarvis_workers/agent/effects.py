@@ -77,8 +77,6 @@ class Definition:
     need_summary: bool = False
     language: Language = "en"
     vote: int = 0
-    in_multi_agent: bool = False
-    non_interactive: bool = True
     plan_depth: int = 0
     plan_max_depth: int = 2
 

@@ -15,6 +15,8 @@ LEVELS: tuple[Level, ...] = ("readonly", "supervised", "full")
 # Tools that change nothing and start no process.
 READERS = frozenset({"read_code", "search_code", "retrieve_memory", "list_memory_tags", "ask_user"})
 SCRIPT = "execute_script"
+# Tools that write no files: the sandbox of scripts is read-only.
+WRITE_NOTHING = READERS | {SCRIPT}
 SHELLS = ("bash", "sh")
 # Characters that let a line of shell do more than run one command with plain arguments.
 SPECIAL = re.compile(r"[|;&<>`$(){}\n\r\\!*?\[\]~#]")

@@ -86,17 +86,9 @@ def read_tasks(text: str, where: str) -> dict[str, str]:
 
 
 def _mapping(text: str, where: str) -> Mapping[Hashable, Any]:
-    import yaml  # noqa: PLC0415  (slow to import, and most conversations have no such file)
+    from jarvis_workers.yamlloader import parse_yaml  # noqa: PLC0415  (slow to import, and most have no such file)
 
-    from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
-
-    try:
-        document = yaml.load(text, UniqueKeys)  # noqa: S506  a SafeLoader
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise UsageError(f"{where}:{line}: {error.problem}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    document = parse_yaml(text, where)
     if document is None:
         return {}
     if not isinstance(document, dict):

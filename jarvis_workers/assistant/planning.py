@@ -20,7 +20,7 @@ from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.assistant.send_message import PROMPTS
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.protocol import Message
-from jarvis_workers.yamlloader import UniqueKeys
+from jarvis_workers.yamlloader import WithoutAliases
 
 MOST_SUBTASKS = 4
 PLAN = re.compile(r"<PLAN>(.*?)</PLAN>", re.DOTALL)
@@ -68,7 +68,7 @@ def read_plan(answer: str) -> tuple[str, ...]:
     if len(plans) != 1 or DONT_NEED in answer:
         return ()
     try:
-        items = yaml.load(plans[0], UniqueKeys)  # noqa: S506  (a SafeLoader)
+        items = yaml.load(plans[0], WithoutAliases)  # noqa: S506  (a SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return ()
     subtasks = [_subtask(item) for item in items] if isinstance(items, list) else []
@@ -120,8 +120,6 @@ def _child(parent: Agent, number: int, parts: int, make_child: MakeChild) -> Age
         name=f"{parent.name}.{number + 1}",
         auto_complete=True,
         need_summary=False,
-        in_multi_agent=True,
-        non_interactive=True,
         plan_depth=parent.about.plan_depth + 1,
     )
     child = make_child(about, share_limits(parent.limits, parent.spent, parts))

@@ -20,7 +20,7 @@ import yaml
 
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.tools.tool import BadCall
-from jarvis_workers.yamlloader import UniqueKeys
+from jarvis_workers.yamlloader import WithoutAliases
 
 TAG = "SEND_MESSAGE"
 START, END = f"<{TAG}>", f"</{TAG}>"
@@ -127,7 +127,7 @@ def _block(lines: list[str]) -> str:
 
 def _fields(block: str) -> Mapping[Any, Any]:
     try:
-        value = yaml.load(block, UniqueKeys)  # noqa: S506  (a SafeLoader)
+        value = yaml.load(block, WithoutAliases)  # noqa: S506  (a SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BadCall(

@@ -37,7 +37,6 @@ class SavedSession(BaseModel):
     platform: str
     model: str
     prompt: str = ""
-    addon_prompt: str = ""
     conversation_length: int = 0
     turn: int = Field(default=1, ge=1)
     rounds: int = Field(default=0, ge=0)

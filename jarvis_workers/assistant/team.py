@@ -116,9 +116,7 @@ class Team:
             own=about.system_prompt or fill("task", agent=name),
             question="" if is_main else self._task,
         )
-        definition = Definition(
-            prompt, name, about.description, auto_complete=about.auto_complete and is_main, in_multi_agent=True
-        )
+        definition = Definition(prompt, name, about.description, auto_complete=about.auto_complete and is_main)
         others = {other.name: other.description for other in self._definition.agents if other.name != name}
         agent = self._make(definition, about.use_tools, [MessageHandler(others)])
         agent.limits = replace(agent.limits, rounds=agent.limits.rounds * len(self._definition.agents))

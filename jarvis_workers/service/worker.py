@@ -84,7 +84,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         models=model_facts(settings) if has_conversations(queue) else {},
         callbacks=settings.agent.after_tool_call_cb_dirs,
         **(configured_facts(settings) if queue == AGENT_QUEUE else {}),
-        tools=tool_directories(settings, _tell) if has_conversations(queue) else (),
+        tools=tool_directories(settings, _tell) if queue == AGENT_QUEUE else (),
     )
     return config, facts
 

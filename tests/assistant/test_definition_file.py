@@ -43,6 +43,8 @@ def test_methodology_is_off_when_files_are_given(text: str, uses: bool) -> None:
         ("- a", "d.yaml is ['a']; expected a mapping"),
         ("a: !!python/object:os.system {}", "d.yaml:1: could not determine a constructor"),
         ("a: [", "d.yaml:1: "),
+        ("files: &a [a.c]\nuse_tools: *a", "d.yaml:2: YAML aliases are not allowed"),
+        ("\x1b[31m: [", r"d.yaml: cannot be read as YAML: "),
     ],
 )
 def test_what_is_wrong_is_refused_in_one_line(text: str, says: str) -> None:

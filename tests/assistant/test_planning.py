@@ -88,8 +88,7 @@ def test_sub_tasks_run_in_order_with_the_earlier_results_and_go_back_to_the_pare
         ("Jarvis.1", 1),
         ("Jarvis.2", 1),
     ]
-    child = planned.agents[1].about
-    assert (child.in_multi_agent, child.non_interactive, child.auto_complete) == (True, True, True)
+    assert planned.agents[1].about.auto_complete
 
 
 def test_a_plan_that_is_too_long_is_requested_once_more() -> None:
@@ -178,6 +177,7 @@ def test_a_planned_task_stops_at_the_limits_of_its_agent() -> None:
         (f"<PLAN>\n- {'x' * 40_000}\n</PLAN>", ()),
         ("<PLAN>", ()),
         ("<PLAN>" * 100_000, ()),
+        ("<PLAN>\n- &a Read a.c\n- *a\n</PLAN>", ()),
     ],
 )
 def test_an_unusable_plan_splits_nothing(answer: str, subtasks: tuple[str, ...]) -> None:

@@ -76,6 +76,7 @@ def test_a_quoted_block_is_no_message(answer: str) -> None:
         (RIGHT.removeprefix("<SEND_MESSAGE>"), "has no <SEND_MESSAGE> at the beginning of a line"),
         (block("to: reader\ncontent: " + "x" * BLOCK_MAX), "characters long, limit"),
         (block("[" * 5000), "is not valid YAML"),
+        (block("to: &a reader\ncontent: *a"), "line 2 of the SEND_MESSAGE block is not valid YAML: YAML aliases"),
     ],
 )
 def test_each_fault_is_named_and_a_right_block_is_shown(answer: str, says: str) -> None:

@@ -1,6 +1,7 @@
 """`jarvis agent`: one task for one agent, its answer, its transcript, and what goes wrong."""
 
 import json
+import os
 from io import StringIO
 from pathlib import Path
 
@@ -198,6 +199,7 @@ def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
         ("-i -p https://example.com/x.git", "a conversation works on a local directory; clone it first"),
         ("-i -p nowhere", "nowhere: not a directory"),
         ("-T ", "-T is empty"),
+        ("-T x -c .", "-c .: cannot be read: Is a directory"),
         ("-T x --format sarif", '"sarif" is not a format for answers; use one of text, markdown, json'),
         ("-T x --record a --replay b", "--record and --replay cannot be combined"),
         ("-T x --detach", "--detach needs a cluster"),
@@ -380,6 +382,27 @@ def test_a_definition_of_a_code_agent_is_for_another_command(jarvis: Jarvis, tre
     ended = jarvis("agent", "-T", "Do it.", "-c", "coder.yaml")
 
     assert (ended.code, "jarvis code -r TASK" in ended.line) == (2, True)
+
+
+def test_a_definition_from_a_pipe_is_refused(jarvis: Jarvis, tree: Path) -> None:
+    reads, writes = os.pipe()
+    os.write(writes, b"use_tools: [read_code]\n")
+    os.close(writes)
+    with ModelServer() as server:
+        model(jarvis, server)
+        ended = jarvis("agent", "-T", "Do it.", "-c", f"/dev/fd/{reads}")
+    os.close(reads)
+
+    assert (ended.code, ended.line) == (2, f"jarvis: -c /dev/fd/{reads} is not a regular file")
+
+
+def test_a_directory_named_like_an_address_is_conversed_about(jarvis: Jarvis, tree: Path) -> None:
+    (jarvis.place / "https:" / "example.com" / "x.git").mkdir(parents=True)
+    with ModelServer(ENDS) as server:
+        model(jarvis, server)
+        ended = jarvis("agent", "-T", "Do it.", "-c", "explain", "-p", "https://example.com/x.git")
+
+    assert ended.code == 0
 
 
 def test_piped_lines_converse(jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

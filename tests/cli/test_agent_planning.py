@@ -84,6 +84,32 @@ def test_an_agent_saves_a_methodology_that_the_next_one_gets(jarvis: Jarvis, tre
     assert "List the allocations." not in last(server.requests[0])
 
 
+@pytest.mark.slow
+def test_a_methodology_is_saved_by_each_command_that_delivers_the_answer(
+    jarvis: Jarvis, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = (
+        says("There is none."),
+        calls("save_methodology", problem_type="memory leak", content="List the allocations."),
+        says("It went well."),
+    )
+    directory = tmp_path / "data" / "methodologies"
+    with ModelServer(*steps) as server:
+        model(jarvis, server, {"api_key_env": "THE_KEY"}, use_analysis=True)
+        assert ask(jarvis)[0] == 3
+        assert not directory.exists()
+        monkeypatch.setenv("THE_KEY", "k")
+        retried = jarvis("runs", "retry", "last")
+        (saved,) = directory.iterdir()
+        saved.unlink()
+        waited = jarvis("runs", "wait", "last")
+
+    assert (retried.code, retried.out, waited.code) == (0, "There is none.\n", 0)
+    assert saved.exists()
+    for ended in (retried, waited):
+        assert 'saved a methodology for "memory leak" in ' in ended.err
+
+
 def test_a_named_task_stays_the_same_with_new_methodologies(jarvis: Jarvis, tree: Path, tmp_path: Path) -> None:
     with ModelServer(says("There is none.")) as server:
         model(jarvis, server)

@@ -56,4 +56,3 @@ async def _failure(monkeypatch: pytest.MonkeyPatch) -> str:
         await call
     await opened.close()
     return opened.describe(failed.value)
-

@@ -203,6 +203,8 @@ def test_a_skill_that_cannot_be_used_is_named(place: Path, tmp_path: Path) -> No
     (skills / "out").symlink_to(tmp_path / "home" / ".jarvis" / "skills" / "review")
     (skills / "bad").mkdir()
     (skills / "bad" / "SKILL.md").write_text("no head")
+    (skills / "alias").mkdir()
+    (skills / "alias" / "SKILL.md").write_text("---\nname: &a alias\ndescription: *a\n---\n")
     with ModelServer() as server, conversing(place, server) as talk:
         problems = "\n".join(talk.display.lines)
         assert talk.chat.skills.text("review").startswith("MINE")
@@ -212,6 +214,7 @@ def test_a_skill_that_cannot_be_used_is_named(place: Path, tmp_path: Path) -> No
         "skill out is left out: .jarvis/skills/out/SKILL.md: Not a directory" in problems or "symbolic link" in problems
     )
     assert "skill bad is left out: SKILL.md should begin with" in problems
+    assert "skill alias is left out: the head of SKILL.md should have" in problems
 
 
 def test_identity_files_of_the_project_are_marked(place: Path, tmp_path: Path) -> None:
@@ -244,6 +247,22 @@ def test_a_tool_group_limits_the_tools(place: Path) -> None:
                 pass
 
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["read_code"]
+
+
+def test_with_disable_file_edit_only_tools_that_write_nothing_are_left(place: Path, tmp_path: Path) -> None:
+    own = tmp_path / "home" / ".jarvis" / "tools" / "write.py"
+    own.parent.mkdir(parents=True)
+    own.write_text(
+        "class Write:\n    name, description = 'write', 'Write a file.'\n    parameters = {'type': 'object'}\n\n"
+        "    def execute(self, arguments):\n        return ''\n"
+    )
+    (place / "d.yaml").write_text("disable_file_edit: true")
+    with ModelServer(says("yes")) as server, conversing(place, server, config=str(place / "d.yaml")) as talk:
+        talk.say("Hi")
+
+    names = {tool["function"]["name"] for tool in server.requests[0]["tools"]}
+    assert {"write", "sub_agent", "save_memory"} <= {tool.name for tool in talk.chat.all_tools}
+    assert names - {"execute_script"} == {"read_code", "search_code", "ask_user", "retrieve_memory"}
 
 
 def test_a_definition_decides_on_prompt_tools_and_confirmation(place: Path) -> None:

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.errors import UsageError
 from jarvis_workers.mcp_client.config import McpServer
+from jarvis_workers.service.assistant.central_repository import central_checkout
 from jarvis_workers.service.worker import plan_pools
 from jarvis_workers.settings import Settings
 from jarvis_workers.settings.schema import SearchSettings
@@ -54,6 +55,19 @@ def test_slots_are_fixed_or_per_processor(tmp_path: Path) -> None:
     plans = plan_pools(settings, ("agent", "translate", "control"), 3)
 
     assert [config.slots for config, _ in plans] == [200, 48, 2]
+
+
+def test_only_conversations_of_agents_get_tools_of_the_central_repository(tmp_path: Path) -> None:
+    settings = Settings(
+        data_dir=tmp_path, broker_url="redis://127.0.0.1:1/0", central_repo="https://h/r.git", central_tools=("look",)
+    )
+    checkout = central_checkout(settings)
+    assert checkout
+    for name in (".git/FETCH_HEAD", "tools/look.py"):
+        (checkout / name).parent.mkdir(parents=True)
+        (checkout / name).touch()
+
+    assert {config.queue for config, _ in plan_pools(settings, (), 3) if config.tools} == {"agent"}
 
 
 def test_only_conversations_of_agents_get_servers_and_the_search_endpoint(

@@ -1,9 +1,11 @@
 """The central repository: a git repository with methodologies and tools that a team shares.
 
-It is fetched at most once a day, within a bound of time and size, into the data directory; hooks never run. What it
-contains is untrusted: methodologies enter prompts as marked text, and a tool is loaded only if the user lists its name.
+It is fetched at most once a day, after a failure at most once an hour, within a bound of time and size, into the data
+directory; hooks never run. What it contains is untrusted: methodologies enter prompts as marked text, and a tool is
+loaded only if the user lists its name.
 """
 
+import math
 import os
 import re
 import secrets
@@ -25,6 +27,7 @@ from jarvis_workers.toolchain.gittree import TreeBounds
 
 CENTRAL, TOOLS, LISTED = "central", "tools", "listed-tools"
 REFRESH_SECONDS = 86_400.0
+RETRY_SECONDS = 3_600.0
 FETCH_SECONDS = 60.0
 BOUNDS = TreeBounds(20_000, 100_000_000)
 TOOL_BYTES = 1 << 20
@@ -57,21 +60,43 @@ def update_central(
     environ: Mapping[str, str] = os.environ,
     clock: Callable[[], float] = time.time,
 ) -> Path | None:
-    """Return the checkout, fetched again after a day; None if there is none. A failure is told in one line."""
+    """Return the checkout, fetched again after a day; None if there is none.
+
+    A failure is told in one line, and the next attempt is made after an hour.
+    """
     place = central_checkout(settings)
     if place is None:
         return None
-    marker = place / ".git" / "FETCH_HEAD"
-    with suppress(OSError):
-        if clock() - marker.stat().st_mtime < REFRESH_SECONDS:
-            return place
+    marker, failed = place / ".git" / "FETCH_HEAD", place.with_name(f"{place.name}.failed")
+    if _age(marker, clock()) < REFRESH_SECONDS or _age(failed, clock()) < RETRY_SECONDS:
+        return place if marker.exists() else None
     try:
-        _replace(central_address(settings), place, environ)
+        address = central_address(settings)
+        _replace_or_mark(address, place, failed, environ)
     except UsageError as error:
         tell(f"central_repo: {error}; {'its earlier state is used' if marker.exists() else 'nothing of it is used'}")
     except OSError as error:
         tell(f"central_repo: {plain(str(place))}: {error.strerror}")
     return place if marker.exists() else None
+
+
+def _replace_or_mark(address: str, place: Path, failed: Path, environ: Mapping[str, str]) -> None:
+    """Replace the checkout by what is fetched, or mark the failure. Raises UsageError, OSError."""
+    try:
+        _replace(address, place, environ)
+    except (UsageError, OSError):
+        with suppress(OSError):
+            failed.touch()
+        raise
+    failed.unlink(missing_ok=True)
+
+
+def _age(file: Path, now: float) -> float:
+    """Return the seconds since a file was written, infinity if there is none."""
+    try:
+        return now - file.stat().st_mtime
+    except OSError:
+        return math.inf
 
 
 def tool_directories(settings: Settings, tell: Tell) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from jarvis_workers.agent.own_tools import OWN_TOOLS
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.assistant.analysis import analyze_task
-from jarvis_workers.assistant.autonomy import Autonomy
+from jarvis_workers.assistant.autonomy import WRITE_NOTHING, Autonomy
 from jarvis_workers.assistant.definition_file import DefinitionFile
 from jarvis_workers.assistant.input_handlers import FileMention, PersonText
 from jarvis_workers.assistant.methodology import with_methodologies
@@ -288,6 +288,12 @@ def limits_of(settings: Settings, definition: DefinitionFile, context: int) -> A
 
 
 def _usable_tools(settings: Settings, options: ChatOptions, tools: list[Tool]) -> list[Tool]:
+    """Return the chosen tools, with `disable_file_edit` only those that write no files."""
+    chosen = _chosen_tools(settings, options, tools)
+    return [tool for tool in chosen if tool.name in WRITE_NOTHING] if options.definition.disable_file_edit else chosen
+
+
+def _chosen_tools(settings: Settings, options: ChatOptions, tools: list[Tool]) -> list[Tool]:
     """Return the tools of the definition, or of the tool group."""
     if options.definition.use_tools is not None:
         return usable(tools, options.definition.use_tools, "use_tools")
@@ -312,8 +318,6 @@ def _about(options: ChatOptions) -> Definition:
         summary_prompt=definition.summary_prompt,
         auto_complete=True if definition.non_interactive else default,
         need_summary=definition.need_summary,
-        in_multi_agent=definition.in_multi_agent,
-        non_interactive=not options.has_person,
         plan_depth=definition.plan_depth,
         plan_max_depth=definition.plan_max_depth,
     )

@@ -11,6 +11,7 @@ from jarvis_workers import assistant
 from jarvis_workers.assistant.definition_file import DefinitionFile as DefinitionFile
 from jarvis_workers.assistant.definition_file import read_definition, read_tasks
 from jarvis_workers.errors import UsageError
+from jarvis_workers.service.rules.yamlfiles import read_text
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
 
@@ -61,17 +62,13 @@ def load_definition(name: str | None) -> DefinitionFile:
         if built_in.kind == TEAM:
             raise UsageError(f"-c {name}: defines a team; run it with: jarvis team -c {name}")
         path = built_in.path
-    try:
-        with path.open(encoding="utf-8") as stream:
-            text = stream.read(TEXT_MAX + 1)
-    except FileNotFoundError as error:
+    if not path.exists():
         names = ", ".join(one.name for one in built_in_definitions() if one.kind != TEAM)
-        raise UsageError(f"-c {name}: no such file; built-in definitions: {names}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"-c {name}: cannot be read: {why}") from error
-    if len(text) > TEXT_MAX:
-        raise UsageError(f"-c {name}: longer than {TEXT_MAX:,} characters")
+        raise UsageError(f"-c {name}: no such file; built-in definitions: {names}")
+    try:
+        text = read_text(path, TEXT_MAX)
+    except UsageError as problem:
+        raise UsageError(f"-c {problem}") from problem
     return read_definition(text, name)
 
 

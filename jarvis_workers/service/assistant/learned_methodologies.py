@@ -1,29 +1,30 @@
 """Save the methodologies that an agent has learned as a job, in the data directory of the user."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from jarvis_workers.assistant.methodology import Methodology
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.assistant.methodology_files import open_methodologies
-from jarvis_workers.service.conversations import read_answer
-from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.rules.yamlfiles import shown_path
-from jarvis_workers.settings import Settings
-from jarvis_workers.store.values import Run
 
 
-def keep_methodologies(settings: Settings, store: Store, blobs: Blobs, run: Run, tell: Callable[[str], None]) -> None:
-    """Save the methodologies that the agent of a run has learned; a failure is told in one line."""
-    answer = read_answer(store, blobs, run)
-    book = open_methodologies(None, settings.data_dir)
-    for one in answer.get("methodologies", ()) if answer else ():
-        methodology = Methodology.model_validate(one)
-        if methodology in book.read():
+def keep_methodologies(data: Path, answer: Mapping[str, Any] | None, tell: Callable[[str], None]) -> None:
+    """Save the methodologies in the answer of a run that the directory lacks; a failure is told in one line."""
+    learned = [Methodology.model_validate(one) for one in (answer or {}).get("methodologies", ())]
+    if not learned:
+        return
+    book = open_methodologies(None, data)
+    known = {one.problem_type: one for one in book.read()}
+    for methodology in learned:
+        if known.get(methodology.problem_type) == methodology:
             continue
         try:
             book.add(methodology)
         except UsageError as error:
             tell(str(error))
             return
+        known[methodology.problem_type] = methodology
         tell(f'saved a methodology for "{plain(methodology.problem_type)}" in {shown_path(book.own)}')

@@ -49,10 +49,10 @@ class SkillFolder:
             raise ValueError("there is a skill with this name already")
         import yaml  # noqa: PLC0415  (slow to import, and most users have no skills)
 
-        from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
+        from jarvis_workers.yamlloader import WithoutAliases  # noqa: PLC0415
 
         with suppress(yaml.YAMLError, RecursionError):
-            facts = yaml.load(head[1], UniqueKeys)  # noqa: S506  a SafeLoader
+            facts = yaml.load(head[1], WithoutAliases)  # noqa: S506  a SafeLoader
             if isinstance(facts, dict) and facts.get("name") == name and isinstance(facts.get("description"), str):
                 self.metas.append(SkillMeta(name, " ".join(facts["description"].split())[:DESCRIPTION_MAX]))
                 self._texts[name] = content[head.end() :][:TEXT_MAX].strip()

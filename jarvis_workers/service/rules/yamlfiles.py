@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
-from jarvis_workers.yamlloader import UniqueKeys
+from jarvis_workers.yamlloader import WithoutAliases, parse_yaml
 
 
 class Checked(BaseModel):
@@ -24,27 +24,9 @@ class Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class WithoutAliases(UniqueKeys):
-    """Rejects aliases, as a few of them can expand to gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(
-                problem="YAML aliases are not allowed", problem_mark=self.current_event.start_mark
-            )
-        return super().compose_node(parent, index)
-
-
 def read_yaml(file: Path, most_bytes: int) -> object:
     """Return the content of a file as parsed. Raises UsageError."""
-    try:
-        return yaml.load(read_text(file, most_bytes), WithoutAliases)  # noqa: S506  (a SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise UsageError(f"{shown_path(file)}:{line}: {plain(str(error.problem))}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        says = plain(" ".join(str(error).split()))[:200]
-        raise UsageError(f"{shown_path(file)}: cannot be read as YAML: {says}") from error
+    return parse_yaml(read_text(file, most_bytes), shown_path(file))
 
 
 def read_text(file: Path, most_bytes: int) -> str:

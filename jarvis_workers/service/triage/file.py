@@ -19,13 +19,13 @@ from jarvis_workers.reprs import short
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.rules.yamlfiles import (
     Checked,
-    WithoutAliases,
     describe_problem,
     one_line,
     read_text,
     read_yaml,
     shown_path,
 )
+from jarvis_workers.yamlloader import WithoutAliases
 
 VERSION = 1
 REASON_MAX = 1_000

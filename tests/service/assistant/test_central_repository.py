@@ -10,6 +10,7 @@ import pytest
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.assistant.central_repository import (
     REFRESH_SECONDS,
+    RETRY_SECONDS,
     central_address,
     listed_tools,
     tool_directories,
@@ -87,7 +88,7 @@ def test_a_failed_fetch_is_one_line_and_the_earlier_state_is_used(work: Path, tm
     (tmp_path / "central.git").rename(tmp_path / "gone.git")
     assert update_central(settings, told.append) is None
     (tmp_path / "gone.git").rename(tmp_path / "central.git")
-    place = update_central(settings, told.append)
+    place = update_central(settings, told.append, clock=lambda: 2.0**39)
     (tmp_path / "central.git").rename(tmp_path / "gone.git")
 
     assert update_central(settings, told.append, clock=lambda: 2.0**40) == place
@@ -95,6 +96,23 @@ def test_a_failed_fetch_is_one_line_and_the_earlier_state_is_used(work: Path, tm
     assert told[0].startswith("central_repo: git: fatal:")
     assert told[0].endswith("nothing of it is used")
     assert told[1].endswith("its earlier state is used")
+
+
+def test_a_failed_fetch_is_repeated_after_an_hour(work: Path, tmp_path: Path) -> None:
+    settings, told = settings_of(tmp_path, central_tools=("lookup",)), list[str]()
+    (tmp_path / "central.git").rename(tmp_path / "gone.git")
+    assert update_central(settings, told.append) is None
+    (failed,) = (tmp_path / "data" / "central").iterdir()
+    failed_at = failed.stat().st_mtime
+
+    def count(after: float) -> int:
+        update_central(settings, told.append, clock=lambda: failed_at + after)
+        return sum("fatal" in line for line in told)
+
+    assert [count(1), count(RETRY_SECONDS - 1), count(RETRY_SECONDS + 1)] == [1, 1, 2]
+    (tmp_path / "gone.git").rename(tmp_path / "central.git")
+    assert update_central(settings, told.append, clock=lambda: 2.0**40)
+    assert not failed.exists()
 
 
 def test_credentials_in_the_address_are_refused(tmp_path: Path) -> None:
