@@ -11,11 +11,13 @@ from jarvis_cli.app import App
 from jarvis_cli.completion import groups
 from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
+from jarvis_cli.option_records import taking_options
 from jarvis_cli.options import AGENTS, Budget, Group, form_of, joined
 from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
 from jarvis_cli.scope_warnings import scope_notice
+from jarvis_cli.sec_discuss import ASK_EXAMPLES, DISPUTE_EXAMPLES, DiscussOptions, ask, dispute
 from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
 from jarvis_cli.triage import triage
 from jarvis_workers.errors import UsageError
@@ -168,6 +170,10 @@ def schema() -> None:
     typer.echo(json.dumps(report_schema(), indent=2))
 
 
+app.command(short_help="Ask an agent about a finding.", epilog=ASK_EXAMPLES)(taking_options(DiscussOptions, ask))
+app.command(short_help="Have a finding verified again, with an objection.", epilog=DISPUTE_EXAMPLES)(
+    taking_options(DiscussOptions, dispute)
+)
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
 app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")

@@ -27,6 +27,8 @@ LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
 LABEL_MAX = 60
 PATIENCE_SECONDS = 600.0
+# The newest runs among which the last scan is searched.
+SCANS_AMONG = 100
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
 
@@ -46,6 +48,19 @@ def find_run(store: Store, prefix: str) -> Run:
             "give more characters of the id"
         )
     return candidates[0]
+
+
+def find_scan(store: Store, prefix: str) -> Run:
+    """Return the run whose id starts with `prefix`, or for "last" the newest scan."""
+    if prefix != "last":
+        return find_run(store, prefix)
+    scans = (run for run in newest_runs(store, SCANS_AMONG) if is_scan(run))
+    return next(scans, None) or find_run(store, prefix)
+
+
+def is_scan(run: Run) -> bool:
+    """Return whether the run has findings."""
+    return run.kind.startswith("sec.")
 
 
 def newest_runs(store: Store, limit: int) -> list[Run]:

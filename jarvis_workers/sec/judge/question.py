@@ -20,7 +20,8 @@ class ClusterQuestion:
     """Candidates by gid that share a condition to verify.
 
     `votes` is the number of conversations if one of the candidates has high severity; `second_look` adds one with
-    comments.  `severities` are the configured severities of rules.
+    comments.  `severities` are the configured severities of rules.  `claim` is what a person says against the
+    candidates: something to check, not evidence.
     """
 
     verification: str
@@ -29,6 +30,7 @@ class ClusterQuestion:
     votes: int = 1
     second_look: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
+    claim: str = ""
 
     def severity(self, candidate: Candidate) -> str:
         return self.severities.get(candidate.pattern) or severity_of(candidate.confidence)
@@ -56,6 +58,7 @@ class VerificationQuestion:
             cluster.language,
             *self.texts.values(),
             *(part.text() for part in self.code.parts),
+            *([cluster.claim] if cluster.claim else []),
         ]
         return sha256(json.dumps(texts).encode()).hexdigest()
 

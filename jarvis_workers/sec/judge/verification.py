@@ -183,6 +183,7 @@ class Verification:
             parts=[(ROLES[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
             with_comments=view == "commented",
+            claim=guard.admit(prepared.cluster.claim) if prepared.cluster.claim else "",
         )
 
 

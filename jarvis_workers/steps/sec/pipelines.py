@@ -25,3 +25,6 @@ register_pipeline(
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
     ),
 )
+for kind in ("ask", "dispute"):
+    discuss = Stage("discuss", module=f"{STEPS}.discuss_finding", queue=AGENT_QUEUE, state_if_failed="incomplete")
+    register_pipeline(kind, (discuss,))
