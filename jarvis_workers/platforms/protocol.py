@@ -83,7 +83,8 @@ class ModelRequest:
 
     `seconds` is the time limit including retries and waits; `retries` the maximum number of retries; `body` the
     serialized request if it already exists. `estimated` is the estimated number of tokens, 0 if unknown. `temperature`
-    replaces that of the profile, if it has one. With `on_text` the answer is streamed; it is no part of the request.
+    replaces that of the profile, if it has one. An `escalated` request is for a stronger model. With `on_text` the
+    answer is streamed; it is no part of the request.
     """
 
     messages: tuple[Message, ...]
@@ -96,6 +97,7 @@ class ModelRequest:
     body: bytes | None = field(default=None, repr=False, compare=False)
     estimated: int = 0
     temperature: float | None = None
+    escalated: bool = False
     on_text: OnText | None = field(default=None, repr=False, compare=False)
 
 
