@@ -165,5 +165,7 @@ class BudgetedPlatform(_Layer):
     def _max_cost(self, unit: Unit, estimated: int) -> int:
         """Return the worst-case cost, in parts of `unit`, of the prompt with a margin and the longest answer."""
         prompt = round(PROMPT_MARGIN * self._allowance.calibrations[self.model].tokens(estimated))
-        usage = TokenUsage(prompt, self.profile.answer_tokens)
+        # A provider that reports what it writes to its prompt cache charges more for it.
+        writes = prompt if self.profile.api == "messages" else 0
+        usage = TokenUsage(prompt, self.profile.answer_tokens, cache_writes=writes)
         return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)
