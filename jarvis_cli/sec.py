@@ -83,6 +83,10 @@ SecondGroup = Annotated[
         "--second-group", metavar="GROUP", help="Model group for all votes except the first.", autocompletion=groups
     ),
 ]
+Escalate = Annotated[
+    str | None,
+    _option("--escalate", metavar="GROUP", help="Model group for what the first leaves open.", autocompletion=groups),
+]
 SecondLook = Annotated[
     bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
@@ -133,6 +137,7 @@ def agent(
     votes: Votes = 1,
     second_group: SecondGroup = None,
     second_look: SecondLook = False,
+    escalate: Escalate = None,
     canary: Canary = False,
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -150,6 +155,7 @@ def agent(
         lang=language_of(options.lang),
         model_group=group,
         second_group=second_group,
+        escalate=escalate,
         cluster_limit=cluster_limit,
         max_findings=max_findings,
         votes=votes,

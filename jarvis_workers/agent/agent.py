@@ -110,6 +110,7 @@ class Agent:
             schema=self.form.schema if self.form and self.way == "schema" else None,
             turn=self.session.turn,
             vote=self.about.vote,
+            escalated=self.about.escalated,
             seconds=max(limits.seconds - spent.seconds, 0.0),
             retries=max(limits.retries - spent.retries, 0),
             estimated=self.session.estimated,

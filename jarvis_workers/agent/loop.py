@@ -113,6 +113,8 @@ def _round(agent: Agent) -> Conversation[None]:
 
 def read_call(agent: Agent, reply: Reply) -> ToolCall | None:
     """Return the tool call of an answer, or None if there is none; raises BadReply, BadCall."""
+    if reply.is_refused:
+        raise BadReply(f"it is a refusal ({reply.finish}), not an answer")
     if not reply.is_whole:
         raise BadReply(f"it was truncated ({reply.finish or 'no end'}); write a shorter answer")
     if any(agent.marks.canary in text for text in (reply.content, *(call.arguments for call in reply.calls))):

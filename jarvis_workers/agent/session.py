@@ -44,7 +44,9 @@ class Session:
         self._calibration = self._calibration.learn(self.estimated, reply.usage.prompt)
         self.rounds += 1
         calls = (call,) if call else ()
-        self.say(Message("assistant", reply.content, calls, reasoning=reply.reasoning))
+        self.say(
+            Message("assistant", reply.content, calls, reasoning=reply.reasoning, reasoning_items=reply.reasoning_items)
+        )
 
     def refuse(self, reply: Reply, problem: str) -> None:
         """Append an unusable answer without its calls, and a message that states the problem."""

@@ -66,14 +66,20 @@ class AgentRuntime:
 
     @contextmanager
     def open(
-        self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = (), second: str | None = None
+        self,
+        job: Claimed,
+        group: str,
+        about: str,
+        lines: Sequence[bytes] = (),
+        second: str | None = None,
+        escalate: str | None = None,
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; raises StepFailed for a model group that is not configured.
 
         `about` is a hash of the job's input, from which the marks are derived; `lines` is the transcript so far; the
-        model group `second` answers all votes but the first.
+        model group `second` answers all votes but the first, the group `escalate` escalated requests.
         """
-        groups = [self._group(group), self._group(second or group)]
+        groups = [self._group(name or group) for name in (group, second, escalate)]
         with ExitStack() as resources:
             allowance = resources.enter_context(self.budgets.open(job.run_id))
             stack = PlatformStack(self.setup, groups, job, allowance, self._answers, self.journal.append)

@@ -147,6 +147,13 @@ class CanaryOutcome(NamedTuple):
     reason: str | None = None
 
 
+class EscalationCount(NamedTuple):
+    """The number of candidates about which a stronger model was asked, and that of all candidates with a verdict."""
+
+    escalated: int
+    verified: int
+
+
 class Summary(NamedTuple):
     """Totals over all findings of a report that count, including those that are not listed.
 
@@ -177,6 +184,7 @@ class Summary(NamedTuple):
     suppressions_without_reason_not_listed: int = 0
     baseline: BaselineSummary | None = None
     canary: CanaryOutcome | None = None
+    escalation: EscalationCount | None = None
     not_listed: int = 0
     rules_fired: int | None = None
     left_out: Mapping[str, int] = {}

@@ -2,13 +2,14 @@
 
 import json
 import os
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from tests.agents.counting import counted
-from tests.agents.server import FAULTS, ModelServer, Step, calls, says
+from tests.agents.server import FAULTS, ModelServer, Step, calls, repeats_headers, says
 from tests.chaos.conversations import rounds as said_before
 from tests.cli.commands import Jarvis
 
@@ -65,6 +66,29 @@ def test_the_same_task_a_second_time_asks_the_model_nothing(jarvis: Jarvis, tree
     runs = [json.loads(out)["run"]["model"] for _, out, _ in (first, second)]
     assert {**answers[0], "run": None} == {**answers[1], "run": None}
     assert [run["remembered"] for run in runs] == [0, 2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("profile", "dialect"), [("anthropic", "messages"), ("openai-responses", "responses")])
+def test_an_agent_speaks_other_apis_and_keeps_their_secrets(
+    jarvis: Jarvis, tree: Path, profile: str, dialect: str
+) -> None:
+    key = "sk-of-this-provider-0123456789"
+    settings = {"api_key": key, "profile": profile, "reasoning_effort": "high", "extra_body": {"service_tier": "flex"}}
+    prices = {"prices": {"input": 1, "cached": 0.1, "output": 5}}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 60}}
+    steps = (repeats_headers(503), *(replace(step, usage=usage) for step in (LOOKS, ENDS)))
+    with ModelServer(*steps, dialect=dialect) as server:
+        model(jarvis, server, {**settings, **prices})
+        code, out, err = ask(jarvis, "--label", f"api={profile}")
+        again = ask(jarvis)
+
+    assert (code, out) == (0, "f dereferences p, a.c:1.\n")
+    assert again[:2] == (code, out) and len(server.requests) == 3
+    assert {request["service_tier"] for request in server.requests} == {"flex"}
+    assert f"{2 * (40 * 1 + 60 * 0.1 + 20 * 5) / 1e6:.4f} dollars" in err
+    shown = [jarvis(*command).out for command in (("runs", "transcript", "last", "--json"), ("config", "show"))]
+    assert key not in err + "".join(shown)
 
 
 def test_a_named_task_is_given_once(jarvis: Jarvis, tree: Path) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelRefused, ModelUnavailable
+from jarvis_workers.platforms.apis import APIS, decode
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile, profile_for
 from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall, ToolSpec
-from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import PER_MESSAGE, estimate, estimate_request
 from jarvis_workers.platforms.transport import RequestRefused, seconds_to_wait
@@ -34,7 +34,10 @@ ASKED = ModelRequest(
 ONE = ModelRequest((Message("user", "hello"),), seconds=5)
 
 
-@pytest.mark.parametrize("name", PROFILES)
+CHAT = [name for name, profile in PROFILES.items() if profile.api == "chat"]
+
+
+@pytest.mark.parametrize("name", CHAT)
 def test_what_each_profile_sends(name: str) -> None:
     profile = PROFILES[name]
     body = sent(ASKED, profile)
@@ -59,6 +62,7 @@ def sent(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     ("address", "name"),
     [
         ("https://api.openai.com/v1", "openai"),
+        ("https://api.anthropic.com", "anthropic"),
         ("https://api.deepseek.com", "deepseek"),
         ("https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen"),
         ("https://open.bigmodel.cn/api/paas/v4", "glm"),
@@ -170,9 +174,26 @@ def test_calls_are_read_as_they_were_written() -> None:
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_answer_is_broken(body: bytes) -> None:
+@pytest.mark.parametrize("api", APIS)
+def test_what_is_no_answer_is_broken(body: bytes, api: str) -> None:
     with pytest.raises(BrokenAnswer):
-        decode(body)
+        decode(body, api)
+
+
+@pytest.mark.parametrize(
+    ("api", "body"),
+    [
+        ("messages", b'{"type": "error", "error": {"message": "overloaded"}}'),
+        ("messages", b'{"content": "text"}'),
+        ("messages", b'{"content": [3]}'),
+        ("responses", b'{"status": "failed", "error": {"message": "overloaded"}, "output": []}'),
+        ("responses", b'{"output": [3]}'),
+        ("responses", b'{"output": [{"type": "message", "content": "text"}]}'),
+    ],
+)
+def test_what_is_no_answer_of_its_api_is_broken(api: str, body: bytes) -> None:
+    with pytest.raises(BrokenAnswer):
+        decode(body, api)
 
 
 def test_a_reply_knows_its_cost() -> None:

@@ -87,7 +87,8 @@ def verify(
 ) -> list[Verdict]:
     """Run a verification to its end."""
     ready = ready or prepared()
-    verification = Verification(ready, tools or toolbox(ready), profiles=(profile, profile), marks=marks, limits=limits)
+    profiles = (profile, profile, profile)
+    verification = Verification(ready, tools or toolbox(ready), profiles=profiles, marks=marks, limits=limits)
     return drive(verification.run(), AgentWorld(platform, verification.agent.tools))
 
 

@@ -20,8 +20,8 @@ class ClusterQuestion:
     """Candidates by gid that share a condition to verify.
 
     `votes` is the number of conversations if one of the candidates has high severity; `second_look` adds one with
-    comments.  `severities` are the configured severities of rules.  `claim` is what a person says against the
-    candidates: something to check, not evidence.
+    comments; with `escalates`, what stays open is asked of a stronger model.  `severities` are the configured
+    severities of rules.  `claim` is what a person says against the candidates: something to check, not evidence.
     """
 
     verification: str
@@ -29,6 +29,7 @@ class ClusterQuestion:
     language: Language = "en"
     votes: int = 1
     second_look: bool = False
+    escalates: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
     claim: str = ""
 

@@ -95,7 +95,8 @@ class Evidence:
 class Verdict:
     """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
 
-    `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction.
+    `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction. It was
+    `cut_short` if its conversation ended early, and `escalated` if a stronger model was asked, too.
     """
 
     gid: int
@@ -108,9 +109,16 @@ class Verdict:
     evidence: tuple[Evidence, ...] = ()
     reason: str | None = None
     commands: tuple[tuple[str, str], ...] = ()
+    cut_short: bool = False
+    escalated: bool = False
 
     def for_review(self, reason: str) -> "Verdict":
         return replace(self, status="review", reason=reason)
+
+
+def is_unclear(verdict: Verdict) -> bool:
+    """Return whether a model left a candidate undecided by its own word: its conversation ran to its end."""
+    return verdict.status == "undecided" and not verdict.cut_short
 
 
 # Locates a quote, or returns None; the flag marks a dismissal, which is checked more strictly.
@@ -224,7 +232,8 @@ class VerdictCollector:
             missing = (
                 f"the report names candidates that do not exist ({unknown})" if unknown else "no verdict was given"
             )
-            return Verdict(number, "undecided", reason=stopped or f"{missing}, even after a second request")
+            reason = stopped or f"{missing}, even after a second request"
+            return Verdict(number, "undecided", reason=reason, cut_short=stopped is not None)
         item = answer.item
         texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
         status: Status = "confirmed" if item.has_risk else "dismissed"

@@ -2,7 +2,8 @@
 
 The view without comments decides. A dismissal made after comments were seen (a script was run, a document was read)
 is requested again without them. If votes differ, or dismissed code contains a prompt injection, the candidate goes to
-human review. A conversation that ends early leaves its candidates undecided, with the reason.
+human review. A conversation that ends early leaves its candidates undecided, with the reason. A stronger model may be
+asked about what the model left open (`escalation`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.slices import View, split_name
@@ -36,7 +38,6 @@ ROLES = {
     "definition": "types and macros",
 }
 COMMANDS_MAX, SCRIPT_MAX = 20, 8_000
-DECIDED = ("confirmed", "dismissed")
 
 T = TypeVar("T")
 
@@ -75,15 +76,19 @@ class Verification:
         prepared: VerificationQuestion,
         tools: Toolbox,
         *,
-        profiles: tuple[Profile, Profile],
+        profiles: tuple[Profile, Profile, Profile],
         marks: Marks,
         limits: AgentLimits | None = None,
     ) -> None:
-        """Create the conversations; `profiles` belong to the models of the first vote and of the other votes."""
+        """Create the conversations.
+
+        `profiles` belong to the models of the first vote, of the other votes, and of the escalation.
+        """
         self._prepared, self._tools = prepared, tools
         self._profiles, self._marks = profiles, marks
         self._left = limits or AgentLimits()
         self._suspicions = list(prepared.suspicions)
+        self._disputed: set[int] = set()
         self.stopped: list[str] = []
         self.agent = self._agent(tools)
 
@@ -94,11 +99,15 @@ class Verification:
         looks = [(yield from self._look(numbers, self.agent))]
         for vote in range(1, votes_of(cluster)):
             looks.append((yield from self._look(numbers, self._agent(self._tools, vote))))
-        verdicts = {number: _agreed([look.verdicts[number] for look in looks]) for number in numbers}
+        votes = {number: [look.verdicts[number] for look in looks] for number in numbers}
+        verdicts = {number: _agreed(those) for number, those in votes.items()}
+        self._disputed |= {number for number, those in votes.items() if is_dispute(those)}
         if any(look.saw_raw for look in looks):
             yield from self._without_comments(verdicts)
         if cluster.second_look:
             yield from self._with_comments(verdicts)
+        if cluster.escalates:
+            yield from self._escalate(verdicts)
         return [
             self._final(verdicts[number], gid) for number, (gid, _) in zip(numbers, cluster.candidates, strict=True)
         ]
@@ -137,6 +146,7 @@ class Verification:
                     if look.saw_raw
                     else f"without comments it is {_verdict_text(other)}"
                 )
+                self._note_dispute(number, verdicts[number], other)
                 verdicts[number] = _differing(
                     [verdicts[number], other], f"it was dismissed when comments were visible; {why}"
                 )
@@ -151,7 +161,23 @@ class Verification:
             one, other = verdicts[number], look.verdicts[number]
             if one.status != other.status:
                 reason = f"without comments it is {_verdict_text(one)}, with comments {_verdict_text(other)}"
+                self._note_dispute(number, one, other)
                 verdicts[number] = _differing([one, other], reason)
+
+    def _escalate(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
+        """Ask the stronger model once about the open candidates, without any tool that shows comments."""
+        numbers = open_numbers(verdicts, self._disputed)
+        if not numbers:
+            return
+        agent = self._agent(self._tools.only([READ]), escalated=True)
+        look = yield from self._look(numbers, agent)
+        if agent.spent.asks:
+            for number in numbers:
+                verdicts[number] = settle(verdicts[number], look.verdicts[number], saw_raw=look.saw_raw)
+
+    def _note_dispute(self, number: int, *verdicts: Verdict) -> None:
+        if is_dispute(verdicts):
+            self._disputed.add(number)
 
     def _final(self, verdict: Verdict, gid: int) -> Verdict:
         index = self._prepared.index
@@ -167,11 +193,14 @@ class Verification:
     def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
-    def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
+    def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
         language = self._prepared.cluster.language
         system = fill_from(PROMPTS, "verify_system", language=language, scripts=RUN in tools.names)
-        about = Definition(system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote)
-        return Agent(about, tools, profile=self._profiles[vote > 0], marks=self._marks, form=FORM, limits=self._left)
+        about = Definition(
+            system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated
+        )
+        profile = self._profiles[2 if escalated else vote > 0]
+        return Agent(about, tools, profile=profile, marks=self._marks, form=FORM, limits=self._left)
 
     def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
         prepared, guard = self._prepared, agent.guard

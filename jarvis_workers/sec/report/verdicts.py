@@ -65,6 +65,9 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     sentences = [say("A model verified the locations flagged by rules.")]
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
+    if escalation := summary.escalation:
+        text = "A stronger model was asked about {some} of {all} candidates."
+        sentences.append(say(text, some=f"{escalation.escalated:,}", all=f"{escalation.verified:,}"))
     if not summary.total:
         sentences.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary.scanned_files, "file")

@@ -49,11 +49,11 @@ def discussion_request(
     run, issue = found
     if settings.place == "cluster" and is_local(run):
         raise UsageError(f"run {run.id} is local, so that workers cannot read its sources; add --where local")
-    said = text.strip()
-    if not said:
+    words = text.strip()
+    if not words:
         raise UsageError("the text is empty")
-    if len(said) > TEXT_MAX:
-        raise UsageError(f"the text has {len(said):,} characters; limit {TEXT_MAX:,}")
+    if len(words) > TEXT_MAX:
+        raise UsageError(f"the text has {len(words):,} characters; limit {TEXT_MAX:,}")
     options = options_of(
         settings,
         DiscussionOptions,
@@ -63,7 +63,7 @@ def discussion_request(
         candidate=_candidate(issue),
         verification=issue.verification or issue.description,
         verdict=_verdict(issue),
-        text=said,
+        text=words,
         lang=language,
     )
     budget = budget_of(settings, options.model_group)

@@ -93,10 +93,10 @@ async def _verify_again(
         await talk.forget()
     undecided = AgentStopped("undecided", verdict.reason or "") if verdict.status == "undecided" else None
     facts = {name: value for name, value in asdict(verdict).items() if name != "gid"}
-    return commit_answer(talk, [verification.agent], tier, _told(verdict), undecided, verdict=facts)
+    return commit_answer(talk, [verification.agent], tier, _verdict_text(verdict), undecided, verdict=facts)
 
 
-def _told(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     """Return a verdict as text."""
     parts: list[Any] = [f"{verdict.status}: {verdict.reason}" if verdict.reason else verdict.status]
     parts += [text for name in TEXTS if (text := getattr(verdict, name))]

@@ -92,7 +92,7 @@ class DryRun:
         )
         prepared = question.prepare(question_text, self._index)
         marks = make_marks(self._secret, prepared.about)
-        profiles = (self._profile, self._profile)
+        profiles = (self._profile, self._profile, self._profile)
         limits = options.agent_limits
         verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
         request = first_request(verification.run())

@@ -64,6 +64,7 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
         options.lang,
         votes=options.votes,
         second_look=options.second_look,
+        escalates=options.escalate is not None,
         severities=options.rules.severity,
     )
     return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
@@ -75,7 +76,8 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     index = CodeIndex(work.canary) if work.canary else index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
-    with runtime.open(work.job, options.group, about, work.lines, options.second_group) as talk:
+    groups = {"second": options.second_group, "escalate": options.escalate}
+    with runtime.open(work.job, options.group, about, work.lines, **groups) as talk:
         scripts = [] if work.canary else talk.scripts(root)
         tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
         verification = Verification(
