@@ -8,12 +8,12 @@ from typing import Any
 
 from jarvis_cli.agent_output import KIND, TEAM, check_format, deliver_answer
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
+from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
-from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.status_output import write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
@@ -67,6 +67,7 @@ class AgentOptions:
 
 def give_task(options: AgentOptions) -> int:
     """Run an agent or a team on a task and print the answer; return the exit code."""
+    approve_programs(ask=not options.quiet)
     settings = load_settings(
         {"where": options.where, "agent.budget": options.budget, **options.overrides}, directory=Path.cwd()
     )
@@ -77,8 +78,6 @@ def give_task(options: AgentOptions) -> int:
         raise UsageError("--record and --replay are for local runs; add --where local")
     if options.detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
-    if not options.quiet and (notice := program_notice(Path.cwd())):
-        write_line(notice)
     require_extras(settings)
     check_search_key(settings)
     where_to = delivery_of(options.output, options.form, None, None, quiet=options.quiet)

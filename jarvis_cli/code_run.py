@@ -12,10 +12,10 @@ from jarvis_cli.agent_output import check_format
 from jarvis_cli.code_options import CodeOptions
 from jarvis_cli.code_output import deliver_code
 from jarvis_cli.options import form_of
+from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.project_run import RunCommand, execute_run
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
-from jarvis_cli.scope_warnings import program_notice
 from jarvis_cli.status_output import Display, write_line
 from jarvis_cli.task_text import check_task, not_text, read_task
 from jarvis_workers.errors import UsageError
@@ -53,9 +53,8 @@ PROMPT = "task (end with a blank line; nothing ends the session)> "
 def change_code(options: CodeOptions) -> int:
     """Change the code of the repository around the current directory; return the exit code."""
     flags = {"where": options.where, "agent.budget": options.budget}
+    approve_programs(ask=_is_interactive(options))
     settings = load_settings(flags, directory=Path.cwd(), file=options.config)
-    if not options.quiet and (notice := program_notice(Path.cwd())):
-        write_line(notice)
     target = _checked(settings, options)
     task = "" if options.requirement is None else read_task(options.requirement, "-r")
     repository, is_new = _repository(options)

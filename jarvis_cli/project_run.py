@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
+from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
@@ -66,6 +67,7 @@ def project_settings(
     where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
+    approve_programs(names=OF_CONVERSATIONS)
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
+from jarvis_workers.settings.trust import is_trusted, program_values
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -33,11 +34,20 @@ FLAG = "command line"
 
 @dataclass(frozen=True)
 class Layer:
-    """The settings from one source, by full name; `strict` if its values are typed, unlike environment variables."""
+    """The settings from one source, by full name; `strict` if its values are typed, unlike environment variables.
+
+    `untrusted` are those that start programs and have no effect, since nobody has trusted their file.
+    """
 
     source: str
     values: Mapping[str, object]
     strict: bool = True
+    untrusted: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def written(self) -> Mapping[str, object]:
+        """All values of the source."""
+        return {**self.values, **self.untrusted}
 
 
 def read_layers(
@@ -48,9 +58,18 @@ def read_layers(
         Layer(FLAG, _check_names(FLAG, options)),
         *_variables(environ),
         *(_named_file(file) if file else ()),
-        Layer(YAML_FILE, _check_names(YAML_FILE, dict(flat(_read_yaml(directory / YAML_FILE))))),
-        Layer(TOML_PLACE, _check_names(TOML_PLACE, dict(flat(_read_toml(directory / TOML_FILE))))),
+        _of_directory(YAML_FILE, directory / YAML_FILE, _read_yaml(directory / YAML_FILE), environ),
+        _of_directory(TOML_PLACE, directory / TOML_FILE, _read_toml(directory / TOML_FILE), environ),
     ]
+
+
+def _of_directory(source: str, file: Path, tree: Mapping[Any, object], environ: Mapping[str, str]) -> Layer:
+    values = _check_names(source, dict(flat(tree)))
+    programs = dict(program_values(values))
+    if not programs or is_trusted(file, environ):
+        return Layer(source, values)
+    rest = {name: value for name, value in values.items() if name not in programs}
+    return Layer(source, rest, untrusted=programs)
 
 
 def _named_file(file: Path) -> Iterator[Layer]:
