@@ -89,7 +89,7 @@ def give_task(options: AgentOptions) -> int:
 
 
 def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
-    team = read_team(options.team) if options.team else None
+    team = read_team(options.team, settings, write_line) if options.team else None
     facts: dict[str, Any] = {
         "task": read_task(options.task),
         "model_group": model_name(settings, options.group),
