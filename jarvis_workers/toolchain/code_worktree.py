@@ -21,6 +21,7 @@ DOES_NOT_FIT = 1
 class LoggedCommit(NamedTuple):
     """A commit in a log: its parents, separated by spaces, its time in seconds since 1970, and its message."""
 
+    commit: str
     parent: str
     seconds: int
     message: str
@@ -69,10 +70,10 @@ def paths_of(repository: LocalRepository, tree: str) -> set[str]:
 
 def commits_between(repository: LocalRepository, base: str, tip: str) -> list[LoggedCommit]:
     """Return the commits of `tip` that `base` does not have, newest first."""
-    words = ("log", "-z", "--no-show-signature", "--format=%P%x00%ct%x00%B", f"{base}..{tip}")
+    words = ("log", "-z", "--no-show-signature", "--format=%H%x00%P%x00%ct%x00%B", f"{base}..{tip}")
     parts = repository.git(*words).decode("utf-8", "replace").removesuffix("\0").split("\0")
-    starts = range(0, len(parts) - 2, 3)
-    return [LoggedCommit(parts[at], int(parts[at + 1]), parts[at + 2]) for at in starts]
+    starts = range(0, len(parts) - 3, 4)
+    return [LoggedCommit(parts[at], parts[at + 1], int(parts[at + 2]), parts[at + 3]) for at in starts]
 
 
 def diff_text(repository: LocalRepository, base: str | None, commit: str) -> bytes:
