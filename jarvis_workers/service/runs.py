@@ -1,7 +1,7 @@
 """Operations on runs: find, cancel, resume, retry, wait, prune."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,10 +48,12 @@ def find_run(store: Store, prefix: str) -> Run:
     return candidates[0]
 
 
-def newest_runs(store: Store, limit: int) -> list[Run]:
-    """Return the newest runs, newest first."""
+def newest_runs(
+    store: Store, limit: int, *, kinds: Collection[str] = (), root: bytes | None = None, states: Collection[str] = ()
+) -> list[Run]:
+    """Return the newest runs, newest first: of these kinds, over this source tree, in these states; by default all."""
     with store.read() as session:
-        return runs.newest(session, limit)
+        return runs.newest(session, limit, kinds=kinds, root=root, states=states)
 
 
 def label_of(run: Run) -> str:

@@ -58,6 +58,13 @@ def drop_branch(repository: LocalRepository, branch: str) -> None:
         repository.git("update-ref", "-d", f"refs/heads/{branch}")
 
 
+def branch_commits(repository: LocalRepository, pattern: str) -> dict[str, str]:
+    """Return the commits of the branches whose names match a pattern such as `jarvis/code-*`."""
+    words = ("for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", f"refs/heads/{pattern}")
+    rows = (line.split(" ", 1) for line in repository.git(*words).decode("utf-8", "replace").splitlines())
+    return {branch: commit for commit, branch in rows}
+
+
 def changed_paths(repository: LocalRepository, base: str, commit: str) -> list[str]:
     """Return the paths that differ between two commits."""
     return sorted(names_in(repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)))
