@@ -14,7 +14,7 @@ from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
-from jarvis_cli.status_output import write_line
+from jarvis_cli.status_output import no_line, notices, write_line
 from jarvis_cli.task_text import read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
@@ -98,6 +98,7 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
     if team:
         return wiring.options_of(settings, TeamOptions, team=team, **facts)
     root = None if is_address(options.path) else Path(options.path)
+    tell = no_line if options.quiet else write_line
     # Recorded answers are found by the whole request, which must not depend on what was learned since.
     recorded = bool(options.record or options.replay)
     return wiring.options_of(
@@ -106,7 +107,7 @@ def _task_options(settings: Settings, options: AgentOptions) -> AgentTask:
         plan=options.plan,
         project=project_name(options.path) if settings.agent.memory and not recorded else "",
         force_save_memory=settings.agent.force_save_memory,
-        methodologies="" if recorded else methodologies_for(settings, facts["task"], root, write_line),
+        methodologies="" if recorded else methodologies_for(settings, facts["task"], root, tell),
         use_analysis=settings.agent.use_analysis,
         **facts,
     )
@@ -122,9 +123,9 @@ def _here(settings: Settings, options: AgentOptions, task: AgentTask, delivery: 
             wiring.executor_of(
                 settings,
                 store,
-                tell=screen.tell,
+                tell=(tell := notices(screen, quiet=options.quiet)),
                 show=screen.show,
-                runtime=lambda: wiring.runtime_of(settings, answers, tell=screen.tell, offline=offline),
+                runtime=lambda: wiring.runtime_of(settings, answers, tell=tell, offline=offline),
             ) as local,
         ):
 

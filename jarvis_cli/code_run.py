@@ -16,7 +16,7 @@ from jarvis_cli.program_trust import approve_programs
 from jarvis_cli.project_run import RunCommand, execute_run
 from jarvis_cli.report_target import Delivery
 from jarvis_cli.report_target import delivery as delivery_of
-from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.status_output import Display, no_line, notices, write_line
 from jarvis_cli.task_text import check_task, not_text, read_task
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -103,7 +103,7 @@ def _checked(settings: Settings, options: CodeOptions) -> Delivery:
     target = delivery_of(options.output, form_of(options.form, options.as_json), None, None, quiet=options.quiet)
     check_format(target.form)
     names = tool_names(settings, options.tool_group, _choice(options).append_tools)
-    check_tools(settings, names, _no_line if options.quiet else write_line)
+    check_tools(settings, names, no_line if options.quiet else write_line)
     model_name(settings, options.group)
     parse_labels(options.label or ())
     return target
@@ -117,10 +117,6 @@ def _repository(options: CodeOptions) -> tuple[LocalRepository, bool]:
     if _is_interactive(options) and typer.confirm(f"{plain(str(here))} is not in a git repository; make it one?"):
         return create_code_repository(here), True
     raise UsageError(f"{plain(str(here))} is not in a git repository; make it one with: git init")
-
-
-def _no_line(_: str) -> None:
-    """Take the place of a function that writes notices, with -q."""
 
 
 def _unfinished(settings: Settings, repository: LocalRepository, *, quiet: bool) -> Run | None:
@@ -170,7 +166,7 @@ class _Session:
                 write_line(f"run {run.id}: {accept_change(store, blobs, run, self._settings.data_dir)}")
 
     def _request(self, choice: CodeChoice, _: SourceTree, executor: str, screen: Display) -> RunRequest[CodeInput]:
-        tell = _no_line if self._options.quiet else screen.tell
+        tell = notices(screen, quiet=self._options.quiet)
         request = code_request(self._settings, self._repository, choice, executor, tell)
         return replace(request, labels={**request.labels, **parse_labels(self._options.label or ())})
 

@@ -10,7 +10,7 @@ from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
-from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePlan, ParseInput, plan_of
@@ -117,7 +117,7 @@ def _here(settings: Settings, command: RunCommand) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(command.quiet) as screen,
-            wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
+            wiring.executor_of(settings, store, tell=notices(screen, quiet=command.quiet), show=screen.show) as local,
         ):
 
             def begin() -> Run:

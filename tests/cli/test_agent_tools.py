@@ -70,6 +70,14 @@ def test_servers_that_fail_are_told_and_the_conversation_goes_on(jarvis: Jarvis)
     assert 'jarvis: MCP server "raw2" does not start: cannot find the database\n' in ended.err
 
 
+def test_quiet_suppresses_the_notices_about_servers(jarvis: Jarvis) -> None:
+    with ModelServer(ENDS) as server:
+        configure(jarvis, server, "", "does not start")
+        ended = jarvis("agent", "-T", "Act.", "-p", "src", "-q")
+
+    assert (ended.code, ended.out, ended.err) == (0, "It is done.\n", "")
+
+
 def test_descriptions_of_a_server_are_untrusted_text(jarvis: Jarvis) -> None:
     with ModelServer(ENDS) as server:
         configure(jarvis, server, "odd schemas", profile="generic")
