@@ -99,7 +99,7 @@ def _run_task(settings: Settings, options: ChatOptions, display: TerminalDisplay
         if result is None:
             return exits.INCOMPLETE
         typer.echo(for_stdout(result.text))
-        chat.store.remove()
+        chat.forget_session()
         return exits.DONE
 
 

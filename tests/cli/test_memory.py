@@ -255,7 +255,19 @@ def test_memories_are_removed_by_id(jarvis: Jarvis, pair: list[Path]) -> None:
     ended = jarvis("memory", "remove", "a01", "../a02", "a03")
 
     assert (ended.code, ended.out) == (3, "removed 1 memory\n")
+    missing = "jarvis: there is no memory with the id"
+    assert ended.err == f"{missing}: ../a02\n{missing}: a03\n"
     assert [entry["id"] for entry in entries(jarvis)] == ["a02"]
+
+
+def test_a_memory_of_two_levels_does_not_stand_for_a_missing_one(jarvis: Jarvis, pair: list[Path]) -> None:
+    shared = jarvis.settings.data_dir / "memory" / "global_long_term"
+    shared.mkdir(parents=True)
+    text = pair[0].read_text().replace("project_long_term", "global_long_term")
+    (shared / pair[0].name).write_text(text)
+    ended = jarvis("memory", "remove", pair[0].stem, "a03")
+
+    assert (ended.code, ended.out) == (3, "removed 2 memories\n")
 
 
 def test_jarvis_memory_organizer_is_an_entry_point(jarvis: Jarvis) -> None:

@@ -347,6 +347,18 @@ def test_a_summary_is_shown_if_the_definition_wants_one(place: Path) -> None:
     assert (talk.display.text, talk.display.lines[0]) == ("yes\n", "In short: yes.")
 
 
+def test_a_session_file_that_cannot_be_removed_is_told_and_ends_the_conversation(place: Path) -> None:
+    with ModelServer(says("yes")) as server, conversing(place, server) as talk:
+        talk.say("Hi")
+        file = session_file(place)
+        file.unlink()
+        file.mkdir()
+        goes_on = talk.inputs.handle("/quit")
+
+    assert not goes_on
+    assert f"{file}: cannot be removed: " in talk.display.lines[-1]
+
+
 def test_the_prompt_lists_the_tools_that_the_model_has_chosen(place: Path) -> None:
     with (
         ModelServer(says("1"), says("yes")) as server,

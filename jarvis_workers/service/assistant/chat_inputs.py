@@ -78,7 +78,7 @@ class Inputs:
 
     def _run_command(self, command: SlashCommand) -> bool:
         if command.name in ("quit", "exit", "q"):
-            self.chat.store.remove()
+            self.chat.forget_session()
             return False
         commands: Mapping[str, Callable[[str], str]] = {
             "help": lambda _: HELP,

@@ -3,7 +3,6 @@
 A file with other permissions is not restored: it may have come with a repository.
 """
 
-from contextlib import suppress
 from pathlib import Path
 
 from jarvis_workers.assistant.session_file import SavedSession, read_session
@@ -48,5 +47,8 @@ class SessionStore:
             raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
 
     def remove(self) -> None:
-        with suppress(OSError):
-            self.path.unlink()
+        """Remove the file, if there is one. Raises UsageError."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be removed: {error.strerror}") from error
