@@ -20,6 +20,7 @@ from jarvis_workers.service.assistant.chat import Chat, ChatOptions, open_chat
 from jarvis_workers.service.assistant.chat_inputs import Inputs
 from jarvis_workers.service.assistant.chat_inputs import PersonText as PersonText
 from jarvis_workers.service.assistant.definitions import DefinitionFile, built_in_definitions, load_definition
+from jarvis_workers.service.assistant.session_store import remove_or_tell
 from jarvis_workers.service.sources import is_address
 from jarvis_workers.settings import Settings, load_settings
 
@@ -99,7 +100,7 @@ def _run_task(settings: Settings, options: ChatOptions, display: TerminalDisplay
         if result is None:
             return exits.INCOMPLETE
         typer.echo(for_stdout(result.text))
-        chat.forget_session()
+        remove_or_tell(chat.store, display.tell)
         return exits.DONE
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.mcp_client.config import describe_fault
 from jarvis_workers.platforms.groups import describe_problem
@@ -129,11 +130,11 @@ def _check(layer: Layer) -> None:
         wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
         place = ".".join(map(str, wrong["loc"])) + "."
         name = next(setting for setting in setting_names() if place.startswith(f"{setting}."))
+        source = layer.place_of(wrong["loc"])
         if name == SERVERS:
-            raise SettingsError(f"{layer.source}: {describe_fault(wrong['loc'], wrong)}") from error
+            raise SettingsError(f"{source}: {describe_fault(wrong['loc'], wrong)}") from error
         if name == MODELS:
-            raise SettingsError(f"{layer.source}: {describe_problem(wrong, layer.written[name])}") from error
+            raise SettingsError(f"{source}: {describe_problem(wrong, layer.written[name])}") from error
         got = f"a {type(layer.written[name]).__name__}" if name in SECRETS else short.repr(layer.written[name])
-        should = wrong["msg"].removeprefix("Input ").removeprefix("Value error, ")
         where = "" if layer.source.startswith(PREFIX) else f' "{name}"'
-        raise SettingsError(f"{layer.source}:{where} is {got}, {should}") from error
+        raise SettingsError(f"{source}:{where} is {got}, {requirement(wrong)}") from error

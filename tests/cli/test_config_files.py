@@ -92,5 +92,5 @@ def test_edit_opens_the_editor_and_checks_the_file(jarvis: Jarvis, editor: Path)
     assert (valid.code, valid.out) == (0, "jarvis.yaml is valid\n")
     assert (wrong.code, wrong.line) == (
         2,
-        'jarvis: jarvis.yaml: unknown setting "proceses" (did you mean "processes"?)',
+        'jarvis: jarvis.yaml:1: unknown setting "proceses" (did you mean "processes"?)',
     )

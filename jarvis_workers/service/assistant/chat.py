@@ -215,13 +215,6 @@ class Chat:
         if len(self.agent.session.messages) > 1:
             self.store.write(save_session(self.agent, self._id, self.platform.name, self.platform.model))
 
-    def forget_session(self) -> None:
-        """Remove the saved session; the conversation ends even if that fails."""
-        try:
-            self.store.remove()
-        except UsageError as problem:
-            self._tell(str(problem))
-
     def _save_or_tell(self) -> None:
         """Save the session; an answer is not lost because that fails."""
         try:
