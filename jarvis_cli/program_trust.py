@@ -13,7 +13,7 @@ import typer
 from jarvis_cli.status_output import write_line
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
-from jarvis_workers.settings import TOML_FILE, YAML_FILE, untrusted_programs
+from jarvis_workers.settings import TOML_FILE, YAML_FILE, load_settings, untrusted_programs
 from jarvis_workers.settings.trust import PROGRAMS, decide, decision
 
 # The programs that the conversations of `jarvis sec` and `jarvis c2rust` start.
@@ -44,7 +44,7 @@ def describe_programs(values: Mapping[str, object]) -> Iterator[str]:
 
 def _is_approved(file: Path, values: Mapping[str, object]) -> bool:
     """Return whether a person trusts the file now; the answer is stored. Without a terminal nobody is asked."""
-    if decision(file, os.environ) is not None or not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+    if decision(file, os.environ) is not None or not _has_person(file.parent):
         return False
     typer.echo(f"{file.name} of this directory starts programs:", err=True)
     for line in describe_programs(values):
@@ -52,6 +52,11 @@ def _is_approved(file: Path, values: Mapping[str, object]) -> bool:
     trusted = typer.confirm(f"Trust this {file.name}, until it changes?", err=True)
     decide(file, os.environ, trusted=trusted)
     return trusted
+
+
+def _has_person(directory: Path) -> bool:
+    is_terminal = sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()
+    return bool(is_terminal) and not load_settings(directory=directory).non_interactive
 
 
 def _shown(value: object) -> str:
