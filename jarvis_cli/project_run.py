@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from jarvis_cli.named_run import begin_or_go_on, resume_on_cluster
+from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs
 from jarvis_cli.progress import display
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
-from jarvis_cli.status_output import Display, write_line
+from jarvis_cli.status_output import Display, notices, write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
 from jarvis_workers.service.c2rust.symbol_scan import CompileOptions, CompilePlan, ParseInput, plan_of
@@ -93,6 +94,7 @@ def project_settings(
     where: str | None, processes: int | None, more: Mapping[str, object] = NO_MORE, *, detach: bool
 ) -> Settings:
     """Return the settings of a command, with `more` flags. Raises UsageError for a detached local run."""
+    approve_programs(names=OF_CONVERSATIONS)
     settings = load_settings({"where": where, "processes": processes, **more}, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
@@ -142,7 +144,7 @@ def _here(settings: Settings, command: RunCommand | FollowUpCommand) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(command.quiet) as screen,
-            wiring.executor_of(settings, store, tell=screen.tell, show=screen.show) as local,
+            wiring.executor_of(settings, store, tell=notices(screen, quiet=command.quiet), show=screen.show) as local,
         ):
 
             def begin() -> Run:

@@ -143,6 +143,9 @@ def agent(
     dry_run: DryRun = False,
 ) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
+    from jarvis_cli.program_trust import OF_CONVERSATIONS, approve_programs  # noqa: PLC0415
+
+    approve_programs(ask=not options.quiet, names=OF_CONVERSATIONS)
     settings, command, delivery = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415

@@ -35,6 +35,11 @@ class Session:
         self.task = task
         self.say(Message("user", task))
 
+    def close_turn(self, note: str) -> None:
+        """Append a note as the answer of a turn that ended without one: some providers want the roles to alternate."""
+        if self.messages[-1].role in ("user", "tool"):
+            self.say(Message("assistant", note))
+
     def say(self, message: Message) -> None:
         self.messages.append(message)
         self._counted += estimate_message(message)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from jarvis_workers.constraints import requirement
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.profiles import PROFILES, Effort, ExtraFields, FrozenProfile, Prices, Profile, profile_for
 from jarvis_workers.ratelimit.policy import MANY, ModelKey, RateLimitPolicy
@@ -138,7 +139,7 @@ def describe_problem(wrong: "ErrorDetails", groups: object) -> str:
     for part in wrong["loc"][1:]:
         value = value.get(part) if isinstance(value, Mapping) else None
     shown = repr(value) if isinstance(value, int | float) or last in SHOWN else f"a {type(value).__name__}"
-    return f"{place} is {shown}, {wrong['msg'].removeprefix('Input ').removeprefix('Value error, ')}"
+    return f"{place} is {shown}, {requirement(wrong)}"
 
 
 def _suggestion(close: list[str]) -> str:

@@ -193,6 +193,7 @@ def test_callbacks_of_the_settings_are_called_after_each_tool(jarvis: Jarvis, tr
     (directory / "mine.py").write_text(f"def after_tool_call_cb(agent):\n    {writes}\n")
     with ModelServer(LOOKS, calls("search_code", pattern="f"), ENDS) as server:
         model(jarvis, server, after_tool_call_cb_dirs=[str(directory)])
+        assert jarvis("config", "trust").code == 0
         ask(jarvis)
 
     assert note.read_text() == "Jarvis Jarvis "

@@ -58,10 +58,13 @@ def test_a_change_is_a_commit_in_a_worktree_of_its_own_and_the_dirty_tree_stays(
     assert not (repository.top.parent / "hooked").exists()
 
 
+PATHS = 'echo in "$PWD" "$HOME/x" "$TMPDIR/y" "$(dirname "$PWD")"; make -s test'
+
+
 def test_a_failing_gate_is_repaired(repository: Repository) -> None:
     repaired = patch("one() - 1", "one() - 2")
     with ModelServer(EDIT, SAYS, repaired, says("Return two\n\nmain as well.")) as server:
-        repository.settings(server, code={"gate": "make -s test"})
+        repository.settings(server, code={"gate": PATHS})
         ended = repository.code("--json")
 
     told = server.requests[2]["messages"][-1]["content"]
@@ -69,8 +72,9 @@ def test_a_failing_gate_is_repaired(repository: Repository) -> None:
     assert ended.code == 0
     assert "must succeed failed (1 of 3 attempts)" in told
     assert "Error 1" in told
-    assert str(repository.jarvis.settings.data_dir) not in told
-    assert answer["gate"] == {"command": "make -s test", "runs": 2}
+    assert "|in . ~/x /tmp/y ..\n" in told
+    assert "jarvis-code" not in told.replace(PATHS, "")
+    assert answer["gate"] == {"command": PATHS, "runs": 2}
     assert answer["statistics"] == {
         "lines_added": 2,
         "lines_removed": 2,

@@ -10,7 +10,7 @@ from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.conversation_limits import agent_limits_of
 from jarvis_workers.service.models import model_name
-from jarvis_workers.service.runs import find_run, is_local, is_scan, newest_runs
+from jarvis_workers.service.runs import SCANS, find_run, is_local, newest_runs
 from jarvis_workers.service.scan_request import options_of
 from jarvis_workers.service.submit import FollowUpRequest
 from jarvis_workers.service.triage.queue import find_finding, findings_of
@@ -34,7 +34,7 @@ def find_issue(store: Store, blobs: Blobs, named: str, run: str | None) -> tuple
     if run is not None:
         chosen = find_run(store, run)
         return chosen, find_finding(findings_of(store, blobs, chosen).findings, named)
-    scans = [one for one in newest_runs(store, RUNS_SEARCHED) if is_scan(one)]
+    scans = newest_runs(store, RUNS_SEARCHED, kinds=SCANS)
     for scan in scans:
         for issue in findings_of(store, blobs, scan).findings:
             if named in (issue.id, issue.fingerprint):

@@ -31,7 +31,7 @@ from jarvis_workers.errors import AgentStopped, StepFailed, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.assistant.code_options import CodeOptions
-from jarvis_workers.steps.assistant.working_copy import encode_changes, gate_tool, unpack_sources, without_place
+from jarvis_workers.steps.assistant.working_copy import encode_changes, gate_tool, unpack_sources, without_places
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -150,7 +150,7 @@ def _local(tool: Tool, root: Path) -> Tool:
     """Return a tool whose outcomes do not contain the path of the scratch copy."""
 
     def run(arguments: Any) -> ToolOutcome:
-        return without_place(tool.run(arguments), root)
+        return without_places(tool.run(arguments), {root: "."})
 
     return replace(tool, run=run)
 
