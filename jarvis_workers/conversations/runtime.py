@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from jarvis_workers.agent.group_commit import Journal
-from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.budget import BudgetLedger
 from jarvis_workers.conversations.conversation import JobConversation
@@ -85,8 +85,12 @@ class AgentRuntime:
             stack = PlatformStack(self.setup, groups, job, allowance, self._answers, self.journal.append)
             self.setup.observer.conversation_opened(job)
             resources.callback(self.setup.observer.conversation_closed, job)
-            log, marks = StoredLog(self.journal, job, lines), make_marks(self._secret, about)
+            log, marks = StoredLog(self.journal, job, lines), self.marks(about)
             yield JobConversation(log, marks, stack, self.setup, self._open_scripts, resources)
+
+    def marks(self, about: str) -> Marks:
+        """Return the marks of a conversation with this identity."""
+        return make_marks(self._secret, about)
 
     def profile(self, group: str) -> Profile:
         """Return the profile of a group's model, the default one if the group is not configured here."""

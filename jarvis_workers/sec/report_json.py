@@ -23,7 +23,7 @@ from jarvis_workers.sec.trace import TraceLocation
 Row = dict[str, Any]
 BASE = Issue._fields[: Issue._fields.index("path")]
 VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("extra")]
-BEYOND_BASE = tuple(Issue._field_defaults.values())
+BEYOND_BASE = tuple(Issue._field_defaults[name] for name in Issue._fields[len(BASE) :])
 WITH_PATH = (*BASE, "path")
 STEP = itemgetter(*TraceLocation._fields)
 ISSUE_FIELDS = {*BASE, "path", "suppression", "judged", "test_code", *VERDICT}
@@ -52,6 +52,8 @@ def issue_to_json(issue: Issue) -> Row:
     row: Row = dict(zip(BASE, issue, strict=False))
     if issue.column is None:
         del row["column"]
+    if not issue.root_cause:
+        del row["root_cause"]
     if issue.path:
         row["path"] = [dict(zip(TraceLocation._fields, step, strict=True)) for step in issue.path]
     if issue.suppression:

@@ -502,3 +502,36 @@ def test_a_candidate_whose_file_is_gone_is_asked_about_all_the_same() -> None:
 
     assert verify(platform, prepared(found("gone.c")))[0].status == "review"
     assert "(the line cannot be read)" in platform.requests[0].messages[1].content
+
+
+THROUGH = [("src/a.c", 7, "get() may return NULL"), ("src/a.c", 8, "d is NULL here and is dereferenced")]
+
+
+def test_places_of_one_defect_are_one_candidate_and_have_one_verdict() -> None:
+    caller = found("src/main.c", 6, "flow_null_dereference", way=THROUGH)
+    own = found(pattern="flow_null_dereference", way=THROUGH, confidence=0.5)
+    ready = prepared(caller, own, found(line=13))
+    platform = Scripted(report(item(1), item(2, SAFE)))
+    verdicts = verify(platform, ready)
+    task = platform.requests[0].messages[1].content
+
+    assert list(ready.texts) == [1, 2]
+    assert [(one.gid, one.status) for one in verdicts] == [(71, "confirmed"), (72, "confirmed"), (73, "dismissed")]
+    assert ready.texts[1].startswith("at src/a.c#copy_it:4\n")
+    assert "the same defect is reached from src/main.c#main:4; there is a risk if" in task
+
+
+def test_lines_of_other_callers_are_named_by_their_functions() -> None:
+    way = [*THROUGH[:1], ("src/a.c", 8, f"{THROUGH[1][2]} (also from lines 6, 7)")]
+    text = prepared(found("src/main.c", 5, "flow_null_dereference", way=way)).texts[1]
+
+    assert "also from" not in text
+    assert "is reached from src/main.c#main:4, src/main.c#main:5;" in text
+
+
+def test_of_many_places_some_are_named() -> None:
+    many = [found("src/main.c", line, "flow_null_dereference", way=THROUGH) for line in range(1, 20)]
+    text = prepared(*many).texts[1]
+
+    assert text.count("src/main.c") == 1 + 12
+    assert "and 6 more; there is a risk" in text

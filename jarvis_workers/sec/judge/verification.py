@@ -108,9 +108,12 @@ class Verification:
             yield from self._with_comments(verdicts)
         if cluster.escalates:
             yield from self._escalate(verdicts)
-        return [
-            self._final(verdicts[number], gid) for number, (gid, _) in zip(numbers, cluster.candidates, strict=True)
-        ]
+        final = {
+            gid: self._final(verdicts[number], gid)
+            for number, those in zip(numbers, cluster.defects, strict=True)
+            for gid, _ in those
+        }
+        return [final[gid] for gid, _ in cluster.candidates]
 
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Run one conversation to its end."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from jarvis_workers.markup import Html, content_policy, markup, written
 from jarvis_workers.sec.report.body import WORST_FIRST
+from jarvis_workers.sec.report.defect_groups import defect_groups
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
 from jarvis_workers.sec.report.html.card import card
@@ -59,8 +60,8 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
         findings=written(
-            card(issue, excerpts.get(issue.id), say, judged=judged, run=named, source_url=url)
-            for issue in issues[:FIRST_SHOWN]
+            card(issue, excerpts.get(issue.id), say, others=others, judged=judged, run=named, source_url=url)
+            for issue, others in defect_groups(issues)[:FIRST_SHOWN]
         ),
         code=written(_about_code(issues, excerpts, say)),
         fired=written(overview.rules_title(summary, say)),
