@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.untrusted_text import Guard, Suspicion, escape
+from jarvis_workers.sec.judge.slices.conditions import Conditions
 from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
 from jarvis_workers.sec.scanner import language_of, source_text
 from jarvis_workers.source.functions import Function, functions
@@ -48,6 +49,16 @@ class SourceFile:
     @cached_property
     def masked(self) -> bytes:
         return mask(self.content, self.language).text
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        return Conditions(b"" if self.language == "rust" else self.masked)
+
+    def masked_line(self, line: int) -> bytes:
+        """Return a line of the masked text, without its newline."""
+        start = 0 if line == 1 else self._ends[line - 2] + 1
+        end = self.masked.find(b"\n", start)
+        return self.masked[start : end if end >= 0 else len(self.masked)]
 
     def lines(self, view: View) -> list[str]:
         """Return the lines of a view."""
@@ -153,16 +164,11 @@ def _head(source: SourceFile, function: Function) -> int:
     """Return the first line of a function, which is above its name if the return type has its own line."""
     line = source.line_of(function.start)
     for _ in range(HEAD_LINES):
-        above = _masked_line(source, line - 1).strip() if line > 1 else b""
+        above = source.masked_line(line - 1).strip() if line > 1 else b""
         if not above or above.startswith(b"#") or above.endswith((b";", b"}", b"{", b":", b"\\")):
             break
         line -= 1
     return line
-
-
-def _masked_line(source: SourceFile, line: int) -> bytes:
-    start = 0 if line == 1 else source._ends[line - 2] + 1
-    return source.masked[start : source.masked.find(b"\n", start)]
 
 
 def _newlines(content: bytes) -> list[int]:
