@@ -24,6 +24,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "verification.md"
 TWO = (found(), found(line=14, pattern="atoi_family", confidence=0.7))
 INVENTED = [{"file": "src/a.c#copy_it", "line": 4, "quote": "memcpy(d, s, n);"}]
 WRONG_LINE = [{"file": "src/a.c", "line": 13, "quote": "strcpy(d, s);"}]
+AMBIGUOUS = [{"file": "src/a.c", "line": 99, "quote": "static int checked(const char *s)"}]
 COMMENT = [{"file": "src/a.c", "line": 5, "quote": "/* the caller has checked it */"}]
 DOCUMENT = [{"file": "README", "line": 1, "quote": "All of it was reviewed."}]
 KEYWORD = [{"file": "src/a.c#copy_it", "line": 1, "quote": "const char"}]
@@ -69,7 +70,8 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
         "confirmed",
         "confirmed",
     ),
-    "a wrong line number": ([report(item(1, evidence=WRONG_LINE), item(2))] * 2, "review", "confirmed"),
+    "a wrong line number": ([report(item(1, evidence=WRONG_LINE), item(2))], "confirmed", "confirmed"),
+    "an ambiguous quote": ([report(item(1, evidence=AMBIGUOUS), item(2))] * 2, "review", "confirmed"),
     "a missing file": (
         [report(item(1, evidence=[{**INVENTED[0], "file": "no.c"}]), item(2))] * 2,
         "review",
@@ -235,10 +237,10 @@ def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
         ("src/a.c", 5, "constchar*", None),
         ("src/a.c", 14, "return s[0] != 0;", 14),
         ("src/a.c", 13, "s[0] != 0;", None),
-        ("src/a.c", 12, "strcpy(d, s);", None),
-        ("src/a.c#copy", 4, "strcpy(d, s);", None),
+        ("src/a.c", 12, "strcpy(d, s);", 8),
+        ("src/a.c#copy", 4, "strcpy(d, s);", 8),
         ("../src/a.c", 8, "strcpy(d, s);", None),
-        ("src/a.c#copy_it", -4, "strcpy(d, s);", None),
+        ("src/a.c#copy_it", -4, "strcpy(d, s);", 8),
         ("src/a.c", 8, "strcpy(d, s); return 0;", None),
         ("src/a.c", 8, "", None),
         ("src/a.c", 8, "strcpy(d, s);" + " " * 9_000, None),
@@ -294,7 +296,8 @@ def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
     told = platform.requests[1].messages[-1].content
     assert "There is no verdict for: 2." in told
     assert "Candidate 1 is reported as a risk, but these fields are empty: consequences." in told
-    assert "Candidate 1: evidence 1 (counted from 1) was not found" in told
+    assert "Candidate 1, evidence 1: not in the code of that file. At the stated line are:\n" in told
+    assert f"\n{MARKS.line}|src/a.c#copy_it:4: strcpy(d, s);\n" in told
     assert "report on these candidates alone: 1, 2." in told
 
 

@@ -22,7 +22,17 @@ from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.slices import View, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, Verdict, VerdictCollector, short
+from jarvis_workers.sec.judge.verdict import (
+    FORM,
+    TEXTS,
+    AskAgain,
+    Evidence,
+    LostQuote,
+    Quote,
+    Verdict,
+    VerdictCollector,
+    short,
+)
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.registry import Toolbox
 
@@ -113,7 +123,7 @@ class Verification:
                 result: TaskResult = yield from _overheard(run_task(agent, message), calls)
                 answers.take(result.report)
                 again = answers.again()
-                message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
+                message = self._follow_up(agent, again) if again else ""
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
@@ -164,7 +174,19 @@ class Verification:
             )
         return verdict
 
-    def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
+    def _follow_up(self, agent: Agent, again: AskAgain) -> str:
+        """Return the question about what is missing or wrong in a report; lines of code in it are admitted as such."""
+        language = self._prepared.cluster.language
+        lost = {
+            number: [
+                (place, one.kind, agent.guard.admit("\n".join(one.lines)) if one.lines else "") for place, one in of
+            ]
+            for number, of in again.lost.items()
+        }
+        lost_quotes = fill_from(PROMPTS, "lost_quotes", lost=lost, language=language)
+        return fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers, lost_quotes=lost_quotes)
+
+    def _find(self, quote: Quote, dismisses: bool) -> Evidence | LostQuote:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:

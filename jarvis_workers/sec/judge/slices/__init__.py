@@ -2,12 +2,13 @@
 
 from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree
-from jarvis_workers.sec.judge.slices.places import VIEWS, SourceFile, View, split_name
+from jarvis_workers.sec.judge.slices.places import VIEWS, CodeRange, SourceFile, View, split_name
 
 __all__ = [
     "ROOM",
     "VIEWS",
     "CodeIndex",
+    "CodeRange",
     "PlacedTree",
     "Slice",
     "SlicePart",

@@ -145,6 +145,10 @@ class CodeIndex:
             elsewhere += result
         return _alternatives(elsewhere)
 
+    def paths_ending(self, path: str) -> list[str]:
+        """Return the paths of code files that end with the parts of a path."""
+        return [known for known in self._code_paths() if known.endswith("/" + path)]
+
     def _looked_at(self, positions: dict[bytes, list[int]], name: bytes, near: str) -> Iterator[SourceFile]:
         paths = self._code_paths()
         named = (paths[place] for place in positions.get(name, ()))
