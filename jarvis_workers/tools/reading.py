@@ -47,7 +47,9 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
         return ToolOutcome(stdout=shown + _claims(content, spans, arguments) if arguments.comments else shown)
 
     description = DESCRIPTION + (BLANKED if view == "blanked" else "")
-    return typed(ReadCode, run, name="read_code", description=description, brings_foreign=True, quick=True)
+    return typed(
+        ReadCode, run, name="read_code", description=description, brings_foreign=True, reads_only=True, quick=True
+    )
 
 
 def code_text(path: str, content: bytes) -> bytes:
