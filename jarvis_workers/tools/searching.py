@@ -5,9 +5,11 @@ simple patterns are searched with `re`. What is no regular expression is searche
 matching lines are bounded, and omissions are reported.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -29,8 +31,20 @@ EXPRESSION = {
     False: f"literal text or a simple regular expression, in the first {LINE_MAX} characters of a line",
 }
 
+# Escapes that stand for other letters, and what may make the text before it optional.
+ODD_ESCAPE = re.compile(r"\\[xpPQ0-7]|\(\?|\)[?*{]|\|")
+NO_TEXT = re.compile(r"\\.|\[[^\]]*\]|\w(?=[?*{])|\{[^}]*\}")
+WORD = re.compile(r"\w{3,}", re.ASCII)
+
 Search = Callable[[bytes], bool]
-NameLine = Callable[[str, int], str]
+
+
+class SearchedView(NamedTuple):
+    """How files are searched: their text by path and content, the name of a line, and a note on it for the model."""
+
+    text: Callable[[str, bytes], bytes] = code_text
+    name_line: Callable[[str, int], str] = "{}:{}".format
+    note: str = ""
 
 
 class SearchCode(ToolArguments):
@@ -41,26 +55,22 @@ class SearchCode(ToolArguments):
     ignore_case: bool = False
 
 
-def search_code(tree: Tree, name_line: NameLine | None = None, note: str = "") -> Tool:
-    """Return the search_code tool for a tree; `name_line` names the lines in results, `note` ends the description."""
+def search_code(tree: Tree, view: SearchedView = SearchedView()) -> Tool:  # noqa: B008  (a value)
+    """Return the search_code tool for a tree."""
 
     def run(arguments: SearchCode) -> ToolOutcome:
         search, remark = _compiled(arguments)
         result: list[str] = [remark] if remark else []
         most = len(result) + MATCHES_MAX
-        for line in _matches(tree, arguments, search, name_line or _file_and_line):
+        for line in _matches(tree, arguments, search, view):
             if len(result) == most:
                 result.append(f"[… more than {MATCHES_MAX} lines; use a narrower pattern …]")
                 break
             result.append(line)
         return ToolOutcome(stdout="\n".join(result if len(result) > bool(remark) else [*result, "no line matches"]))
 
-    description = DESCRIPTION.format(EXPRESSION[is_linear_here()], MATCHES_MAX) + note
+    description = DESCRIPTION.format(EXPRESSION[is_linear_here()], MATCHES_MAX) + view.note
     return typed(SearchCode, run, name="search_code", description=description, brings_foreign=True, reads_only=True)
-
-
-def _file_and_line(path: str, number: int) -> str:
-    return f"{path}:{number}"
 
 
 def _compiled(arguments: SearchCode) -> tuple[Search, str]:
@@ -84,8 +94,15 @@ def _literal(arguments: SearchCode) -> Search:
     return (lambda line: text.lower() in line.lower()) if arguments.ignore_case else (lambda line: text in line)
 
 
-def _matches(tree: Tree, arguments: SearchCode, search: Search, name_line: NameLine) -> Iterator[str]:
-    left, end = MOST_BYTES, time.monotonic() + MOST_SECONDS
+def _required_word(arguments: SearchCode) -> bytes:
+    """Return a word that each match contains, or nothing: files without it need not be prepared for the search."""
+    if arguments.ignore_case or ODD_ESCAPE.search(arguments.pattern):
+        return b""
+    return max(WORD.findall(NO_TEXT.sub(" ", arguments.pattern)), key=len, default="").encode()
+
+
+def _matches(tree: Tree, arguments: SearchCode, search: Search, view: SearchedView) -> Iterator[str]:
+    left, end, word = MOST_BYTES, time.monotonic() + MOST_SECONDS, _required_word(arguments)
     for path in tree.paths():
         if not fnmatchcase(path, arguments.files):
             continue
@@ -98,12 +115,13 @@ def _matches(tree: Tree, arguments: SearchCode, search: Search, name_line: NameL
         if left < 0:
             yield f"[… stopped at {path}: {MOST_BYTES >> 20} MB were searched; limit the search to some files …]"
             return
-        if b"\0" in content[:BINARY_LOOK]:
+        if word not in content and b"\0" not in content[:BINARY_LOOK]:
             continue
-        for number, line in enumerate(code_text(path, content).split(b"\n"), 1):
+        text = view.text(path, content)
+        for number, line in enumerate(text.split(b"\n") if b"\0" not in text[:BINARY_LOOK] else (), 1):
             if search(line):
-                text = line[:LONGEST_LINE].decode("utf-8", "backslashreplace").strip()
-                yield f"{name_line(path, number)}: {text}"
+                shown = line[:LONGEST_LINE].decode("utf-8", "backslashreplace").strip()
+                yield f"{view.name_line(path, number)}: {shown}"
             if time.monotonic() > end:
                 yield f"[… stopped at {path}: the search took {MOST_SECONDS:.0f} s; limit it to some files …]"
                 return

@@ -220,6 +220,13 @@ def test_a_simple_pattern_needs_no_re2(root: Path, pattern: str, engine: str, wi
     assert search(root, pattern=pattern, ignore_case=True) == ["a.c:3: strcpy(d, s); // safe"]
 
 
+@pytest.mark.parametrize(
+    "pattern", [r"\bstrcpyx?\(", r"(?:strcpy)?\(d, s", "strcpy|nothing", r"[s]trcpy", r"s\x74rcpy", "strcpyz{0,1}"]
+)
+def test_no_file_is_passed_over_that_has_a_match(root: Path, pattern: str) -> None:
+    assert search(root, pattern=pattern) == ["a.c:3: strcpy(d, s); // safe"]
+
+
 def test_the_description_tells_what_can_be_searched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "(RE2)" in box(root).tools[1].description
     monkeypatch.setitem(sys.modules, "re2", None)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from jarvis_workers.agent.untrusted_text import escape
-from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, split_name
+from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
 from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
 from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Loss, LostQuote, Quote, short
-from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.reading import blank_comments, short_line
 
 REACH = 3
@@ -68,7 +67,7 @@ def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool 
     scopes = list(_scopes(index, about, quote))
     lost = LostQuote("unknown")
     for scope in scopes:
-        if dismisses and language_of(scope.file.path.encode("utf-8", "backslashreplace")) is None:
+        if dismisses and not is_source(scope.file.path):
             lost = LostQuote("document")
             continue
         for text in _readings(quote.quote, scope.file, dismisses=dismisses):

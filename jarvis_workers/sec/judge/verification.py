@@ -21,7 +21,7 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.slices import View, split_name
+from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree, SearchTree, View, is_source, split_name
 from jarvis_workers.sec.judge.verdict import (
     FORM,
     TEXTS,
@@ -33,11 +33,17 @@ from jarvis_workers.sec.judge.verdict import (
     VerdictCollector,
     short,
 )
-from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.tools.listing import list_files
+from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.searching import SearchedView, search_code
+from jarvis_workers.tools.tool import Tool
 
 PROMPTS = Path(__file__).parent / "prompts"
-READ, RUN = "read_code", "execute_script"
+RUN = "execute_script"
+# Tools that show code as it is in the deciding view, unless they are asked for comments or a document.
+READ, SEARCH, LIST = READERS = ("read_code", "search_code", "list_files")
+SEARCHED = " Only source files are searched, without their comments."
 ROLES = {
     "code": "code of the candidates",
     "way": "on the path",
@@ -74,7 +80,19 @@ class _ToolCalls:
 
     @property
     def saw_raw(self) -> bool:
-        return any(call.name != READ or _shows_comments(call.arguments) for call in self.calls)
+        return any(
+            call.name not in READERS or (call.name == READ and _shows_comments(call.arguments)) for call in self.calls
+        )
+
+
+def reading_tools(index: CodeIndex) -> list[Tool]:
+    """Return the tools that read, search and list code in the view that decides."""
+    sources = SearchTree(index)
+    return [
+        read_code(PlacedTree(index), "blanked"),
+        search_code(sources, SearchedView(sources.decided, sources.name_line, SEARCHED)),
+        list_files(index.tree),
+    ]
 
 
 class Verification:
@@ -134,11 +152,11 @@ class Verification:
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Repeat the question for dismissals made after comments were seen, without any tool that shows comments."""
+        """Repeat the question for dismissals made after comments were seen, with the tools that only read code."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
         if not numbers:
             return
-        look = yield from self._look(numbers, self._agent(self._tools.only([READ])))
+        look = yield from self._look(numbers, self._agent(self._tools.only(READERS)))
         for number in numbers:
             other = look.verdicts[number]
             if other.status != "dismissed" or look.saw_raw:
@@ -227,7 +245,7 @@ def votes_of(cluster: ClusterQuestion) -> int:
 
 def _shows_comments(arguments: Mapping[str, object]) -> bool:
     path = split_name(str(arguments.get("path", "")))[0]
-    return bool(arguments.get("comments")) or language_of(path.encode("utf-8", "backslashreplace")) is None
+    return bool(arguments.get("comments")) or not is_source(path)
 
 
 def _agreed(votes: Sequence[Verdict]) -> Verdict:

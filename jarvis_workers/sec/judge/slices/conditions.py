@@ -96,9 +96,9 @@ def _guard(masked: bytes, matches: list[re.Match[bytes]]) -> re.Match[bytes] | N
 
 def _value(word: bytes, rest: bytes) -> bool | None:
     if word == b"ifdef":
-        return _known(rest.strip())
+        return _is_predefined(rest.strip())
     if word == b"ifndef":
-        return _not(_known(rest.strip()))
+        return _not(_is_predefined(rest.strip()))
     result: bool | None = False
     for alternative in rest.replace(b"\\\n", b" ").split(b"||"):
         value: bool | None = True
@@ -114,11 +114,11 @@ def _atom(text: bytes) -> bool | None:
     match = ATOM.fullmatch(text)
     if match is None:
         return None
-    value = _known(match[2] or match[3] or match[4])
+    value = _is_predefined(match[2] or match[3] or match[4])
     return _not(value) if len(match[1]) % 2 else value
 
 
-def _known(macro: bytes) -> bool | None:
+def _is_predefined(macro: bytes) -> bool | None:
     return True if macro in HERE else False if macro in ELSEWHERE else None
 
 

@@ -23,7 +23,7 @@ from jarvis_workers.sec.judge.slices.excerpt import (
     variables_on,
 )
 from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View, masked_line
 from jarvis_workers.tools.reading import short_line
 
 Role = Literal["code", "way", "caller", "callee", "definition"]
@@ -93,7 +93,7 @@ class SlicePart:
     def _title(self) -> str:
         notes = [f"{self.place.last - self.place.first + 1} lines"]
         if self.place.function and (conditions := self.file.conditions.at(self.place.first)):
-            lines = (self.file.masked_line(line).strip() for condition in conditions for line in condition.lines)
+            lines = (masked_line(self.file, line).strip() for condition in conditions for line in condition.lines)
             notes.append(
                 "compiled under " + ", ".join(line.decode("utf-8", "replace")[:CONDITION_MAX] for line in lines)
             )

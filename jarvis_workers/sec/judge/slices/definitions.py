@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.judge.slices.excerpt import Lines, lines_of, merged, names_on, size_of
 from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, masked_line
 
 WHOLE_ROOM, MEMBERS_MAX, HEAD_LINES = 500, 12, 4
 DEPTH_MAX, NAMES_MAX = 3, 60
@@ -19,14 +19,14 @@ DEPTH_MAX, NAMES_MAX = 3, 60
 DECLARES = re.compile(rb"\s*+(?!(?:return|goto|else|case|delete|throw|new)\b)[A-Za-z_]\w*+[\s*&]([\w\s*&,]|\[[^]]*\])*")
 
 
-class Definition(NamedTuple):
+class DefinitionLines(NamedTuple):
     """The lines of a definition to show, in one file."""
 
     file: SourceFile
     lines: tuple[Lines, ...]
 
 
-def definitions(index: CodeIndex, file: SourceFile, place: CodeRange, focus: Sequence[int]) -> Iterator[Definition]:
+def definitions(index: CodeIndex, file: SourceFile, place: CodeRange, focus: Sequence[int]) -> Iterator[DefinitionLines]:
     """Yield the definitions of the names on some lines of a function, then those of the names that these contain."""
     names = names_on(file, focus)
     waiting = deque((name, 0) for name in names if not _is_local(file, place, name))
@@ -38,7 +38,7 @@ def definitions(index: CodeIndex, file: SourceFile, place: CodeRange, focus: Seq
             if used.file.conditions.is_elsewhere(used.first) and not elsewhere:
                 continue
             shown = _shown(used, names)
-            yield Definition(used.file, _with_conditions(used, shown))
+            yield DefinitionLines(used.file, _with_conditions(used, shown))
             if depth < DEPTH_MAX:
                 new = [other for other in names_on(used.file, lines_of(shown)) if other not in seen]
                 seen.update(new)
@@ -73,7 +73,7 @@ def _shown(used: Used, names: Sequence[bytes]) -> tuple[Lines, ...]:
     if size_of(used.file, [(first, last)]) <= WHOLE_ROOM:
         return ((first, last),)
     shape = re.compile(rb"\b(?:" + b"|".join(map(re.escape, names)) + rb")\b")
-    members = [line for line in range(first + 1, last) if shape.search(used.file.masked_line(line))][:MEMBERS_MAX]
+    members = [line for line in range(first + 1, last) if shape.search(masked_line(used.file, line))][:MEMBERS_MAX]
     head = first + (0 if members else HEAD_LINES)
     return tuple(merged([(first, min(head, last)), *((line, line) for line in members), (last, last)]))
 

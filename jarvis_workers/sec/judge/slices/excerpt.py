@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from jarvis_workers.sec.judge.slices.keywords import KEYWORD_BYTES
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, masked_line
 from jarvis_workers.tools.reading import LONGEST_LINE
 
 # The characters of a line number, and at most of a line (`short_line`).
@@ -63,7 +63,7 @@ def called_on(file: SourceFile, lines: Iterable[int]) -> list[bytes]:
 
 def _found(shape: re.Pattern[bytes], file: SourceFile, lines: Iterable[int]) -> list[bytes]:
     keywords = KEYWORD_BYTES[file.language]
-    found = (name for line in lines for name in shape.findall(file.masked_line(line)))
+    found = (name for line in lines for name in shape.findall(masked_line(file, line)))
     return list(dict.fromkeys(name for name in found if name not in keywords))[:NAMES_MAX]
 
 
@@ -74,9 +74,9 @@ def lines_of(spans: Iterable[Lines]) -> list[int]:
 def statement(file: SourceFile, place: CodeRange, line: int) -> Lines:
     """Return the lines of the statement on a line, which may begin above it and end below it."""
     first = last = line
-    while first > place.first and line - first < STATEMENT_LINES and _is_open(file.masked_line(first - 1)):
+    while first > place.first and line - first < STATEMENT_LINES and _is_open(masked_line(file, first - 1)):
         first -= 1
-    while last < place.last and last - line < STATEMENT_LINES and _is_open(file.masked_line(last)):
+    while last < place.last and last - line < STATEMENT_LINES and _is_open(masked_line(file, last)):
         last += 1
     return first, last
 
@@ -91,7 +91,7 @@ def mentions(file: SourceFile, place: CodeRange, focus: Sequence[int], names: It
         return []
     shape = re.compile(rb"\b(?:" + shapes + rb")\b")
     first, last = max(place.first, min(focus) - SEARCHED_LINES), min(place.last, max(focus) + SEARCHED_LINES)
-    found = {line: set(shape.findall(file.masked_line(line))) for line in range(first, last + 1)}
+    found = {line: set(shape.findall(masked_line(file, line))) for line in range(first, last + 1)}
     count = Counter(chain.from_iterable(found.values()))
     seen: set[bytes] = set()
     declared, others = [], []
@@ -130,7 +130,7 @@ def _by_relevance(file: SourceFile, place: CodeRange, focus: Sequence[int]) -> I
     yield from ((line - NEAR, line + NEAR) for line in focus)
     if place.function:
         for line in mentions(file, place, focus, variables_on(file, lines_of(statements))):
-            checked = CHECK.match(file.masked_line(line)) is not None
+            checked = CHECK.match(masked_line(file, line)) is not None
             _, last = statement(file, place, line)
             yield line, last + checked
     for reach in REACHES:
@@ -143,7 +143,7 @@ def _enclosing(file: SourceFile, place: CodeRange, line: int) -> Iterator[Lines]
         yield from ((at, at) for at in condition.lines if place.first <= at <= place.last)
     depth, label, found = 0, False, 0
     for at in range(line - 1, max(place.first, line - SEARCHED_LINES) - 1, -1):
-        text = file.masked_line(at)
+        text = masked_line(file, at)
         if depth == 0 and not label and LABEL.match(text):
             label = True
             yield at, at

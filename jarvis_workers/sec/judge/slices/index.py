@@ -13,8 +13,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from jarvis_workers.sec.judge.slices.occurrences import GIVEN, defined_at, mentions_of, use_at
-from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, split_name
-from jarvis_workers.tools.reading import CODE_SUFFIXES
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import Tree
 
@@ -34,10 +33,13 @@ DEFINED = re.compile(
     | \b(?:struct|union|enum|class|trait)\s++(\w++)[^;(){}=]{0,100}\{
     | \b(?:const|static)\s++(?:mut\s++)?(\w++)\s*+:(?!:)
     | \}\s*+(\w++)\s*+;
-    | \btypedef\b[^;{}]{0,200}?\b(\w++)\s*+(?:\[[^]]*\]\s*+)?;
-    | ^(?!typedef|return|using|goto|\#)[A-Za-z_][\w \t*]{0,100}?[ \t*](\w++)[ \t]*+
-      (?:\[[^]\n]*\][ \t]*+){0,4}(?:;|=[^=])""",
-    re.VERBOSE | re.MULTILINE,
+    | \btypedef\b[^;{}]{0,200}?\b(\w++)\s*+(?:\[[^]]*\]\s*+)?;""",
+    re.VERBOSE,
+)
+GLOBAL = re.compile(
+    rb"^(?!typedef|return|using|goto|#)[A-Za-z_][\w \t*]{0,100}?[ \t*](\w++)[ \t]*+"
+    rb"(?:\[[^]\n]*\][ \t]*+){0,4}(?:;|=[^=])",
+    re.MULTILINE,
 )
 
 
@@ -147,7 +149,7 @@ class CodeIndex:
 
     def paths_ending(self, path: str) -> list[str]:
         """Return the paths of code files that end with the parts of a path."""
-        return [known for known in self._code_paths() if known.endswith("/" + path)]
+        return [one for one in self._code_paths() if one.endswith("/" + path)]
 
     def _looked_at(self, positions: dict[bytes, list[int]], name: bytes, near: str) -> Iterator[SourceFile]:
         paths = self._code_paths()
@@ -178,7 +180,7 @@ class CodeIndex:
             for kind, names in (
                 (self._calling, set(CALLED.findall(content))),
                 (self._heading, _first_names(HEADED, content)),
-                (self._defining, _first_names(DEFINED, content)),
+                (self._defining, _first_names(DEFINED, content) | set(GLOBAL.findall(content))),
                 (self._giving, set(GIVEN.findall(content))),
             ):
                 for name in names:
@@ -192,31 +194,6 @@ class CodeIndex:
         while self._cached_bytes > self._cache_bytes and len(self._files) > 1:
             _, evicted = self._files.popitem(last=False)
             self._cached_bytes -= len(evicted.content)
-
-
-class PlacedTree:
-    """A tree in which `a.c#f` is the function f of a.c, with its lines numbered from its first.
-
-    Its text can address a model only in comments, and only in files that the read_code tool treats as code.
-    """
-
-    def __init__(self, index: CodeIndex) -> None:
-        self._index = index
-
-    def read(self, path: str) -> bytes:
-        name, place_name = split_name(path)
-        file = self._index.file(name)
-        place = file.named(place_name) if file and place_name else None
-        if file and place:
-            return "\n".join(file.decided[place.first - 1 : place.last]).encode("utf-8", "surrogateescape")
-        plain = self._index.file(path)
-        if plain is None:
-            return self._index.tree.read(path)
-        lines = plain.commented if path.lower().endswith(CODE_SUFFIXES) else plain.decided
-        return "\n".join(lines).encode("utf-8", "surrogateescape")
-
-    def paths(self) -> Iterator[str]:
-        return self._index.tree.paths()
 
 
 def _first_names(shape: re.Pattern[bytes], content: bytes) -> set[bytes]:

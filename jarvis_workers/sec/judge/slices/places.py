@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.untrusted_text import Guard, Suspicion, escape
@@ -54,12 +55,6 @@ class SourceFile:
     def conditions(self) -> Conditions:
         return Conditions(b"" if self.language == "rust" else self.masked)
 
-    def masked_line(self, line: int) -> bytes:
-        """Return a line of the masked text, without its newline."""
-        start = 0 if line == 1 else self._ends[line - 2] + 1
-        end = self.masked.find(b"\n", start)
-        return self.masked[start : end if end >= 0 else len(self.masked)]
-
     def lines(self, view: View) -> list[str]:
         """Return the lines of a view."""
         result: list[str] = getattr(self, view)
@@ -92,7 +87,7 @@ class SourceFile:
 
     def at(self, line: int) -> CodeRange:
         """Return the place of a line, or the nearest place if the line does not exist."""
-        return self.places[max(0, bisect_right(self._starts, line) - 1)]
+        return self.places[max(0, bisect_right(self.places, line, key=attrgetter("first")) - 1)]
 
     def suspicions(self, first: int, last: int) -> tuple[Suspicion, ...]:
         """Return the prompt injections in text that the deciding view omits from some lines."""
@@ -112,10 +107,6 @@ class SourceFile:
         return f"{self.path}#{place.name}:{line - place.first + 1}"
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return [place.first for place in self.places]
-
-    @cached_property
     def _ends(self) -> list[int]:
         return _newlines(self.content)
 
@@ -132,6 +123,13 @@ def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion
         # an injection may be concatenated from literals
         guard.admit(written.replace('"', " "))
     return (suspicion for suspicion in guard.suspicions if suspicion.level != "warn")
+
+
+def masked_line(file: SourceFile, line: int) -> bytes:
+    """Return a line of the masked text, without its newline."""
+    start = 0 if line == 1 else file._ends[line - 2] + 1
+    end = file.masked.find(b"\n", start)
+    return file.masked[start : end if end >= 0 else len(file.masked)]
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -164,7 +162,7 @@ def _head(source: SourceFile, function: Function) -> int:
     """Return the first line of a function, which is above its name if the return type has its own line."""
     line = source.line_of(function.start)
     for _ in range(HEAD_LINES):
-        above = source.masked_line(line - 1).strip() if line > 1 else b""
+        above = masked_line(source, line - 1).strip() if line > 1 else b""
         if not above or above.startswith(b"#") or above.endswith((b";", b"}", b"{", b":", b"\\")):
             break
         line -= 1
