@@ -38,11 +38,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """The description of a tool for a model; `parameters` is a JSON schema."""
+    """The description of a tool for a model; `parameters` is a JSON schema, `reads_only` a tool without any effect."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    reads_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class RequestWriter:
         if request.tools:
             head["tools"] = [_tool(spec) for spec in request.tools]
             if self._profile.parallel_switch:
-                head["parallel_tool_calls"] = False
+                head["parallel_tool_calls"] = self._profile.parallel_calls and any(s.reads_only for s in request.tools)
         self._start, self._messages = (request.tools, request.turn), ()
         self._last = _json(head)[:-1] + b',"messages":['
         self._end, self._hash = len(self._last), sha256(self._last)

@@ -26,7 +26,9 @@ class DefinitionLines(NamedTuple):
     lines: tuple[Lines, ...]
 
 
-def definitions(index: CodeIndex, file: SourceFile, place: CodeRange, focus: Sequence[int]) -> Iterator[DefinitionLines]:
+def definitions(
+    index: CodeIndex, file: SourceFile, place: CodeRange, focus: Sequence[int]
+) -> Iterator[DefinitionLines]:
     """Yield the definitions of the names on some lines of a function, then those of the names that these contain."""
     names = names_on(file, focus)
     waiting = deque((name, 0) for name in names if not _is_local(file, place, name))
