@@ -161,6 +161,16 @@ CASES: dict[str, Case] = {
         ["struct box {", "char room[8];"],
         [],
     ),
+    "what a callee calls": (
+        {
+            "a.c": "void f(char *s)\n{\n    if (is_short(s))\n        strcpy(d, s); // here\n}\n",
+            "b.c": "int is_short(const char *s)\n{\n    return is_below(s, 8);\n}\n"
+            "int is_below(const char *s, int n)\n{\n    return strlen(s) < n + 100;\n}\n",
+        },
+        "a.c",
+        ["return is_below(s, 8);", "return strlen(s) < n + 100;"],
+        [],
+    ),
     "a constant of Rust": (
         {
             "a.rs": "const SIZE: usize = 8;\nfn f(n: usize) -> u8 {\n    let b = [0u8; SIZE];\n"

@@ -5,6 +5,7 @@ numbered within their place (`places`), so that the text does not depend on the 
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -32,8 +33,8 @@ Role = Literal["code", "way", "caller", "callee", "definition"]
 ROOM = 24_000
 SHARES: dict[Role, float] = {"code": 0.4, "way": 0.06, "caller": 0.1, "callee": 0.1, "definition": 0.08}
 SHARE_MIN = 400
-# Room for one caller, and for one callee.
-CALLER_ROOM, CALLEE_ROOM = 700, 1_200
+# Room for one caller, for one callee, and for a callee of a callee.
+CALLER_ROOM, CALLEE_ROOM, INNER_CALLEE_ROOM = 700, 1_200, 400
 # Calls that are shown with the lines around them; more are shown alone.
 CALLERS, CALLEES, DEFINITIONS = 3, 6, 12
 MENTIONS = 12
@@ -235,16 +236,25 @@ def _counted(count: int, shown: int, more: str) -> str:
 
 
 def _add_callees(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines: Sequence[int], room: int) -> None:
-    """Add the functions that are called on the relevant lines, each from its beginning."""
+    """Add the functions called on the relevant lines, each from its beginning, and short ones that these call."""
+    waiting = deque((name, part.file.path, 1) for name in called_on(part.file, lines))
+    seen = {part.place.name.encode("utf-8", "backslashreplace")}
     count = 0
-    for name in called_on(part.file, lines):
-        if count == CALLEES or (part.place.function and name == part.place.function.name):
+    while waiting and count < CALLEES:
+        name, near, depth = waiting.popleft()
+        definition = None if name in seen else index.definition(name, near)
+        seen.add(name)
+        if definition is None:
             continue
-        if definition := index.definition(name, part.file.path):
-            other, callee = definition
-            size = cutting.add(other, callee, "callee", [_beginning(other, callee, min(CALLEE_ROOM, room))], room)
-            room -= max(size, 0)
-            count += size >= 0
+        file, place = definition
+        span = _beginning(file, place, min(CALLEE_ROOM, room))
+        if depth > 1 and (span[1] < place.last or size_of(file, [span]) > INNER_CALLEE_ROOM):
+            continue
+        size = cutting.add(file, place, "callee", [span], room)
+        room -= max(size, 0)
+        count += size >= 0
+        if size >= 0 and depth == 1:
+            waiting.extend((inner, file.path, depth + 1) for inner in called_on(file, lines_of([span])))
 
 
 def _beginning(file: SourceFile, place: CodeRange, room: int) -> Lines:

@@ -140,10 +140,11 @@ def split_name(name: str) -> tuple[str, str]:
 
 def _places(source: SourceFile, functions: Iterable[Function]) -> Iterator[CodeRange]:
     seen: Counter[str] = Counter()
-    behind = 1
+    behind, count = 1, len(source.raw)
     for function in functions:
         first = max(behind, _head(source, function))
-        last = source.line_of(function.body[1])
+        # A function that is not closed ends behind the last newline.
+        last = min(source.line_of(function.body[1]), count)
         if last < first:
             continue
         name = function.name.decode("utf-8", "backslashreplace").replace("\n", " ")
@@ -153,7 +154,6 @@ def _places(source: SourceFile, functions: Iterable[Function]) -> Iterator[CodeR
             yield CodeRange(f"before:{name}", behind, first - 1)
         yield CodeRange(name, first, last, function)
         behind = last + 1
-    count = len(source.raw)
     if behind <= count or behind == 1:
         yield CodeRange(END, behind, max(count, behind))
 
