@@ -213,6 +213,24 @@ def test_a_line_of_a_megabyte_is_shown_in_part() -> None:
     assert len(cut(index(a_c=long), [SliceTarget("a.c", 3)]).parts[0].text()) < 2_000
 
 
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(
+    "body",
+    ["\n" * 300_000, "{" * 100_000, "[" * 100_000, "if (s) {\n" * 20_000, "s(" * 50_000, "#define s \\\n" * 20_000],
+)
+def test_a_function_of_any_form_is_cut_in_little_time(body: str) -> None:
+    code = f"void g(void)\n{{\n    f(s);\n{body}\n    f(s);\n}}\nvoid f(char *s)\n{{\n    gets(s);\n    g();\n}}\n"
+    start = time.process_time()
+
+    found = cut(
+        index(a_c=code), [SliceTarget("a.c", code[: code.index("gets")].count("\n") + 1), SliceTarget("a.c", 3)]
+    )
+
+    assert sum(len(part.text()) for part in found.parts) < 1.5 * ROOM
+    assert_cpu_within(3, since=start)
+
+
 def test_what_is_not_there_is_not_shown() -> None:
     assert cut(index(a_c="int f(void)\n{\n}\n"), [SliceTarget("b.c", 3)]) == Slice(())
     assert parts(cut(index(a_c="int f(void)\n{\n}\n"), [SliceTarget("a.c", 99)])) == [("code", "a.c#f")]

@@ -25,7 +25,9 @@ ELSEWHERE = frozenset(
     __sgi sgi __osf__ __QNX__ __HAIKU__ __BEOS__ __BeOS AMIGA __AMIGA__ __amigaos__ RISCOS __riscos__ __ANDROID__
     __EMSCRIPTEN__ __MVS__ __TANDEM NETWARE 0""".split()
 )
-DIRECTIVES_MAX = 100_000
+# Directives of a file, and conditions around a line, that are read: no handwritten file has so many.
+DIRECTIVES_MAX, DEPTH_MAX = 100_000, 32
+EXPRESSION_MAX = 2_000
 
 
 class Condition(NamedTuple):
@@ -36,7 +38,7 @@ class Condition(NamedTuple):
 
 
 class Conditions:
-    """The enclosing conditions of each line of a C or C++ file, outermost first."""
+    """The enclosing conditions of each line of a C or C++ file, outermost first; of a deep nest, the innermost ones."""
 
     def __init__(self, masked: bytes) -> None:
         self._starts, self._inside = [1], [tuple[Condition, ...]()]
@@ -71,7 +73,10 @@ class Conditions:
             else:
                 open_branches.append(_next_branch(open_branches.pop(), line, word, match["rest"]))
             self._starts.append(line + 1 + match[0].count(b"\n"))
-            self._inside.append(tuple(condition for condition, _ in open_branches if condition))
+            self._inside.append(tuple(condition for condition, _ in open_branches[-DEPTH_MAX:] if condition))
+        if len(matches) == DIRECTIVES_MAX:
+            self._starts.append(self._starts[-1] + 1)
+            self._inside.append(())
 
 
 def _next_branch(
@@ -99,8 +104,10 @@ def _value(word: bytes, rest: bytes) -> bool | None:
         return _is_predefined(rest.strip())
     if word == b"ifndef":
         return _not(_is_predefined(rest.strip()))
+    if len(rest) > EXPRESSION_MAX:
+        return None
     result: bool | None = False
-    for alternative in rest.replace(b"\\\n", b" ").split(b"||"):
+    for alternative in _without_parentheses(rest.replace(b"\\\n", b" ").strip()).split(b"||"):
         value: bool | None = True
         for atom in alternative.split(b"&&"):
             value = _and(value, _atom(atom.strip()))
@@ -108,10 +115,18 @@ def _value(word: bytes, rest: bytes) -> bool | None:
     return result
 
 
+def _without_parentheses(text: bytes) -> bytes:
+    """Return an expression without the parentheses around the whole of it."""
+    depth = 0
+    for at, byte in enumerate(text):
+        depth += {40: 1, 41: -1}.get(byte, 0)
+        if depth == 0:
+            return text[1:-1].strip() if 0 < at == len(text) - 1 else text
+    return text
+
+
 def _atom(text: bytes) -> bool | None:
-    if text.startswith(b"(") and text.endswith(b")") and b"(" not in text[1:].replace(b"defined(", b""):
-        text = text[1:-1].strip()
-    match = ATOM.fullmatch(text)
+    match = ATOM.fullmatch(_without_parentheses(text))
     if match is None:
         return None
     value = _is_predefined(match[2] or match[3] or match[4])

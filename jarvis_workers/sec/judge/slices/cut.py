@@ -14,6 +14,7 @@ from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.sec.judge.slices.definitions import definitions
 from jarvis_workers.sec.judge.slices.excerpt import (
     Lines,
+    beginning,
     called_on,
     excerpt,
     lines_of,
@@ -247,7 +248,7 @@ def _add_callees(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines: Se
         if definition is None:
             continue
         file, place = definition
-        span = _beginning(file, place, min(CALLEE_ROOM, room))
+        span = beginning(file, place, min(CALLEE_ROOM, room))
         if depth > 1 and (span[1] < place.last or size_of(file, [span]) > INNER_CALLEE_ROOM):
             continue
         size = cutting.add(file, place, "callee", [span], room)
@@ -255,13 +256,6 @@ def _add_callees(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines: Se
         count += size >= 0
         if size >= 0 and depth == 1:
             waiting.extend((inner, file.path, depth + 1) for inner in called_on(file, lines_of([span])))
-
-
-def _beginning(file: SourceFile, place: CodeRange, room: int) -> Lines:
-    last = place.first
-    while last < place.last and size_of(file, [(place.first, last + 1)]) <= room:
-        last += 1
-    return place.first, last
 
 
 def _add_definitions(cutting: _Cutting, index: CodeIndex, part: SlicePart, lines: Sequence[int], room: int) -> None:

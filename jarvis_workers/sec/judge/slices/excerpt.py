@@ -19,12 +19,13 @@ GUTTER, LINE_MAX = 6, LONGEST_LINE + 30
 HEAD_LINES, STATEMENT_LINES = 12, 8
 NEAR, REACHES = 2, (4, 8, 16, 32, 64, 128)
 NAMES_MAX, ENCLOSING_MAX = 24, 24
-SEARCHED_LINES, COMMON = 2_000, 40
+SEARCHED_LINES, SEARCHED_BYTES, COMMON = 2_000, 2_000, 40
 BELOW = 4
 NAME = re.compile(rb"(?<!\w)[A-Za-z_]\w*+")
 VARIABLE = re.compile(rb"(?<!\w)[A-Za-z_]\w*+(?!\s*+\()")
 CALLED = re.compile(rb"(?<!\w)([A-Za-z_]\w*+)\s*+\(")
 CHECK = re.compile(rb"^\s*(?:\}\s*)?(?:else\s+)?(?:if|while|for|switch)\b")
+BRACE = re.compile(rb"[{}]")
 LABEL = re.compile(rb"^\s*(?:case\b[^:]*|default\s*):")
 
 Lines = tuple[int, int]
@@ -63,7 +64,7 @@ def called_on(file: SourceFile, lines: Iterable[int]) -> list[bytes]:
 
 def _found(shape: re.Pattern[bytes], file: SourceFile, lines: Iterable[int]) -> list[bytes]:
     keywords = KEYWORD_BYTES[file.language]
-    found = (name for line in lines for name in shape.findall(masked_line(file, line)))
+    found = (name for line in lines for name in shape.findall(masked_line(file, line)[:SEARCHED_BYTES]))
     return list(dict.fromkeys(name for name in found if name not in keywords))[:NAMES_MAX]
 
 
@@ -91,7 +92,7 @@ def mentions(file: SourceFile, place: CodeRange, focus: Sequence[int], names: It
         return []
     shape = re.compile(rb"\b(?:" + shapes + rb")\b")
     first, last = max(place.first, min(focus) - SEARCHED_LINES), min(place.last, max(focus) + SEARCHED_LINES)
-    found = {line: set(shape.findall(masked_line(file, line))) for line in range(first, last + 1)}
+    found = {line: set(shape.findall(masked_line(file, line)[:SEARCHED_BYTES])) for line in range(first, last + 1)}
     count = Counter(chain.from_iterable(found.values()))
     seen: set[bytes] = set()
     declared, others = [], []
@@ -102,6 +103,16 @@ def mentions(file: SourceFile, place: CodeRange, focus: Sequence[int], names: It
             others.append((min(count[name] for name in named) > COMMON, _distance(line, focus), line))
         seen |= named
     return [*declared, *(line for _, _, line in sorted(others))]
+
+
+def beginning(file: SourceFile, place: CodeRange, room: int) -> Lines:
+    """Return as many of the first lines of a place as there is room for."""
+    last = place.first
+    left = room - _cost(file, last)
+    while last < place.last and left >= (cost := _cost(file, last + 1)):
+        left -= cost
+        last += 1
+    return place.first, last
 
 
 def size_of(file: SourceFile, excerpts: Iterable[Lines]) -> int:
@@ -143,13 +154,13 @@ def _enclosing(file: SourceFile, place: CodeRange, line: int) -> Iterator[Lines]
         yield from ((at, at) for at in condition.lines if place.first <= at <= place.last)
     depth, label, found = 0, False, 0
     for at in range(line - 1, max(place.first, line - SEARCHED_LINES) - 1, -1):
-        text = masked_line(file, at)
+        text = masked_line(file, at)[:SEARCHED_BYTES]
         if depth == 0 and not label and LABEL.match(text):
             label = True
             yield at, at
         outwards = depth
-        for brace in reversed([byte for byte in text if byte in b"{}"]):
-            depth += 1 if brace == ord("}") else -1
+        for brace in reversed(BRACE.findall(text)):
+            depth += 1 if brace == b"}" else -1
             outwards = min(outwards, depth)
         if outwards < 0:
             depth, label = depth - outwards, False

@@ -7,6 +7,7 @@ from jarvis_workers.sec.judge.slices.places import SourceFile
 from jarvis_workers.source.calls import opening
 
 MENTIONS_LOOKED_AT = 64
+MACRO_LINES = 500
 BODY_MAX = 8_192
 MACRO = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\Z")
 MACRO_LINE = re.compile(rb"[ \t]*#[ \t]*define\b")
@@ -53,7 +54,9 @@ def _before(text: bytes, at: int) -> int:
 def _in_macro(text: bytes, at: int) -> bool:
     """Return whether an offset is in the replacement text of a macro."""
     line = text.rfind(b"\n", 0, at) + 1
-    while line > 1 and text[max(0, line - 3) : line - 1].endswith((b"\\", b"\\\r")):
+    for _ in range(MACRO_LINES):
+        if line < 2 or not text[max(0, line - 3) : line - 1].endswith((b"\\", b"\\\r")):
+            break
         line = text.rfind(b"\n", 0, line - 1) + 1
     return MACRO_LINE.match(text, line, at) is not None and not MACRO.match(text, line, at)
 
