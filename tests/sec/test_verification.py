@@ -355,7 +355,7 @@ def test_who_dismisses_without_a_look_at_comments_is_believed() -> None:
 
     assert (verdict.status, verdict.reason) == ("dismissed", None)
     assert "has checked" not in str(platform.requests[-1].messages)
-    assert "    4|     strcpy(d, s);" in platform.requests[1].messages[-1].content
+    assert "4|     strcpy(d, s);" in platform.requests[1].messages[-1].content
     assert "|src/main.c" in platform.requests[4].messages[-1].content
 
 

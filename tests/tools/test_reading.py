@@ -77,7 +77,13 @@ def test_a_range_that_is_none_is_an_error(root: Path, start: int, end: int, says
 def test_comments_are_blanked_and_the_lines_stay_where_they_are(root: Path) -> None:
     lines = read(root, "blanked", path="a.c").split("\n")
 
-    assert lines[1:4] == ["    1| int f(char *d) {", "    2|", "    3|     strcpy(d, s);"]
+    assert lines[1:4] == ["1| int f(char *d) {", "3|     strcpy(d, s);", "4|     return 0;"]
+
+
+def test_what_is_left_out_of_literals_leaves_no_blanks_behind(root: Path) -> None:
+    (root / "b.c").write_text('f("could not open[…]          ");\n\n\ng("a  b");\n')
+
+    assert read(root, "blanked", path="b.c").split("\n")[1:] == ['1| f("could not open[…]");', '4| g("a  b");']
 
 
 def test_comments_are_told_apart_when_asked_for(root: Path) -> None:
@@ -296,7 +302,7 @@ def test_code_behind_a_lone_carriage_return_is_on_a_line_of_its_own(root: Path) 
     (root / "b.txt").write_bytes(b"one\rtwo\n")
 
     shown = read(root, "blanked", path="a.c")
-    assert "    2|     strcpy(d, s);" in shown
+    assert "2|     strcpy(d, s);" in shown
     assert "note" not in shown
     assert "a.c:2: strcpy(d, s);" in search(root, pattern="strcpy")
     assert "b.txt:1: one\rtwo" in search(root, pattern="two")

@@ -4,7 +4,6 @@ The most important parts come first and are shortened least; parts that do not f
 numbered within their place (`places`), so that the text does not depend on the position of the code in its file.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from jarvis_workers.sec.judge.slices.excerpt import (
 )
 from jarvis_workers.sec.judge.slices.index import CodeIndex, Used
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View, masked_line
-from jarvis_workers.tools.reading import short_line
+from jarvis_workers.tools.reading import PADDING, short_line
 
 Role = Literal["code", "way", "caller", "callee", "definition"]
 
@@ -42,7 +41,6 @@ MENTIONS = 12
 # Lines above a function that may contain comments on it.
 ABOVE = 100
 CONDITION_MAX = 100
-PADDING = re.compile(r"(?<=…\])\s{2,}")
 
 
 class SliceTarget(NamedTuple):
