@@ -31,12 +31,13 @@ Role = Literal["code", "way", "caller", "callee", "definition"]
 
 # Characters of code, about three to a token, and the share of each role; that of the trace is for each function on it.
 ROOM = 24_000
-SHARES: dict[Role, float] = {"code": 0.4, "way": 0.06, "caller": 0.1, "callee": 0.1, "definition": 0.08}
+SHARES: dict[Role, float] = {"code": 0.3, "way": 0.06, "caller": 0.1, "callee": 0.1, "definition": 0.08}
 SHARE_MIN = 400
 # Room for one caller, for one callee, and for a callee of a callee.
 CALLER_ROOM, CALLEE_ROOM, INNER_CALLEE_ROOM = 700, 1_200, 400
 # Calls that are shown with the lines around them; more are shown alone.
 CALLERS, CALLEES, DEFINITIONS = 3, 6, 12
+CALLER_REACH, WAY_REACH = 4, 16
 MENTIONS = 12
 # Lines above a function that may contain comments on it.
 ABOVE = 100
@@ -130,7 +131,7 @@ def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Sli
         focus = list(dict.fromkeys((*lines, *on_the_way.get((file.path, place), ()))))
         parts.append((cutting.own(file, place, excerpt(file, place, focus, shares["code"])), focus))
     for file, place, lines in steps:
-        cutting.add(file, place, "way", excerpt(file, place, lines, shares["way"]))
+        cutting.add(file, place, "way", excerpt(file, place, lines, shares["way"], WAY_REACH))
     functions = [(part, focus) for part, focus in parts if part.place.function]
     for part, _ in functions:
         _add_uses(cutting, index, part, shares["caller"])
@@ -207,7 +208,7 @@ def _add_uses(cutting: _Cutting, index: CodeIndex, part: SlicePart, room: int) -
         caller = used.file.at(used.first)
         lines = [statement(used.file, caller, used.first)]
         if count < CALLERS:
-            lines = excerpt(used.file, caller, lines_of(lines), min(CALLER_ROOM, room))
+            lines = excerpt(used.file, caller, lines_of(lines), min(CALLER_ROOM, room), CALLER_REACH)
         size = cutting.add(used.file, caller, "caller", lines, room)
         if size < 0:
             continue

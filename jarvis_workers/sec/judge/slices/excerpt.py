@@ -31,14 +31,16 @@ LABEL = re.compile(rb"^\s*(?:case\b[^:]*|default\s*):")
 Lines = tuple[int, int]
 
 
-def excerpt(file: SourceFile, place: CodeRange, focus: Sequence[int], room: int) -> list[Lines]:
-    """Return the lines of a place to show; those in `focus` are always shown."""
+def excerpt(
+    file: SourceFile, place: CodeRange, focus: Sequence[int], room: int, reach: int = REACHES[-1]
+) -> list[Lines]:
+    """Return the lines of a place to show; those in `focus` are always shown, and at most `reach` lines around them."""
     whole = (place.first, place.last)
     if place.function and size_of(file, [whole]) <= room:
         return [whole]
     chosen = set(focus)
     left = room - sum(_cost(file, line) for line in chosen)
-    for first, last in _by_relevance(file, place, focus):
+    for first, last in _by_relevance(file, place, focus, reach):
         more = [line for line in range(max(place.first, first), min(place.last, last) + 1) if line not in chosen]
         cost = sum(_cost(file, line) for line in more)
         if cost <= left:
@@ -130,7 +132,7 @@ def merged(spans: Iterable[Lines]) -> list[Lines]:
     return result
 
 
-def _by_relevance(file: SourceFile, place: CodeRange, focus: Sequence[int]) -> Iterator[Lines]:
+def _by_relevance(file: SourceFile, place: CodeRange, focus: Sequence[int], reach: int) -> Iterator[Lines]:
     statements = [statement(file, place, line) for line in focus]
     yield from statements
     if place.function:
@@ -144,8 +146,9 @@ def _by_relevance(file: SourceFile, place: CodeRange, focus: Sequence[int]) -> I
             checked = CHECK.match(masked_line(file, line)) is not None
             _, last = statement(file, place, line)
             yield line, last + checked
-    for reach in REACHES:
-        yield from ((line - reach, line + reach) for line in focus)
+    for around in REACHES:
+        if around <= reach:
+            yield from ((line - around, line + around) for line in focus)
 
 
 def _enclosing(file: SourceFile, place: CodeRange, line: int) -> Iterator[Lines]:
