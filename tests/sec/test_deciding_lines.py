@@ -143,6 +143,24 @@ CASES: dict[str, Case] = {
         ["called from 1 place, shown; its address is taken at 1 place, shown", '"copy", copy', "copy(x)"],
         [],
     ),
+    "the callers of a function in a header": (
+        {
+            "a.h": "static inline void copy(char *s)\n{\n    strcpy(name, s); // here\n}\n#define COPY copy\n",
+            "b.c": "int main(int argc, char **argv)\n{\n    copy(argv[1]);\n}\n",
+        },
+        "a.h",
+        ["called from 1 place, shown; its address is taken at 1 place, shown", "copy(argv[1]);", "#define COPY copy"],
+        [],
+    ),
+    "a function in a header that is called": (
+        {
+            "a.h": "static inline int is_short(const char *s)\n{\n    return strlen(s) < 8;\n}\n",
+            "b.c": "void f(char *s)\n{\n    if (is_short(s))\n        strcpy(d, s); // here\n}\n",
+        },
+        "b.c",
+        ["return strlen(s) < 8;"],
+        [],
+    ),
     "the type of a global variable, its member, and the size of that": (
         {
             "a.h": HEADER,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.judge.slices.occurrences import GIVEN, defined_at, mentions_of, use_at
 from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile
+from jarvis_workers.sec.scanner import is_header
 from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import Tree
 
@@ -101,7 +102,7 @@ class CodeIndex:
                 if (
                     place.function
                     and place.function.name == name
-                    and (file.path == near or not _is_static(file, place))
+                    and (file.path == near or not _is_private(file, place))
                 ):
                     return file, place
         return None
@@ -109,7 +110,8 @@ class CodeIndex:
     def uses(self, file: SourceFile, place: CodeRange) -> CallSites:
         """Return the uses of a function outside of its own body."""
         assert place.function is not None
-        name, only = place.function.name, _is_static(file, place)
+        name = place.function.name
+        only = _is_private(file, place)
         paths = self._code_paths()
         using = sorted({*self._calling.get(name, ()), *self._giving.get(name, ())})
         named = [paths[at] for at in using if not only or paths[at] == file.path]
@@ -208,8 +210,11 @@ def _distance(path: str, near: str) -> tuple[bool, int, str]:
     return path != near, len(ours) + len(theirs) - 2 * shared, path
 
 
-def _is_static(file: SourceFile, place: CodeRange) -> bool:
+def _is_private(file: SourceFile, place: CodeRange) -> bool:
+    """Return whether a function can be named only in its own file: a static one that is not in a header."""
     assert place.function is not None
+    if is_header(file.path.encode("utf-8", "backslashreplace")):
+        return False
     head = file.masked[max(0, place.function.start - 200) : place.function.start]
     return b"static" in head[max(map(head.rfind, (b";", b"}", b"{"))) + 1 :].split()
 

@@ -38,7 +38,8 @@ def use_at(file: SourceFile, start: int, end: int) -> str | None:
     """Return whether a function is called where its name stands, or its address is taken; None if neither."""
     text = file.masked
     if opening(text, end) is None:
-        return "address" if GIVEN.match(text, _before(text, start)) else None
+        is_given = GIVEN.match(text, _before(text, start)) is not None
+        return "address" if is_given or _in_macro(text, start) else None
     place = file.at(file.line_of(start))
     inside = place.function and place.function.body[0] <= start <= place.function.body[1]
     return "call" if inside or _in_macro(text, start) else None
