@@ -4,6 +4,8 @@ Messages are only appended, so that each request starts with the previous one an
 exceptions are `clear`, after a compaction, and a new system prompt, in a conversation with a person.
 """
 
+from collections.abc import Sequence
+
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, ToolSpec
@@ -44,13 +46,18 @@ class Session:
         self.messages.append(message)
         self._counted += estimate_message(message)
 
-    def answer(self, reply: Reply, call: ToolCall | None = None) -> None:
+    def answer(self, reply: Reply, calls: Sequence[ToolCall] = ()) -> None:
         """Append an answer of the model, and calibrate the token estimate with its reported usage."""
         self._calibration = self._calibration.learn(self.estimated, reply.usage.prompt)
         self.rounds += 1
-        calls = (call,) if call else ()
         self.say(
-            Message("assistant", reply.content, calls, reasoning=reply.reasoning, reasoning_items=reply.reasoning_items)
+            Message(
+                "assistant",
+                reply.content,
+                tuple(calls),
+                reasoning=reply.reasoning,
+                reasoning_items=reply.reasoning_items,
+            )
         )
 
     def refuse(self, reply: Reply, problem: str) -> None:

@@ -18,7 +18,8 @@ THOUGHTS = ("reasoning_content", "reasoning")
 def _head(profile: Profile, request: ModelRequest) -> dict[str, Any]:
     if not request.tools:
         return {}
-    switch = {"parallel_tool_calls": False} if profile.parallel_switch else {}
+    several = profile.parallel_calls and request.has_readers
+    switch = {"parallel_tool_calls": several} if profile.parallel_switch else {}
     return {"tools": [_tool(spec) for spec in request.tools], **switch}
 
 

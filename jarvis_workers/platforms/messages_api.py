@@ -42,7 +42,8 @@ def _head(profile: Profile, request: ModelRequest) -> dict[str, Any]:
     if request.tools:
         head["tools"] = [_tool(spec) for spec in request.tools]
         if profile.parallel_switch:
-            head["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
+            several = profile.parallel_calls and request.has_readers
+            head["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": not several}
     system = "\n\n".join(message.content for message in request.messages if message.role == "system")
     return head | ({"system": [{"type": "text", "text": system, **CACHED}]} if system.strip() else {})
 

@@ -65,10 +65,11 @@ class Profile(FrozenProfile):
 
     `api`: chat.completions, OpenAI's Responses or Anthropic's Messages. `tools`: function calling of the API, or text
     blocks (`agent.text_tool_call`). `schemas`: whether an answer may be bound to a JSON schema, `schema_with_tools`:
-    also with tools. `parallel_switch`: whether parallel calls can be turned off. `context` and `answer_tokens` are in
-    tokens. A `temperature` of None is not sent. `stream_usage`: whether a streamed answer may be asked for its usage.
-    `reasoning_effort` is sent in the `effort_field` (of chat.completions), which some providers have as a switch only;
-    None leaves it to the provider. `extra_body` has further fields of the request.
+    also with tools. `parallel_calls`: whether an answer may contain several calls of tools that only read,
+    `parallel_switch`: whether a request states that. `context` and `answer_tokens` are in tokens. A `temperature` of
+    None is not sent. `stream_usage`: whether a streamed answer may be asked for its usage. `reasoning_effort` is sent
+    in the `effort_field` (of chat.completions), which some providers have as a switch only; None leaves it to the
+    provider. `extra_body` has further fields of the request.
     """
 
     api: Api = "chat"
@@ -77,6 +78,7 @@ class Profile(FrozenProfile):
     schema_with_tools: bool = False
     reasoning_field: str = "reasoning_content"
     reasoning: Replay = "none"
+    parallel_calls: bool = True
     parallel_switch: bool = False
     max_tokens_field: Literal["max_tokens", "max_completion_tokens", "max_output_tokens"] = "max_tokens"
     temperature: float | None = 0.2
@@ -130,9 +132,16 @@ PROFILES: dict[str, Profile] = {
         schemas="json_schema", reasoning="turn", reasoning_field="reasoning", parallel_switch=True, seed=True
     ),
     "ollama": Profile(
-        schemas="json_schema", seed=True, reasoning_field="reasoning", context=8_192, answer_tokens=2_048
+        schemas="json_schema",
+        parallel_calls=False,
+        seed=True,
+        reasoning_field="reasoning",
+        context=8_192,
+        answer_tokens=2_048,
     ),
-    "llama.cpp": Profile(schemas="json_schema", reasoning="turn", seed=True, context=8_192, answer_tokens=2_048),
+    "llama.cpp": Profile(
+        schemas="json_schema", reasoning="turn", parallel_calls=False, seed=True, context=8_192, answer_tokens=2_048
+    ),
     "generic": GENERIC,
 }
 HOSTS = (

@@ -46,11 +46,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """The description of a tool for a model; `parameters` is a JSON schema."""
+    """The description of a tool for a model; `parameters` is a JSON schema, `reads_only` a tool without any effect."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    reads_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,11 @@ class ModelRequest:
     temperature: float | None = None
     escalated: bool = False
     on_text: OnText | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def has_readers(self) -> bool:
+        """Whether a tool has no effect, so that an answer may call several."""
+        return any(spec.reads_only for spec in self.tools)
 
 
 @dataclass(frozen=True, slots=True)

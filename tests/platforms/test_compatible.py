@@ -1,6 +1,7 @@
 """Servers that speak chat.completions: what is sent to each, what is read back, what it costs."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,6 +51,13 @@ def test_what_each_profile_sends(name: str) -> None:
     assert body["messages"][3] == {"role": "tool", "content": "seen", "tool_call_id": "c1"}
     assert (profile.reasoning_field in body["messages"][2]) == (profile.reasoning != "none")
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+@pytest.mark.parametrize("reads_only", [True, False])
+def test_parallel_calls_are_asked_for_only_if_a_tool_only_reads(*, reads_only: bool) -> None:
+    request = replace(ASKED, tools=(*TOOLS, replace(TOOLS[0], name="read", reads_only=reads_only)))
+
+    assert sent(request, PROFILES["openai"])["parallel_tool_calls"] == reads_only
 
 
 def sent(request: ModelRequest, profile: Profile) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def test_results_of_parallel_calls_are_one_message_for_anthropic() -> None:
     [
         ("reasoning_effort: hig", "\"models.a.reasoning_effort\" is 'hig', should be 'none', 'minimal', 'low'"),
         ("reasoning_efort: high", '(did you mean "reasoning_effort"?)'),
-        ("extra_body: [1]", '"models.a.extra_body" is a list, should be a valid dictionary'),
+        ("extra_body: [1]", '"models.a.extra_body" is a list, should be a mapping of names to values'),
         (f"extra_body: {{messages: {SECRET}}}", "should not contain messages, which jarvis sets itself"),
         ("extra_body: {max_tokens: 9, stream: true}", "should not contain max_tokens, stream"),
     ],

@@ -123,7 +123,7 @@ def test_the_stronger_model_sees_no_comments_and_runs_no_script() -> None:
     verdict, (request,) = judged([report(SAFE), report(RISK)], report(SAFE), second_look=True)
 
     assert verdict.status == "dismissed"
-    assert [tool.name for tool in request.tools] == ["read_code", "submit_report"]
+    assert [tool.name for tool in request.tools] == ["read_code", "search_code", "list_files", "submit_report"]
     assert "it fits" not in str(request.messages)
 
 

@@ -91,6 +91,19 @@ class Evidence:
     quote: str
 
 
+# Why a quote is not accepted: it names no file, is at several places, is too short or too long, is from a document, or
+# is not in the code of the file.
+Loss = Literal["unknown", "several", "short", "long", "document", "absent"]
+
+
+@dataclass(frozen=True)
+class LostQuote:
+    """A quote that was not accepted; `lines` are lines of code, with their places, that help to correct it."""
+
+    kind: Loss
+    lines: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
@@ -121,8 +134,8 @@ def is_unclear(verdict: Verdict) -> bool:
     return verdict.status == "undecided" and not verdict.cut_short
 
 
-# Locates a quote, or returns None; the flag marks a dismissal, which is checked more strictly.
-Find = Callable[[Quote, bool], Evidence | None]
+# Locates a quote; the flag marks a dismissal, which is checked more strictly.
+Find = Callable[[Quote, bool], Evidence | LostQuote]
 
 
 @dataclass(frozen=True)
@@ -131,7 +144,7 @@ class _QuotedItem:
 
     item: ReportItem
     evidence: tuple[Evidence, ...]
-    lost: tuple[int, ...]
+    lost: tuple[tuple[int, LostQuote], ...]
 
     @property
     def empty(self) -> list[str]:
@@ -152,14 +165,14 @@ class AskAgain:
     """A follow-up request: unknown or missing numbers, empty fields, dismissals without a reason, lost evidence.
 
     `groundless` lists the candidates dismissed without a reason. `lost` maps a candidate number to the quotes that were
-    not found, counted from 1; the list is empty for an item without quotes.
+    not accepted, with their numbers from 1; the list is empty for an item without quotes.
     """
 
     unknown: tuple[int, ...]
     missing: tuple[int, ...]
     empty: Mapping[int, Sequence[str]]
     groundless: tuple[int, ...]
-    lost: Mapping[int, Sequence[int]]
+    lost: Mapping[int, Sequence[tuple[int, LostQuote]]]
 
     @property
     def numbers(self) -> list[int]:
@@ -220,8 +233,8 @@ class VerdictCollector:
     def _checked(self, item: ReportItem) -> _QuotedItem:
         quotes = item.evidence[:EVIDENCE_MAX]
         result = [self._find(quote, not item.has_risk) for quote in quotes]
-        lost = tuple(place for place, evidence in enumerate(result, 1) if evidence is None)
-        return _QuotedItem(item, tuple(evidence for evidence in result if evidence), lost)
+        lost = tuple((place, one) for place, one in enumerate(result, 1) if isinstance(one, LostQuote))
+        return _QuotedItem(item, tuple(one for one in result if isinstance(one, Evidence)), lost)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         answer = self._items.get(number)

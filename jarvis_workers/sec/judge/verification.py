@@ -23,13 +23,29 @@ from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.slices import View, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, Verdict, VerdictCollector, short
-from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree, SearchTree, View, is_source, split_name
+from jarvis_workers.sec.judge.verdict import (
+    FORM,
+    TEXTS,
+    AskAgain,
+    Evidence,
+    LostQuote,
+    Quote,
+    Verdict,
+    VerdictCollector,
+    short,
+)
+from jarvis_workers.tools.listing import list_files
+from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.searching import SearchedView, search_code
+from jarvis_workers.tools.tool import Tool
 
 PROMPTS = Path(__file__).parent / "prompts"
-READ, RUN = "read_code", "execute_script"
+RUN = "execute_script"
+# Tools that show code as it is in the deciding view, unless they are asked for comments or a document.
+READ, SEARCH, LIST = READERS = ("read_code", "search_code", "list_files")
+SEARCHED = " Only source files are searched, without their comments."
 ROLES = {
     "code": "code of the candidates",
     "way": "on the path",
@@ -65,7 +81,19 @@ class _ToolCalls:
 
     @property
     def saw_raw(self) -> bool:
-        return any(call.name != READ or _shows_comments(call.arguments) for call in self.calls)
+        return any(
+            call.name not in READERS or (call.name == READ and _shows_comments(call.arguments)) for call in self.calls
+        )
+
+
+def reading_tools(index: CodeIndex) -> list[Tool]:
+    """Return the tools that read, search and list code in the view that decides."""
+    sources = SearchTree(index)
+    return [
+        read_code(PlacedTree(index), "blanked"),
+        search_code(sources, SearchedView(sources.decided, sources.name_line, SEARCHED)),
+        list_files(index.tree),
+    ]
 
 
 class Verification:
@@ -125,7 +153,7 @@ class Verification:
                 result: TaskResult = yield from _overheard(run_task(agent, message), calls)
                 answers.take(result.report)
                 again = answers.again()
-                message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
+                message = self._follow_up(agent, again) if again else ""
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
@@ -136,11 +164,11 @@ class Verification:
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Repeat the question for dismissals made after comments were seen, without any tool that shows comments."""
+        """Repeat the question for dismissals made after comments were seen, with the tools that only read code."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
         if not numbers:
             return
-        look = yield from self._look(numbers, self._agent(self._tools.only([READ])))
+        look = yield from self._look(numbers, self._agent(self._tools.only(READERS)))
         for number in numbers:
             other = look.verdicts[number]
             if other.status != "dismissed" or look.saw_raw:
@@ -172,7 +200,7 @@ class Verification:
         numbers = open_numbers(verdicts, self._disputed)
         if not numbers:
             return
-        agent = self._agent(self._tools.only([READ]), escalated=True)
+        agent = self._agent(self._tools.only(READERS), escalated=True)
         look = yield from self._look(numbers, agent)
         if agent.spent.asks:
             for number in numbers:
@@ -193,7 +221,19 @@ class Verification:
             )
         return verdict
 
-    def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
+    def _follow_up(self, agent: Agent, again: AskAgain) -> str:
+        """Return the question about what is missing or wrong in a report; lines of code in it are admitted as such."""
+        language = self._prepared.cluster.language
+        lost = {
+            number: [
+                (place, one.kind, agent.guard.admit("\n".join(one.lines)) if one.lines else "") for place, one in of
+            ]
+            for number, of in again.lost.items()
+        }
+        lost_quotes = fill_from(PROMPTS, "lost_quotes", lost=lost, language=language)
+        return fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers, lost_quotes=lost_quotes)
+
+    def _find(self, quote: Quote, dismisses: bool) -> Evidence | LostQuote:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
@@ -238,7 +278,7 @@ def votes_of(cluster: ClusterQuestion) -> int:
 
 def _shows_comments(arguments: Mapping[str, object]) -> bool:
     path = split_name(str(arguments.get("path", "")))[0]
-    return bool(arguments.get("comments")) or language_of(path.encode("utf-8", "backslashreplace")) is None
+    return bool(arguments.get("comments")) or not is_source(path)
 
 
 def _agreed(votes: Sequence[Verdict]) -> Verdict:

@@ -13,16 +13,14 @@ from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.judge.discussion import FindingQuestion, answer_question, answering_agent
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
-from jarvis_workers.sec.judge.slices import PlacedTree
 from jarvis_workers.sec.judge.verdict import TEXTS, Verdict
-from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.sec.judge.verification import Verification, reading_tools
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.discussion_options import DISPUTE, DiscussionOptions
 from jarvis_workers.steps.sec.verify_cluster import index_of
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import Claimed, Commit, NewJob
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ async def converse(work: DiscussionWork, blobs: Blobs, runtime: AgentRuntime) ->
     index = index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
-        tools = Toolbox([read_code(PlacedTree(index), "blanked"), *talk.scripts(root)])
+        tools = Toolbox([*reading_tools(index), *talk.scripts(root)])
         if work.disputes:
             return await _verify_again(work, prepared, tools, talk, runtime.tier)
         question = FindingQuestion(prepared, work.options.verdict, work.options.text)

@@ -22,11 +22,10 @@ from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
 from jarvis_workers.sec.judge.cost_model import first_request
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
-from jarvis_workers.sec.judge.verification import Verification, votes_of
+from jarvis_workers.sec.judge.slices import CodeIndex
+from jarvis_workers.sec.judge.verification import Verification, reading_tools, votes_of
 from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import ToolOutcome
@@ -68,7 +67,7 @@ class DryRun:
         self._index = CodeIndex(DirectoryTree(root))
         self._profile = plan.model.quirks
         scripts = [] if best_tier() == Tier.C else [execute_script(_never)]
-        self._tools = Toolbox([read_code(PlacedTree(self._index), "blanked"), *scripts])
+        self._tools = Toolbox([*reading_tools(self._index), *scripts])
 
     def cluster(self, file: str, numbered: Sequence[Numbered], conditions: Conditions) -> list[PlannedClusters]:
         """Return the clusters of a batch, as far as they are known, with the request that each takes."""

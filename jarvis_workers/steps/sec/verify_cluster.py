@@ -18,9 +18,9 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import Verdict
-from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.sec.judge.verification import Verification, reading_tools
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -29,7 +29,6 @@ from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tree import DirectoryTree
 
@@ -79,7 +78,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     groups = {"second": options.second_group, "escalate": options.escalate}
     with runtime.open(work.job, options.group, about, work.lines, **groups) as talk:
         scripts = [] if work.canary else talk.scripts(root)
-        tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
+        tools = Toolbox([*reading_tools(index), *scripts])
         verification = Verification(
             prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=options.agent_limits
         )
