@@ -48,6 +48,7 @@ def test_an_agent_looks_at_the_code_and_answers(jarvis: Jarvis, tree: Path) -> N
     assert server.headers[0]["authorization"] == "Bearer k"
 
 
+@pytest.mark.slow
 def test_files_of_every_kind_are_there_to_be_read(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(calls("read_code", path="notes.txt"), ENDS) as server:
         model(jarvis, server)
@@ -104,6 +105,7 @@ def test_a_named_task_is_given_once(jarvis: Jarvis, tree: Path) -> None:
     assert len(json.loads(jarvis("runs", "list", "--json").out)) == 1
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_another_task(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(ENDS, ENDS) as server:
         model(jarvis, server)

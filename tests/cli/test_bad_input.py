@@ -571,6 +571,7 @@ def test_a_full_file_system_pauses_a_run_that_goes_on_when_there_is_room(jarvis,
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.slow
 def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "b.c": SYSTEM})
     run = jarvis.submit(tree, paused=True)

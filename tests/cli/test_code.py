@@ -173,6 +173,7 @@ def test_a_run_pauses_at_its_budget_and_goes_on_with_more(repository: Repository
     assert (ended.code, git(repository.top, "log", "-1", "--format=%s", repository.branch)) == (0, "Return two\n")
 
 
+@pytest.mark.slow
 def test_nothing_changed_is_no_branch(repository: Repository) -> None:
     with ModelServer(says("It returns two already.")) as server:
         repository.settings(server)
@@ -184,6 +185,7 @@ def test_nothing_changed_is_no_branch(repository: Repository) -> None:
     assert "changed nothing" in repository.jarvis("code", "accept", "last").line
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_on_unchanged_sources_refuses_the_run(repository: Repository) -> None:
     with ModelServer(says("It returns two already.")) as server:
         repository.settings(server)
@@ -412,6 +414,7 @@ def test_files_are_those_of_the_commit_whatever_its_attributes_say(repository: R
     assert git(repository.top, "ls-tree", repository.branch, "run.sh").startswith("100755")
 
 
+@pytest.mark.slow
 def test_rules_of_the_user_and_of_the_project_are_one_block(repository: Repository) -> None:
     data = repository.jarvis.settings.data_dir
     (data / "rules").write_text("Global rule.\n")
@@ -474,6 +477,7 @@ def test_submodules_are_left_alone(repository: Repository, tmp_path: Path) -> No
     assert git(repository.top, "ls-tree", repository.branch, "sub") == before
 
 
+@pytest.mark.slow
 def test_a_detached_head_is_said(repository: Repository) -> None:
     git(repository.top, "checkout", "-q", "--detach")
     with ModelServer(EDIT, SAYS) as server:
@@ -593,6 +597,7 @@ def test_a_strict_check_wants_an_author(repository: Repository) -> None:
     assert (ended.code, "git has no user.name and user.email" in ended.line) == (2, True)
 
 
+@pytest.mark.slow
 def test_there_may_be_nothing_to_restore(repository: Repository) -> None:
     with ModelServer(says("Nothing to do.")) as server:
         repository.settings(server)
@@ -618,6 +623,7 @@ def test_tools_are_those_of_a_group_and_the_appended_ones(repository: Repository
     assert runs.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_tool_of_the_user_can_be_appended(repository: Repository) -> None:
     place = repository.top.parent / ".jarvis" / "tools"
     place.mkdir(parents=True)
@@ -632,6 +638,7 @@ def test_a_tool_of_the_user_can_be_appended(repository: Repository) -> None:
     assert {tool["function"]["name"] for tool in server.requests[0]["tools"]} >= {"mine", *REQUIRED}
 
 
+@pytest.mark.slow
 def test_quiet_prints_one_line_and_only_if_the_exit_code_is_not_0(repository: Repository) -> None:
     git(repository.top, "config", "--unset", "user.email")
     git(repository.top, "checkout", "-q", "--detach")

@@ -19,6 +19,7 @@ def repository(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return repository_of(jarvis, monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_branch_that_could_not_be_written_is_said_with_exit_3(repository: Repository) -> None:
     git(repository.top, "branch", "jarvis")
     with ModelServer(EDIT, SAYS) as server:

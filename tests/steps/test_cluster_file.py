@@ -190,6 +190,7 @@ def test_a_cluster_of_many_is_verified_in_parts_and_kept_whole(pipeline: Pipelin
     assert sorted(gid for one in told for gid in one["gids"]) == judged == list(whole.gids)
 
 
+@pytest.mark.slow
 def test_what_was_said_is_kept_where_a_model_was_asked(pipeline: Pipeline, blobs: Blobs, tmp_path: Path) -> None:
     run = cluster(pipeline, tree(tmp_path, TREE))
     with pipeline.store.read() as session:
