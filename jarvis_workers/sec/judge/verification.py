@@ -19,6 +19,7 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import READERS, shows_comments
@@ -28,7 +29,6 @@ from jarvis_workers.sec.judge.verdict import (
     TEXTS,
     AskAgain,
     Evidence,
-    LostQuote,
     Quote,
     Verdict,
     VerdictCollector,
