@@ -6,9 +6,10 @@ import pytest
 
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.sec.judge import verification
+from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.slices import CodeIndex, SliceTarget, cut
-from jarvis_workers.sec.judge.verdict import Evidence, LostQuote, Quote
+from jarvis_workers.sec.judge.verdict import Evidence, Quote
 from tests.sec.slicing import Files
 from tests.sec.verifying import MARKS
 

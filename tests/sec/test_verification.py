@@ -15,8 +15,8 @@ from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.sec.judge.quotes import find_quote
+from jarvis_workers.sec.judge.reading_tools import READERS
 from jarvis_workers.sec.judge.verdict import TEXTS, Evidence, Quote, ReportItem, Verdict, VerdictCollector
-from jarvis_workers.sec.judge.verification import READERS
 from tests.agents.arrange import TEXT, Scripted, call, text
 from tests.sec.slicing import COPY, FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, found, item, prepared, report, verify

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
 from jarvis_workers.sec.judge.slices.keywords import KEYWORDS
-from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Loss, LostQuote, Quote, short
+from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Quote, short
 from jarvis_workers.tools.reading import blank_comments, short_line
 
 REACH = 3

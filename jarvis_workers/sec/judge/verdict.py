@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.judge.lost_quote import LostQuote
 
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 
@@ -89,19 +90,6 @@ class Evidence:
     file: str
     line: int
     quote: str
-
-
-# Why a quote is not accepted: it names no file, is at several places, is too short or too long, is from a document, or
-# is not in the code of the file.
-Loss = Literal["unknown", "several", "short", "long", "document", "absent"]
-
-
-@dataclass(frozen=True)
-class LostQuote:
-    """A quote that was not accepted; `lines` are lines of code, with their places, that help to correct it."""
-
-    kind: Loss
-    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,31 +21,25 @@ from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
+from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree, SearchTree, View, is_source, split_name
+from jarvis_workers.sec.judge.reading_tools import READERS, shows_comments
+from jarvis_workers.sec.judge.slices import View
 from jarvis_workers.sec.judge.verdict import (
     FORM,
     TEXTS,
     AskAgain,
     Evidence,
-    LostQuote,
     Quote,
     Verdict,
     VerdictCollector,
     short,
 )
-from jarvis_workers.tools.listing import list_files
-from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.searching import SearchedView, search_code
-from jarvis_workers.tools.tool import Tool
 
 PROMPTS = Path(__file__).parent / "prompts"
 RUN = "execute_script"
-# Tools that show code as it is in the deciding view, unless they are asked for comments or a document.
-READ, SEARCH, LIST = READERS = ("read_code", "search_code", "list_files")
-SEARCHED = " Only source files are searched, without their comments."
 ROLES = {
     "code": "code of the candidates",
     "way": "on the path",
@@ -81,19 +75,7 @@ class _ToolCalls:
 
     @property
     def saw_raw(self) -> bool:
-        return any(
-            call.name not in READERS or (call.name == READ and _shows_comments(call.arguments)) for call in self.calls
-        )
-
-
-def reading_tools(index: CodeIndex) -> list[Tool]:
-    """Return the tools that read, search and list code in the view that decides."""
-    sources = SearchTree(index)
-    return [
-        read_code(PlacedTree(index), "blanked"),
-        search_code(sources, SearchedView(sources.decided, sources.name_line, SEARCHED)),
-        list_files(index.tree),
-    ]
+        return any(shows_comments(call.name, call.arguments) for call in self.calls)
 
 
 class Verification:
@@ -274,11 +256,6 @@ def votes_of(cluster: ClusterQuestion) -> int:
     """Return the number of votes on a cluster: one, unless one of its candidates has high severity."""
     is_high = any(cluster.severity(candidate) == "high" for _, candidate in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
-
-
-def _shows_comments(arguments: Mapping[str, object]) -> bool:
-    path = split_name(str(arguments.get("path", "")))[0]
-    return bool(arguments.get("comments")) or not is_source(path)
 
 
 def _agreed(votes: Sequence[Verdict]) -> Verdict:

@@ -13,8 +13,9 @@ from jarvis_workers.conversations.task_job import TaskPayload, task_job
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.sec.judge.discussion import FindingQuestion, answer_question, answering_agent
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
+from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.verdict import TEXTS, Verdict
-from jarvis_workers.sec.judge.verification import Verification, reading_tools
+from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.discussion_options import DISPUTE, DiscussionOptions
 from jarvis_workers.steps.sec.verify_cluster import index_of

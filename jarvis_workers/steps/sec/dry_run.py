@@ -22,8 +22,9 @@ from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, Question, cluster, clusterer
 from jarvis_workers.sec.judge.cost_model import first_request
+from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verification import Verification, reading_tools, votes_of
+from jarvis_workers.sec.judge.verification import Verification, votes_of
 from jarvis_workers.steps.sec.cluster_file import divide, look
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.tools.registry import Toolbox

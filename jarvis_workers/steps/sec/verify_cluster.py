@@ -18,9 +18,10 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
+from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.sec.judge.verdict import Verdict
-from jarvis_workers.sec.judge.verification import Verification, reading_tools
+from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
