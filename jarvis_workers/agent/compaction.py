@@ -19,11 +19,12 @@ def compact(agent: Agent) -> Conversation[None]:
     """Upload or summarize the history, then clear it."""
     uploaded: bool = yield Upload(agent.session.history())
     if uploaded:
-        continuation = fill("uploaded")
+        continuation = fill("uploaded", language=agent.about.language)
     else:
-        summary = (yield from ask_aside(agent, fill("summary"))) or NO_SUMMARY
+        summary = (yield from ask_aside(agent, fill("summary", language=agent.about.language))) or NO_SUMMARY
         # the summary may paraphrase untrusted text, so it is untrusted too
-        continuation = fill("continue", summary=agent.guard.mark_lines(iter(summary.split("\n"))))
+        marked = agent.guard.mark_lines(iter(summary.split("\n")))
+        continuation = fill("continue", summary=marked, language=agent.about.language)
     yield from agent.announce(events.BEFORE_HISTORY_CLEAR)
     agent.session.clear(continuation)
     agent.compactions += 1

@@ -4,6 +4,8 @@ Messages are only appended, so that each request starts with the previous one an
 exceptions are `clear`, after a compaction, and a new system prompt, in a conversation with a person.
 """
 
+from dataclasses import replace
+
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, ToolSpec
@@ -17,10 +19,15 @@ REFUSED_TOKENS = 2_000
 
 
 class Session:
-    """The messages of one conversation, and the values that listeners store (`user_data`)."""
+    """The messages of one conversation, and the values that listeners store (`user_data`).
 
-    def __init__(self, system: str) -> None:
+    The `opening` precedes the first message after the system prompt: it holds what differs between conversations, so
+    that providers can cache the system prompt.
+    """
+
+    def __init__(self, system: str, opening: str = "") -> None:
         self.messages = [Message("system", system)]
+        self._opening = opening
         self.turn = 1
         self.rounds = 0
         self.user_data: dict[str, object] = {}
@@ -36,6 +43,8 @@ class Session:
         self.say(Message("user", task))
 
     def say(self, message: Message) -> None:
+        if len(self.messages) == 1 and not message.content.startswith(self._opening):
+            message = replace(message, content=f"{self._opening}\n\n{message.content}")
         self.messages.append(message)
         self._counted += estimate_message(message)
 

@@ -22,7 +22,7 @@ LIMITS = AgentLimits(rounds=4)
 MOST = LIMITS.rounds + LIMITS.reasks + LIMITS.retries
 ONE = "#include <string.h>\nvoid one(char *a, char *b)\n{\n    strcpy(a, b);\n}\n"
 TWO = ONE + "#include <stdlib.h>\nint other(const char *text)\n{\n    return atoi(text);\n}\n"
-CLUSTERS = "Group the "
+CLUSTERS = "Put findings in one cluster"
 SOON = {"retry_after": "0.001"}
 _paths = count()
 

@@ -4,6 +4,7 @@ A request contains nothing specific to the run: candidates are numbered from 1, 
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -13,6 +14,11 @@ from jarvis_workers.sec.finding import Candidate, severity_of
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.tools.tool import Language
+
+GUTTER = re.compile(r"^ +(?=\d+\||\[\d+ lines)")
+BLANK_LINE = re.compile(r"\d+\|")
+# The blanks that keep the length of an omitted text.
+PADDED = re.compile(r"(?<=\[…\]) {2,}")
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,12 @@ def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     }
     code = cut(index, [_spot(candidate) for _, candidate in cluster.candidates])
     return VerificationQuestion(cluster, index, code, texts, code.suspicions())
+
+
+def compact(shown: str) -> str:
+    """Return numbered lines of code without padding, and without the blank ones: their numbers are missing."""
+    lines = (PADDED.sub(" ", GUTTER.sub("", line)).rstrip() for line in shown.split("\n"))
+    return "\n".join(line for line in lines if not BLANK_LINE.fullmatch(line))
 
 
 def _spot(candidate: Candidate) -> SliceTarget:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Set
 from itertools import accumulate
 
+from jarvis_workers.agent.nonces import LINE_MARKS
 from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, Slice, SourceFile, View, split_name
 from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Quote, short
@@ -20,7 +21,7 @@ REACH = 3
 LETTERS_MIN, LETTERS_OF_A_PART = 3, 8
 LINES_MAX = 12
 QUOTED_TEXT_MAX = 4_000
-NUMBERED = re.compile(r"^[ \t]*(?:[0-9a-f]{8}\|)?[ \t]*(?:\d{1,9}\|[ \t]?)?", re.MULTILINE)
+NUMBERED = re.compile(rf"^[ \t]*[{re.escape(LINE_MARKS)}]?[ \t]*(?:\d{{1,9}}\|[ \t]?)?", re.MULTILINE)
 BLANKS = re.compile(r"\s+")
 WORD = re.compile(r"\w+")
 # Words that identify no place, since they occur everywhere.

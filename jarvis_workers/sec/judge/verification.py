@@ -19,21 +19,32 @@ from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
+from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, compact
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.slices import View, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, Verdict, VerdictCollector, short
+from jarvis_workers.sec.judge.slices import Role, View, split_name
+from jarvis_workers.sec.judge.verdict import FORM, TEXTS, AskAgain, Evidence, Quote, Verdict, VerdictCollector, short
+from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 READ, RUN = "read_code", "execute_script"
-ROLES = {
-    "code": "code of the candidates",
-    "way": "on the path",
-    "caller": "calls it",
-    "callee": "is called",
-    "definition": "types and macros",
+ROLES: Mapping[Language, Mapping[Role, str]] = {
+    "en": {
+        "code": "code of the candidates",
+        "way": "on the path",
+        "caller": "calls it",
+        "callee": "is called",
+        "definition": "types and macros",
+    },
+    "zh": {
+        "code": "候选项的代码",
+        "way": "在路径上",
+        "caller": "调用它",
+        "callee": "被它调用",
+        "definition": "类型和宏",
+    },
 }
 COMMANDS_MAX, SCRIPT_MAX = 20, 8_000
 DECIDED = ("confirmed", "dismissed")
@@ -113,7 +124,7 @@ class Verification:
                 result: TaskResult = yield from _overheard(run_task(agent, message), calls)
                 answers.take(result.report)
                 again = answers.again()
-                message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
+                message = self._follow_up(again) if again else ""
         except AgentStopped as stop:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
@@ -164,25 +175,33 @@ class Verification:
             )
         return verdict
 
+    def _follow_up(self, again: AskAgain) -> str:
+        language = self._prepared.cluster.language
+        return fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers, language=language)
+
     def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
         language = self._prepared.cluster.language
-        system = fill_from(PROMPTS, "verify_system", language=language, scripts=RUN in tools.names)
+        examples = [example.text(language) for example in EXAMPLES]
+        system = fill_from(PROMPTS, "verify_system", language=language, tools=tools.names, examples=examples)
         about = Definition(system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote)
         return Agent(about, tools, profile=self._profiles[vote > 0], marks=self._marks, form=FORM, limits=self._left)
 
     def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
         prepared, guard = self._prepared, agent.guard
+        language = prepared.cluster.language
+        roles = ROLES[language]
         return fill_from(
             PROMPTS,
             "verify",
             verification=guard.admit(prepared.cluster.verification.strip()),
             candidates=[(number, guard.admit(prepared.texts[number])) for number in numbers],
-            parts=[(ROLES[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
+            parts=[(roles[part.role], guard.admit(compact(part.text(view)))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
             with_comments=view == "commented",
+            language=language,
         )
 
 

@@ -1,6 +1,6 @@
 """Code slices: the parts of a tree that are shown to a model with a question about some of its lines."""
 
-from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
+from jarvis_workers.sec.judge.slices.cut import ROOM, Role, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.slices.places import VIEWS, SourceFile, View, split_name
 
@@ -9,6 +9,7 @@ __all__ = [
     "VIEWS",
     "CodeIndex",
     "PlacedTree",
+    "Role",
     "Slice",
     "SlicePart",
     "SliceTarget",
