@@ -1,7 +1,6 @@
 """Conversations in this process: turns over real HTTP, sessions, inputs, skills, identity files, interrupts."""
 
 import json
-import re
 import signal
 import threading
 from pathlib import Path
@@ -135,9 +134,8 @@ def test_a_turn_is_remembered_and_a_task_is_analyzed_once_if_the_person_asks(pla
     with ModelServer(*steps) as server, conversing(place, server) as talk:
         talk.say("How many?", "And now?", "/analyze it was slow", "/analyze")
 
-    assert re.search(r"^\WHow many\?$", message(server, 2), re.M) and re.search(
-        r"^\WIt is 7\.$", message(server, 2), re.M
-    )
+    lines = {line[1:] for line in message(server, 2).split("\n")}
+    assert {"How many?", "It is 7."} <= lines
     assert "it was slow" in message(server)
     assert talk.display.lines[-2:] == ["It went well.", "there is no task to analyze, or it was analyzed before"]
 
