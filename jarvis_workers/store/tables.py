@@ -184,6 +184,10 @@ class VerdictRow(SQLModel, table=True):
     reason: str | None = Field(default=None, sa_type=Text)
     commands: str = Field(sa_type=Text)
     sandbox: str | None = Field(default=None, max_length=1)
+    analysis: str = Field(default="", sa_type=Text)
+    exposure: str = Field(default="", max_length=16)
+    severity: str = Field(default="", max_length=16)
+    confidence: float | None = None
 
 
 class BaselineRow(SQLModel, table=True):

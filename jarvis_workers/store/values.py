@@ -196,7 +196,7 @@ class NewVerdict(NamedTuple):
     """The verdict on a candidate; `status` is confirmed, dismissed, review or undecided.
 
     `evidence` and `commands` are JSON; `reason` explains the statuses review and undecided; `sandbox` is the tier in
-    which the commands ran.
+    which the commands ran. `exposure` and `severity` are those of a risk, else empty; `confidence` is from 0 to 1.
     """
 
     gid: int
@@ -210,6 +210,10 @@ class NewVerdict(NamedTuple):
     reason: str | None
     commands: str
     sandbox: str | None = None
+    analysis: str = ""
+    exposure: str = ""
+    severity: str = ""
+    confidence: float | None = None
 
 
 class DomainResult(Protocol):

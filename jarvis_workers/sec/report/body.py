@@ -23,6 +23,7 @@ from jarvis_workers.sec.finding import (
     severity_of,
 )
 from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
+from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
@@ -45,13 +46,14 @@ ID_LENGTH = 6
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
-CONFIRMED, REVIEW, UNDECIDED, DISMISSED = "confirmed", "review", "undecided", "dismissed"
-STATUSES = (CONFIRMED, REVIEW, UNDECIDED)
+CONFIRMED, REVIEW, DISMISSED = "confirmed", "review", "dismissed"
+STATUSES = (CONFIRMED, REVIEW, "undecided", "heuristic")
 AT_RISK = frozenset({CONFIRMED, REVIEW})
 
 # By rule.
 Severities = Mapping[str, str]
 AS_IT_IS: Severities = {}
+AS_IT_IS_RATED: Mapping[int, str] = {}
 
 
 @dataclass(slots=True)
@@ -82,18 +84,19 @@ def gather(
     severities: Severities = AS_IT_IS,
     baseline: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
-    statuses: Mapping[int, str] | None = None,
+    verdicts: VerdictIndex | None = None,
 ) -> Findings:
     """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in order.
 
     `severities` are the configured severities of rules, regardless of the confidence; `baseline` is the number of
     baseline findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false.
-    `statuses` maps a gid to the status of its verdict, None if no verdicts were requested: a candidate without a status
-    is undecided, a dismissed one is set aside.
+    `verdicts` are None if none were requested; a dismissed candidate is set aside, and the severity of a rated one is
+    that of its verdict.
     """
-    findings, names = Findings(aside=exclusions_of(baseline, judged, statuses)), list[str]()
+    findings, names = Findings(aside=exclusions_of(baseline, judged, verdicts)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
-    best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
+    rated = verdicts.severities if verdicts else AS_IT_IS_RATED
+    best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities, rated.get(entry[1]))[1])
     lengths = _lengths(names)
     findings.issues = [
         _issue(names[place], lengths, (gid, candidate), severities, findings.aside.mark(candidate))
@@ -173,15 +176,17 @@ def _counted(
         if candidate.confidence < min_confidence:
             findings.weaker += 1
             continue
-        severity, score = _weigh(candidate, severities)
+        verdicts = findings.aside.verdicts
+        rated = verdicts.severities.get(gid) if verdicts else None
+        severity, score = _weigh(candidate, severities, rated)
         findings.score_sum += score
         findings.file_scores[candidate.file] += score
         findings.languages[candidate.language] += 1
         findings.categories[candidate.category] += 1
         findings.rules.add(candidate.pattern)
         findings.severities[severity] += 1
-        if findings.aside.statuses is not None:
-            status = findings.aside.statuses.get(gid, UNDECIDED)
+        if verdicts is not None:
+            status = verdicts.status(gid)
             # A model's verdict does not override a person's.
             status = REVIEW if status == DISMISSED else status
             findings.statuses[status] += 1
@@ -205,7 +210,7 @@ def _totals(findings: Findings) -> Summary:
         top_risk_files=riskiest[:TOP_FILES],
     )
     aside = findings.aside
-    if aside.statuses is None:
+    if aside.verdicts is None:
         return summary
     return summary._replace(
         by_status=_in_order(findings.statuses, STATUSES),
@@ -251,9 +256,9 @@ def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
     return {name: counts[name] for name in order if counts[name]}
 
 
-def _weigh(candidate: Candidate, severities: Severities) -> tuple[str, float]:
-    """Return severity and score."""
-    severity = severities.get(candidate.pattern) or severity_of(candidate.confidence)
+def _weigh(candidate: Candidate, severities: Severities, rated: str | None = None) -> tuple[str, float]:
+    """Return severity and score; `rated` is the severity of a verdict."""
+    severity = rated or severities.get(candidate.pattern) or severity_of(candidate.confidence)
     return severity, score_of(candidate.confidence, severity)
 
 

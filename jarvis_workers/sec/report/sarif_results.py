@@ -32,7 +32,8 @@ GZIPPED_MAX = 8_000_000
 # Of kind `review`, since the outcome is unknown.
 UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
-VERDICT = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
+RATING = ("analysis", "exposure", "verdict_severity", "verdict_confidence")
+VERDICT = ("has_risk", *RATING, *TEXTS, "reason", "commands", "verification", "cluster", "judged")
 TEXT_MAX = 2_000
 BEST_SCORE = max(WEIGHTS.values())
 

@@ -16,7 +16,7 @@ from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
-<details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}
+<details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}{exposure}
 <span class="rule">{rule}</span> <span class="place">{file}:{line}</span>
 <code class="evidence">{evidence}</code></summary>
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
@@ -64,6 +64,7 @@ def card(
         CARD,
         judged=" judged" if judged else "",
         status=_status(issue.status, say) if judged else "",
+        exposure=markup(' <span class="exposure">{word}</span>', word=issue.exposure) if issue.exposure else "",
         severity=issue.severity,
         grave=say(issue.severity),
         title=say("What to do:"),
