@@ -11,6 +11,7 @@ from hashlib import sha256
 
 from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.sec.finding import Candidate, severity_of
+from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.tools.tool import Language
@@ -73,7 +74,7 @@ def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
         for number, (_, candidate) in enumerate(cluster.candidates, 1)
     }
     code = cut(index, [_spot(candidate) for _, candidate in cluster.candidates])
-    return VerificationQuestion(cluster, index, code, texts, code.suspicions())
+    return VerificationQuestion(cluster, index, code, texts, [*code.suspicions(), *hidden_in(code)])
 
 
 def compact(shown: str) -> str:

@@ -17,14 +17,17 @@ from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.hidden_text import hidden_text
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, compact
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.slices import Role, View, split_name
+from jarvis_workers.sec.judge.slices import CodeIndex, Role, View, split_name
 from jarvis_workers.sec.judge.verdict import FORM, TEXTS, AskAgain, Evidence, Quote, Verdict, VerdictCollector, short
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.tools.reading import LONGEST_LINE
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
@@ -72,6 +75,16 @@ class _ToolCalls:
         return tuple(
             (str(one.get("interpreter", "bash")), short(str(one["script_content"]), SCRIPT_MAX)) for one in ran
         )
+
+    def hidden_text(self, index: CodeIndex) -> list[Suspicion]:
+        """Return what is hidden in the code that was read."""
+        found = list[Suspicion]()
+        for path in {str(call.arguments.get("path", "")) for call in self.calls if call.name == READ}:
+            name, place = split_name(path)
+            if (file := index.file(name)) and language_of(name.encode("utf-8", "backslashreplace")):
+                lines = file.named(place)
+                found += hidden_text(file, *((lines.first, lines.last) if lines else (1, len(file.raw))))
+        return found
 
     @property
     def saw_raw(self) -> bool:
@@ -130,6 +143,7 @@ class Verification:
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
+        self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
         commands = calls.commands
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
@@ -168,6 +182,8 @@ class Verification:
         index = self._prepared.index
         texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in TEXTS}
         verdict = replace(verdict, gid=gid, **texts)
+        if verdict.status == "dismissed" and any(self._is_cut(one) for one in verdict.evidence):
+            return verdict.for_review("it was dismissed with a line of which only the beginning was shown")
         if verdict.status == "dismissed" and self._suspicions:
             rules = ", ".join(sorted({suspicion.rule for suspicion in self._suspicions}))
             return verdict.for_review(
@@ -181,6 +197,10 @@ class Verification:
 
     def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
+
+    def _is_cut(self, evidence: Evidence) -> bool:
+        file = self._prepared.index.file(evidence.file)
+        return file is not None and len(file.decided[evidence.line - 1]) > LONGEST_LINE
 
     def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
         language = self._prepared.cluster.language
