@@ -67,6 +67,7 @@ class Estimate:
 
     group: str
     candidates: int
+    candidates_found: int
     plain: int
     cluster: StageShare
     verify: StageShare
@@ -130,7 +131,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     plain, questions, expected = 0, [], list[Cluster]()
     places = [place_of(gid, result, rules.severity) for gid, result in numbered.items()]
     most = plan.options.max_findings
-    for batch in batches(worst(places, most) if most else places, plan.options.cluster_limit):
+    chosen = worst(places, most) if most else places
+    for batch in batches(chosen, plan.options.cluster_limit):
         members = [(gid, numbered[gid]) for gid in batch.gids]
         result = without_model(members, conditions, batch.shared)
         if result is None:
@@ -143,7 +145,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(
         group=plan.options.group,
-        candidates=len(numbered),
+        candidates=len(chosen),
+        candidates_found=len(numbered),
         plain=plain,
         cluster=measure.share("cluster", questions, len(questions)),
         verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(expected)),
