@@ -624,3 +624,19 @@ def test_a_candidate_whose_file_is_gone_is_asked_about_all_the_same() -> None:
 
     assert verify(platform, prepared(found("gone.c")))[0].status == "review"
     assert "(the line cannot be read)" in platform.requests[0].messages[1].content
+
+
+def test_the_words_of_a_model_for_the_condition_do_not_change_the_question() -> None:
+    one, other = (prepared(verification=words) for words in ("Is s too long?", "Can d overflow?"))
+
+    assert one.about == other.about
+    assert requests(one) == requests(other)
+    assert RULES_BY_PATTERN["unsafe_api"].verification in requests(one)[0].messages[1].content
+
+
+def test_the_condition_of_a_cluster_that_no_model_has_formed_is_kept() -> None:
+    verification = f"{RULES_BY_PATTERN['unsafe_api'].verification} The line is in 3 files."
+    platform = Scripted(report(RISK))
+    verify(platform, prepared(verification=verification))
+
+    assert "The line is in 3 files." in platform.requests[0].messages[1].content

@@ -216,7 +216,7 @@ class Verification:
         return fill_from(
             PROMPTS,
             "verify",
-            verification=guard.admit(prepared.cluster.verification.strip()),
+            verification=guard.admit(prepared.cluster.condition.strip()),
             candidates=[(number, guard.admit(prepared.texts[number])) for number in numbers],
             parts=[(roles[part.role], guard.admit(compact(part.text(view)))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
