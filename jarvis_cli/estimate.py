@@ -28,7 +28,9 @@ def as_table(estimate: Estimate) -> Iterator[str]:
     yield from stage_rows(shares, priced=estimate.priced)
     group = plain(estimate.group)
     plain_jobs = f"cluster jobs that need no model: {estimate.plain:,}"
-    yield f"candidates: {estimate.candidates:,}; {plain_jobs}; model group: {group}"
+    left_out = estimate.candidates < estimate.candidates_found
+    total = f" of {estimate.candidates_found:,} (--max-findings)" if left_out else ""
+    yield f"candidates: {estimate.candidates:,}{total}; {plain_jobs}; model group: {group}"
     yield from basis_lines(shares, estimate.ratio, priced=estimate.priced, group=group)
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well,
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.report_document import ReportBody
@@ -36,7 +37,7 @@ class Delivery:
 
     In formats for CI services, paths are relative to `relative_to`, by default the top of the git repository. With
     `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. For a run that is not stored,
-    no follow-up commands are suggested.
+    no follow-up commands are suggested. A command that names neither target nor format `is_default`.
     """
 
     output: Path | ReportObject | None
@@ -45,6 +46,7 @@ class Delivery:
     quiet: bool = False
     is_stored: bool = True
     relative_to: Path | None = None
+    is_default: bool = False
 
     @property
     def is_brief(self) -> bool:
@@ -65,7 +67,23 @@ def delivery(
     usual = "markdown" if default_output else "text"
     check_choices(form, FORMATS, fail_on)
     path = output_target(output, default_output)
-    return Delivery(path, form or form_for(path, usual), fail_on, quiet, relative_to=base_directory(relative_to))
+    return Delivery(
+        path,
+        form or form_for(path, usual),
+        fail_on,
+        quiet,
+        relative_to=base_directory(relative_to),
+        is_default=output is None and form is None,
+    )
+
+
+def as_started(run: Run, delivery: Delivery) -> Delivery:
+    """Return target and format that the command that started a run was given, unless this command has others."""
+    options = RunOptions.of(run)
+    if not delivery.is_default or options.output is None:
+        return delivery
+    path = output_target(options.output)
+    return replace(delivery, output=path, form=options.output_format or form_for(path, delivery.form))
 
 
 def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:

@@ -19,7 +19,7 @@ from jarvis_cli import (
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import Delivery, conclude
+from jarvis_cli.report_target import Delivery, as_started, conclude
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import Display, write_line
@@ -127,6 +127,7 @@ def _go_on(
 ) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         target_run = runs.find_run(store, run)
+        delivery = as_started(target_run, delivery)
         with display(quiet) as screen:
             if runs.is_local(target_run):
                 with (

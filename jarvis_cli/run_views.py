@@ -156,7 +156,7 @@ def _report_writer(run: Run) -> Callable[[Store, Blobs, Run, Delivery], int] | N
     return symbol_output.write_symbol_report if is_symbol_scan(run) else None
 
 
-def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
+def transcript(settings: Settings, job: str, *, as_json: bool, full: bool) -> int:
     """Print a conversation."""
     with wiring.store_of(settings) as store:
         records = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
@@ -165,7 +165,7 @@ def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
         return exits.DONE
     if not records:
         typer.echo("no messages yet", err=True)
-    for entry in conversations.transcript_entries(records):
+    for entry in conversations.transcript_entries(records, questions=full):
         facts = ", ".join(f"{name} {value}" for name, value in entry.facts.items() if value not in (None, 0.0))
         typer.echo(plain(f"── {entry.who}" + (f" ({facts})" if facts else "")))
         typer.echo("\n".join(map(plain, entry.text.expandtabs().split("\n"))) + "\n" if entry.text else "")

@@ -61,6 +61,7 @@ jarvis runs report 1f3a --json | jq .summary
 """
 TRANSCRIPT = """
 jarvis runs transcript last
+jarvis runs transcript C3fa81b --full
 jarvis runs transcript 4711 --json
 """
 EXPORT = """
@@ -187,14 +188,17 @@ app.command(epilog=DIFF_EXAMPLES)(diff)
 
 @app.command(examples=TRANSCRIPT)
 def transcript(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of a conversation, or of a run with only one.")],
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="Id of a conversation, of a finding, or of a run with only one.")
+    ],
+    full: Annotated[bool, typer.Option("--full", help="Print the questions to the model too.")] = False,
     as_json: AsJson = False,
     form: TableForm = None,
 ) -> int:
     """Print a conversation with a model; if it is running, the messages so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.transcript(_settings(), job, as_json=is_json(form, as_json))
+    return run_views.transcript(_settings(), job, as_json=is_json(form, as_json), full=full)
 
 
 @app.command(examples=EXPORT)

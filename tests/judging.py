@@ -11,12 +11,12 @@ from typing import Any
 
 from tests.agents.server import Body, Step, calls, late, says
 
-CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|The surrounding code)", re.DOTALL | re.MULTILINE)
-PLACE = re.compile(r"\|at (.+):(\d+)$", re.MULTILINE)
-RULE = re.compile(r"\|rule: (\w+)")
-LINE = re.compile(r"\|line: (.*)$", re.MULTILINE)
-NUMBER = re.compile(r"\|(\d+)\. language")
-AGAIN = "Group the "
+CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|Surrounding code)", re.DOTALL | re.MULTILINE)
+PLACE = re.compile(r"^.at (.+):(\d+)$", re.MULTILINE)
+RULE = re.compile(r"^.rule: (\w+)", re.MULTILINE)
+LINE = re.compile(r"^.line: (.*)$", re.MULTILINE)
+NUMBER = re.compile(r"^.(\d+)\. language", re.MULTILINE)
+AGAIN = "Put findings in one cluster"
 FATES = ("confirmed", "confirmed", "dismissed", "dismissed", "dismissed", "review", "undecided")
 TEXTS = {
     "preconditions": "the caller chooses the text",
@@ -35,7 +35,7 @@ def judge(body: Body, always: str | None = None) -> Step:
 def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Step:
     """Answer a question about clusters, or about candidates, with `items` of the number and text of each."""
     task = next(message["content"] for message in body["messages"] if message["role"] == "user")
-    if task.startswith(AGAIN):
+    if AGAIN in task:
         return _hand_in(body, _clusters(task))
     return _hand_in(body, [item for number, text in CANDIDATE.findall(task) for item in items(int(number), text)])
 

@@ -18,7 +18,7 @@ from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT, ReportForm
 from jarvis_workers.agent.session import Session
 from jarvis_workers.agent.text_tool_call import tags
-from jarvis_workers.agent.untrusted_text import BAR, Guard
+from jarvis_workers.agent.untrusted_text import Guard
 from jarvis_workers.errors import AgentStopped, ModelError, ModelRefused
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, ToolSpec
@@ -59,7 +59,7 @@ class Agent:
         self.executed: Counter[str] = Counter()
         self.hooks: dict[str, list[Hook]] = {}
         self.compactions = 0
-        self.session = Session(self.system_prompt())
+        self.session = Session(self.system_prompt(), self.opening)
         self.stopped: str | None = None
 
     @property
@@ -86,7 +86,7 @@ class Agent:
     @property
     def report_form(self) -> str:
         """The model's instructions for the report, empty if the agent answers in prose."""
-        return self.form.explain(self.way) if self.form and self.way else ""
+        return self.form.explain(self.way, self.about.language) if self.form and self.way else ""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -98,22 +98,32 @@ class Agent:
         )
 
     def system_prompt(self) -> str:
-        """Return the first message, which is the same for all tasks."""
+        """Return the first message, which is the same for all conversations of such agents."""
         return fill(
             "system",
             system_prompt="\n\n".join((self.about.system_prompt, *(handler.prompt() for handler in self.handlers))),
+            tools=self.tools.tools if self.call_tags else (),
+            report=self.form.describe(self.way) if self.form and self.way else "",
+            language=self.about.language,
+        )
+
+    @property
+    def opening(self) -> str:
+        """The marks of this conversation, which precede its first task."""
+        edits = self.call_tags and {PATCH, REWRITE} <= set(self.tools.names)
+        return fill(
+            "opening",
             call=self.call_tags,
-            tools=self.tools.tools,
-            edits=explain_edits(self.marks.nonce) if {PATCH, REWRITE} <= set(self.tools.names) else "",
+            edits=explain_edits(self.marks.nonce) if edits else "",
             mark=self.marks.line,
-            bar=BAR,
             canary=self.marks.canary,
+            language=self.about.language,
         )
 
     def restrict(self, names: list[str]) -> None:
         """Offer only these tools and the report tool, in a new session with a new system prompt."""
         self.tools = self.tools.only(name for name in self.tools.names if name in names or name == SUBMIT)
-        self.session = Session(self.system_prompt())
+        self.session = Session(self.system_prompt(), self.opening)
 
     def request(self) -> ModelRequest:
         """Return the next request of the session; `seconds` and `retries` are the remaining time and retries."""

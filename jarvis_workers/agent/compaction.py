@@ -22,11 +22,13 @@ def compact(agent: Agent) -> Conversation[None]:
     """Upload or summarize the history, then clear it."""
     uploaded: bool = yield Upload(agent.session.history())
     if uploaded:
-        continuation = fill("uploaded")
+        continuation = fill("uploaded", language=agent.about.language)
     else:
-        summary = (yield from ask_aside(agent, fill("summary"))) or _excerpt(agent)
+        summary = yield from ask_aside(agent, fill("summary", language=agent.about.language))
+        summary = summary or _excerpt(agent)
         # the summary may paraphrase untrusted text, so it is untrusted too
-        continuation = fill("continue", summary=agent.guard.mark_lines(iter(summary.split("\n"))))
+        marked = agent.guard.mark_lines(iter(summary.split("\n")))
+        continuation = fill("continue", summary=marked, language=agent.about.language)
     yield from agent.announce(events.BEFORE_HISTORY_CLEAR)
     agent.session.clear(continuation)
     agent.compactions += 1

@@ -27,6 +27,8 @@ def _ways(rule: str, level: Level, words: str, *regexes: str) -> Pattern:
     return Pattern(rule, level, tuple(words.split(",")), re.compile(text, re.IGNORECASE))
 
 
+# Between two words of a sentence, or of a name that is one.
+GAP, GAP_OR_NOT = r"[\s_-]{1,3}", r"[\s_-]{0,3}"
 EARLIER = (
     r"(?:all |any |every |the |your |these |of ){0,4}"
     r"(?:previous|prior|above|earlier|preceding|existing|system|former) (?:\w{1,30} )?"
@@ -118,6 +120,20 @@ ENGLISH = (
         r"[\s\S]{0,60}\b(?:safe|secure|caller|correct)\b",
         r"\b(?:known|confirmed) false[- ]positive\b",
     ),
+    _ways(
+        "answer_to_the_model",
+        "review",
+        "has_risk,has-risk,hasrisk,has risk,no_risk,not_a_risk,not a risk,candidate,verdict,reviewer,security team,"
+        "security_team,false_positive",
+        r"has[_-]?risk|has risk\W{0,3}\s?(?:false|no|0)\b",
+        r"no_risk|not_a_risk|\bis not a risk\b",
+        rf"candidate{GAP_OR_NOT}\d+[ _]?(?:[:=]|{GAP}(?:is|was|has|withdrawn|safe|false|no|not)(?![a-z]))",
+        rf"verdict{GAP_OR_NOT}(?:is|are|was|=|:|should be)?{GAP_OR_NOT}"
+        r"[\"'`]?(?:safe|benign|harmless|false|no[ _-]risk|risk|unclear|dismiss)",
+        rf"reviewers?{GAP_OR_NOT}(?:please|must|should|can|may|answer|ignore|skip|report|mark|say)(?![a-z])",
+        rf"security{GAP}team{GAP}(?:has|have|checked|verified|approved|reviewed|says?)",
+        rf"(?:is|are|was){GAP}(?:an?{GAP})?false_positive",
+    ),
     _ways("insists", "warn", "important,crucial", r"\b(?:very )?important\s*[:!]", r"\bcrucial\s*:"),
 )
 # Chinese text has no spaces: a bounded number of arbitrary characters or line breaks may separate two words.
@@ -152,6 +168,12 @@ CHINESE = (
         r"(?:致|写给|提醒|通知)[\s\S]{0,6}(?:ai|人工智能|模型|助手|审计|审查|扫描)",
         r"作为(?:一个)?(?:ai|人工智能|语言模型|助手)",
         r"(?:调用|使用)[\s\S]{0,20}工具",
+    ),
+    _ways(
+        "answer_to_the_model",
+        "review",
+        "风险值,审核结论,审查结论,判定,结论",
+        r"风险值|审[核查]结论|判定(?:结果|为)|结论[\s_:：=]{0,3}(?:为|是)?[\s_]{0,2}(?:安全|误报|无|没有|false)",
     ),
     _ways(
         "claim",

@@ -77,7 +77,13 @@ def _begin(agent: Agent, task: str) -> Conversation[None]:
     added = yield from agent.announce(
         events.BEFORE_ADDON_PROMPT, need_complete=need_complete, current_message=task, has_session_addon=False
     )
-    addon = fill("addon", rule=agent.rule_of_calls, need_complete=need_complete, report=agent.report_form)
+    addon = fill(
+        "addon",
+        rule=agent.rule_of_calls,
+        need_complete=need_complete,
+        report=agent.report_form,
+        language=agent.about.language,
+    )
     addon = join_prompts(added, addon)
     message = join_prompts(task, addon)
     agent.session.set_tools(agent.specs)
@@ -103,12 +109,16 @@ def _round(agent: Agent) -> Conversation[None]:
     except (BadReply, BadCall) as problem:
         yield _note(agent, reply, problem)
         agent.counts.add_malformed(str(problem))
-        agent.session.refuse(reply, fill("refused", problem=str(problem), call=agent.call_tags))
+        agent.session.refuse(reply, _refusal(agent, problem, agent.call_tags))
     except BadReport as problem:
         yield _note(agent, reply, problem)
         agent.counts.add_reask(str(problem))
-        refused = fill("refused", problem=str(problem), call=None)
-        agent.session.refuse(reply, join_prompts(refused, agent.report_form))
+        agent.session.refuse(reply, join_prompts(_refusal(agent, problem), agent.report_form))
+
+
+def _refusal(agent: Agent, problem: Exception, call: tuple[str, str] | None = None) -> str:
+    """Return the message about an unusable answer; `call` are the tags of a call in text form."""
+    return fill("refused", problem=str(problem), call=call, language=agent.about.language)
 
 
 def read_calls(agent: Agent, reply: Reply) -> tuple[ToolCall, ...]:
@@ -193,7 +203,10 @@ def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:
 
 def _result(agent: Agent, call: ToolCall, text: str) -> Message:
     due = agent.limits.reminder_rounds and agent.spent.asks % agent.limits.reminder_rounds == 0
-    text = join_prompts(text, fill("reminder", rule=agent.rule_of_calls, names=agent.tools.names)) if due else text
+    if due:
+        language = agent.about.language
+        reminder = fill("reminder", rule=agent.rule_of_calls, names=agent.tools.names, language=language)
+        text = join_prompts(text, reminder)
     if agent.profile.tools == "native":
         return Message("tool", text, call_id=call.id)
     return Message("user", f"Result of {call.name}:\n{text}")

@@ -1,13 +1,16 @@
-"""Nonces that authors of untrusted text cannot guess: HMACs of the identity of a conversation under a secret key.
+"""Marks and nonces of a conversation: HMACs of its identity under a secret key.
 
 They are deterministic: the same input yields the same marks, so that a repeated conversation sends identical requests.
+Nobody can guess the nonces. The mark of lines is one rare character, a single token: every line of untrusted text gets
+it, so that an author who guesses it has only written it twice.
 """
 
 import hmac
 from dataclasses import dataclass
 from hashlib import sha256
 
-MARK_LETTERS, NONCE_LETTERS = 8, 16
+LINE_MARKS = "§¶¤¦¬±¢£¥¿¡÷×«»°"
+NONCE_LETTERS = 16
 
 
 @dataclass(frozen=True)
@@ -28,4 +31,5 @@ def make_marks(secret: bytes, about: str) -> Marks:
     def derive(purpose: str, letters: int) -> str:
         return hmac.new(secret, f"{purpose}\0{about}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[:letters]
 
-    return Marks(derive("line", MARK_LETTERS), derive("nonce", NONCE_LETTERS), derive("canary", NONCE_LETTERS))
+    line = LINE_MARKS[int(derive("line", NONCE_LETTERS), 16) % len(LINE_MARKS)]
+    return Marks(line, derive("nonce", NONCE_LETTERS), derive("canary", NONCE_LETTERS))

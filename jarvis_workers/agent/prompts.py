@@ -9,13 +9,17 @@ FOLDER = Path(__file__).parent / "prompts"
 
 
 def fill(name: str, **values: Any) -> str:
-    """Render the agent prompt template `name`; raises jinja2.UndefinedError for a missing variable."""
+    """Render the agent prompt template `name`, as `fill_from` does."""
     return fill_from(FOLDER, name, **values)
 
 
 def fill_from(folder: Path, name: str, **values: Any) -> str:
-    """Render the template `name` of a directory; raises jinja2.UndefinedError for a missing variable."""
-    return str(_templates(folder).get_template(f"{name}.md").render(**values)).strip()
+    """Render the template `name` of a directory, in the `language` among the values if there is a translation.
+
+    Raises jinja2.UndefinedError for a missing variable.
+    """
+    names = [f"{name}.{values.get('language', 'en')}.md", f"{name}.md"]
+    return str(_templates(folder).select_template(names).render(**values)).strip()
 
 
 @cache

@@ -5,6 +5,7 @@ between tags. An unreadable report is requested again, `AgentLimits.reasks` time
 inconclusive and is never treated as "safe".
 """
 
+import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -40,9 +41,13 @@ class ReportForm:
             return "schema"
         return "tool" if profile.tools == "native" else "tags"
 
-    def explain(self, way: Way) -> str:
-        """Return the model's instructions for the report."""
-        return fill(f"report_{way}", tag=self.tag, schema=self._own_schema)
+    def explain(self, way: Way, language: str = "en") -> str:
+        """Return the model's instructions for handing in the report."""
+        return fill(f"report_{way}", tag=self.tag, language=language)
+
+    def describe(self, way: Way) -> str:
+        """Return the JSON schema of the report for the system prompt, if requests have no other place for it."""
+        return json.dumps(self._own_schema, ensure_ascii=False) if way == "tags" else ""
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:

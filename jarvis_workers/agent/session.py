@@ -5,6 +5,7 @@ exceptions are `clear`, after a compaction, and a new system prompt, in a conver
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.output import shorten
@@ -19,10 +20,15 @@ REFUSED_TOKENS = 2_000
 
 
 class Session:
-    """The messages of one conversation, and the values that listeners store (`user_data`)."""
+    """The messages of one conversation, and the values that listeners store (`user_data`).
 
-    def __init__(self, system: str) -> None:
+    The `opening` precedes the first message after the system prompt: it holds what differs between conversations, so
+    that providers can cache the system prompt.
+    """
+
+    def __init__(self, system: str, opening: str = "") -> None:
         self.messages = [Message("system", system)]
+        self._opening = opening
         self.turn = 1
         self.rounds = 0
         self.user_data: dict[str, object] = {}
@@ -43,6 +49,8 @@ class Session:
             self.say(Message("assistant", note))
 
     def say(self, message: Message) -> None:
+        if len(self.messages) == 1 and not message.content.startswith(self._opening):
+            message = replace(message, content=f"{self._opening}\n\n{message.content}")
         self.messages.append(message)
         self._counted += estimate_message(message)
 

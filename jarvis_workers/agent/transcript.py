@@ -11,11 +11,12 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from hashlib import sha256
+from itertools import takewhile
 from typing import Any, Protocol
 
 from jarvis_workers.agent.effects import Answer, Ask, RunTool, Upload, Want
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.protocol import ModelRequest, Reply, fields_of, record_of, reply_from
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, fields_of, record_of, reply_from
 from jarvis_workers.tools.tool import ToolOutcome
 
 HASH_LETTERS = 12
@@ -47,6 +48,7 @@ class Transcript:
     def __init__(self, log: Log, about: Mapping[str, Any]) -> None:
         self._log = log
         self._records = deque(self._read())
+        self._asked: tuple[Message, ...] = ()
         start = {"kind": "start", **about}
         if not self._records:
             self._write(start)
@@ -65,6 +67,7 @@ class Transcript:
         record = self._records.popleft()
         if isinstance(want, Ask):
             self._expect(record, "answer", question(want.request))
+            self._asked = want.request.messages
             return reply_from(record["reply"])
         if isinstance(want, Upload):
             self._expect(record, "uploaded", None)
@@ -86,12 +89,19 @@ class Transcript:
         """Record the result of an effect, before the conversation receives it."""
         if isinstance(answer, Reply):
             assert isinstance(want, Ask)
-            self._write({"kind": "answer", "of": question(want.request), "reply": record_of(answer)})
+            asked = self._new_questions(want.request)
+            self._write({"kind": "answer", "of": question(want.request), "asked": asked, "reply": record_of(answer)})
         elif isinstance(answer, ToolOutcome):
             assert isinstance(want, RunTool)
             self.add_result(want, answer)
         else:
             self._write({"kind": "uploaded", "of": None, "worked": answer})
+
+    def _new_questions(self, request: ModelRequest) -> list[str]:
+        """Return the messages of the user that the request before did not have; tool results have records of theirs."""
+        earlier, self._asked = self._asked, request.messages
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(earlier, self._asked, strict=False)))
+        return [message.content for message in self._asked[same:] if message.role == "user"]
 
     def add_call(self, want: RunTool) -> None:
         """Record the start of a tool that must not run twice."""

@@ -1,6 +1,6 @@
 """Sanitize untrusted text before a model reads it.
 
-Every line is prefixed with a mark that its author cannot guess; invisible characters and bidirectional controls are
+Every line is prefixed with the mark of the conversation; invisible characters and bidirectional controls are
 escaped; and the text is searched for lines that look like instructions to a model. The level "block" masks the line,
 "review" and "warn" let it pass; each match is recorded as a suspicion with its text, so that no evidence is lost.
 
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from jarvis_workers.agent.injection_patterns import PATTERNS, Level
 
-BAR = "|"
 QUOTED = 200
 BLANK_SHARE, BLANK_LINES = 0.5, 40
 VERY_LONG = 2_000
@@ -59,7 +58,7 @@ class Guard:
 
     def mark_lines(self, lines: Iterator[str]) -> str:
         """Mark lines of untrusted origin, including those that a model has paraphrased."""
-        return "\n".join(f"{self.mark}{BAR}{line}" for line in lines)
+        return "\n".join(f"{self.mark}{line}" for line in lines)
 
 
 def escape(text: str) -> str:

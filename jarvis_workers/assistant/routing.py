@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation
+from jarvis_workers.agent.loop import join_prompts
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.agent.report import BadReport, ReportForm
@@ -78,9 +79,8 @@ def route(agent: Agent, text: str, skills: Sequence[SkillMeta]) -> Conversation[
     form = _form()
     way: Literal["schema", "tags"] = "schema" if agent.profile.schemas == "json_schema" else "tags"
     listing = agent.guard.admit("\n".join(f"- {skill.name}: {skill.description}" for skill in skills))
-    prompt = fill_from(
-        PROMPTS, "routing", agent=agent.name, skills=listing, mark=agent.marks.line, form=form.explain(way)
-    )
+    instructions = join_prompts(form.explain(way), form.describe(way))
+    prompt = fill_from(PROMPTS, "routing", agent=agent.name, skills=listing, mark=agent.marks.line, form=instructions)
     request = replace(
         agent.request(),
         messages=(Message("system", prompt), *_recent(agent), Message("user", text)),

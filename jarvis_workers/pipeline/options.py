@@ -25,7 +25,8 @@ class RunOptions(JsonRecord):
 
     `path_prefix` is the path from the root of the repository to the tree, `checkout` its branch and commit,
     `repository_url` its remote, `source_url` a template of links to the source; `paths` are the scanned paths, None for
-    all. The report shows the `remark`; a `label` can be set after the start of the run.
+    all. The report shows the `remark`; a `label` can be set after the start of the run. `output` and `output_format`
+    are where the starting command was told to write the result, for the command that resumes the run.
     """
 
     batch_files: int = 1000
@@ -40,6 +41,8 @@ class RunOptions(JsonRecord):
     source_url: str | None = None
     remark: str | None = None
     label: str | None = None
+    output: str | None = None
+    output_format: str | None = None
 
     @classmethod
     def of(cls, run: "Run") -> Self:

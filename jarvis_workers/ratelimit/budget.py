@@ -42,6 +42,12 @@ class RunBudget:
         """Convert integer subunits to dollars, tokens or seconds."""
         return parts if self.unit == "tok" else round(parts / PARTS[self.unit], 9)
 
+    def shows(self, parts: int) -> str:
+        """Format an amount in integer subunits for display."""
+        if self.unit == "tok":
+            return f"{parts:,} tokens"
+        return f"{self.in_units(parts):{'.4f' if self.unit == 'usd' else ',.0f'}} {NAMES[self.unit]}"
+
     def says(self, spent: int) -> str:
         """Format `spent` and the cap for display; `spent` is in integer subunits."""
         if self.unit == "tok":

@@ -7,6 +7,7 @@ The types are named tuples because a report has up to 25,000 findings: they are 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.sec.severity import score_of
 from jarvis_workers.sec.trace import TraceLocation
 
 
@@ -33,10 +34,17 @@ class IssueSuppression(NamedTuple):
 
 
 class IssueVerdict(NamedTuple):
-    """The verdict on a candidate; `reason` explains why it is neither confirmed nor dismissed."""
+    """The verdict on a candidate; `reason` explains why it is neither confirmed nor dismissed.
+
+    `exposure` and `verdict_severity` are those of a risk, else empty; `verdict_confidence` is the model's own.
+    """
 
     status: str
     has_risk: bool | None = None
+    analysis: str = ""
+    exposure: str = ""
+    verdict_severity: str = ""
+    verdict_confidence: float | None = None
     preconditions: str = ""
     trigger_path: str = ""
     consequences: str = ""
@@ -52,7 +60,8 @@ class Issue(NamedTuple):
     `column` counts characters from 1, None in older stores.  Findings with the same `root_cause` are one defect; older
     reports have none.  `path` is the trace that leads to it.  `judged` is the
     triage state of a finding that still counts; `test_code` means that its file is not part of the program.  The fields
-    from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.
+    from `has_risk` on are the verdict, if it `has_verdict`; `cluster` is numbered from 1, None during the run.  A
+    verdict that confirms and rates a finding determines its severity and score.
     """
 
     id: str
@@ -79,6 +88,10 @@ class Issue(NamedTuple):
     test_code: bool = False
     has_verdict: bool = False
     has_risk: bool | None = None
+    analysis: str = ""
+    exposure: str = ""
+    verdict_severity: str = ""
+    verdict_confidence: float | None = None
     preconditions: str = ""
     trigger_path: str = ""
     consequences: str = ""
@@ -92,7 +105,16 @@ class Issue(NamedTuple):
 
     def with_verdict(self, verdict: IssueVerdict, verification: str, cluster: int | None) -> "Issue":
         """Return the finding with its verdict."""
-        return self._replace(has_verdict=True, verification=verification, cluster=cluster, **verdict._asdict())
+        judged = self._replace(has_verdict=True, verification=verification, cluster=cluster, **verdict._asdict())
+        if not judged.is_rated:
+            return judged
+        severity = judged.verdict_severity
+        return judged._replace(severity=severity, score=score_of(judged.confidence, severity))
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether the severity is that of a verdict, and not that of the rule."""
+        return self.status == "confirmed" and bool(self.verdict_severity)
 
 
 class ReportGap(NamedTuple):

@@ -8,7 +8,6 @@ from jarvis_workers.ratelimit.budget import RunBudget as RunBudget
 from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import budgets
-from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
@@ -48,7 +47,7 @@ def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:
     with store.read() as session:
         cap = budget or budgets.find(session, run.id)
         spent = budgets.spent(session, run.id, cap.unit, is_left=True) if cap else 0
-    if cap and (spent >= cap.cap or (budget is None and run.reason == REASON)):
+    if cap and (spent >= cap.cap or (budget is None and budgets.is_reason(run.reason))):
         command = "retry" if run.ended else "resume"
         raise UsageError(
             f"run {run.id} has spent {cap.says(spent)}; raise the budget: jarvis"
@@ -58,7 +57,7 @@ def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:
 
 def resume_flags(run: Run) -> str:
     """Return the additional options that are needed to resume a run."""
-    return " --budget AMOUNT" if run.reason == REASON else ""
+    return " --budget AMOUNT" if budgets.is_reason(run.reason) else ""
 
 
 def budget_part(store: Store, run: Run) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """Results of conversations: the answer of an `agent` run, and transcripts of jobs."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,12 +9,17 @@ from typing import Any
 from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.conversations.task_answer import ANSWER
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.runs import find_run, newest_runs
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store import artifacts, jobs, transcripts
+from jarvis_workers.steps.sec.verdicts import has_verdicts
+from jarvis_workers.steps.sec.write_report import list_issues
+from jarvis_workers.store import artifacts, jobs, transcripts, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.runs import Run
+
+FINDING_ID = re.compile(r"[CR][0-9a-f]{6,40}")
+RUNS_SEARCHED = 20
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,9 @@ def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:
 
 
 def find_job(store: Store, named: str) -> int:
-    """Return a job by its id, or the only conversation of a run. Raises UsageError."""
+    """Return a job by its id, or the conversation about a finding, or the only one of a run. Raises UsageError."""
+    if FINDING_ID.fullmatch(named):
+        return _job_about(store, named)
     if named.isdecimal() and len(named) < 18:
         with store.read() as session:
             if jobs.run_of(session, int(named), CONVERSATION_QUEUES):
@@ -59,6 +67,20 @@ def find_job(store: Store, named: str) -> int:
     return talks[0][0]
 
 
+def _job_about(store: Store, finding_id: str) -> int:
+    """Return the newest conversation in which a finding was verified. Raises UsageError."""
+    judged = [run for run in newest_runs(store, RUNS_SEARCHED) if has_verdicts(run)]
+    with store.read() as session:
+        for run in judged:
+            gid = next((issue.gid for issue in list_issues(session, run) if issue.id == finding_id), None)
+            if gid is not None and (job := verdicts.job_of(session, run.id, gid)):
+                return job
+    raise UsageError(
+        f"no conversation about finding {finding_id} in the last {RUNS_SEARCHED} runs; to list those of a run:"
+        " jarvis runs show RUN"
+    )
+
+
 def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, Any]]:
     """Return the records of a conversation, including one that is still running."""
     with store.read() as session:
@@ -70,13 +92,15 @@ def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, A
     return [record for record in map(read_line, lines) if record]
 
 
-def transcript_entries(records: list[dict[str, Any]]) -> Iterator[TranscriptEntry]:
-    """Convert records to entries for display."""
+def transcript_entries(records: list[dict[str, Any]], *, questions: bool = False) -> Iterator[TranscriptEntry]:
+    """Convert records to entries for display, with the questions to the model on request."""
     for record in records:
         match record["kind"]:
             case "start":
                 yield TranscriptEntry("start", "", {name: value for name, value in record.items() if name != "kind"})
             case "answer":
+                for text in record.get("asked", ()) if questions else ():
+                    yield TranscriptEntry("question", text, {})
                 yield from _reply(record["reply"])
             case "result":
                 outcome = record["outcome"]

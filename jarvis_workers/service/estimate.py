@@ -67,6 +67,7 @@ class Estimate:
 
     group: str
     candidates: int
+    candidates_found: int
     plain: int
     cluster: StageShare
     verify: StageShare
@@ -129,7 +130,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
     places = [place_of(gid, result, rules.severity) for gid, result in numbered.items()]
     most = plan.options.max_findings
-    planned = batches(worst(places, most) if most else places, plan.options.cluster_limit)
+    chosen = worst(places, most) if most else places
+    planned = batches(chosen, plan.options.cluster_limit)
     plain, questions, expected = 0, list[FirstRequest](), list[Cluster]()
     for batch in planned:
         members = [(gid, numbered[gid]) for gid in batch.gids]
@@ -145,7 +147,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(
         group=plan.options.group,
-        candidates=len(numbered),
+        candidates=len(chosen),
+        candidates_found=len(numbered),
         plain=plain,
         cluster=measure.share("cluster", questions, len(questions)),
         verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(expected)),

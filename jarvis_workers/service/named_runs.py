@@ -21,7 +21,9 @@ __all__ = ["NameTaken", "RunName", "check_name", "find_named", "request_hash"]
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 SHOWN_MAX = 80
-OF_THE_MACHINE = frozenset({"batch_bytes", "batch_files", "methodologies", "processes", "remark"})
+OF_THE_MACHINE = frozenset(
+    {"batch_bytes", "batch_files", "methodologies", "output", "output_format", "processes", "remark"}
+)
 
 
 class NameTaken(UsageError):

@@ -17,6 +17,7 @@ from jarvis_workers.store.sql import insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, ENDED_RUNS, EVENT, JOB, MODEL_CALL, RUN
 from jarvis_workers.store.values import Claimed
 
+# The reason of a paused run; an explanation follows if the budget is too small for one answer.
 REASON = "budget"
 SHARE = 100
 BEGINNINGS = ("submitted", "resumed", "retried")
@@ -45,6 +46,11 @@ class BudgetGrant(NamedTuple):
 
     amount: int = 0
     over: bool = False
+
+
+def is_reason(reason: str | None) -> bool:
+    """Return whether a run was paused because of its budget."""
+    return reason is not None and reason.partition(":")[0] == REASON
 
 
 def put(session: Session, run_id: str, budget: RunBudget) -> None:
@@ -86,7 +92,8 @@ def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
     _hold(session, job.run_id, process, wish.reserved + share)
     if share or others or wish.reserved:
         return BudgetGrant(share)
-    runs.pause(session, job.run_id, REASON)
+    small = f": one answer may cost up to {budget.shows(wish.least)}" if wish.least > budget.cap else ""
+    runs.pause(session, job.run_id, f"{REASON}{small}")
     return BudgetGrant(over=True)
 
 

@@ -141,7 +141,7 @@ def _waiting_seconds(session: Session, jobs: Iterable[int]) -> dict[int, float]:
 
 def run_counts(session: Session) -> list[RunCount]:
     """Return the number of runs by kind and state."""
-    spent = func.sum(case(((RUN.c.state == "paused") & (RUN.c.reason == BUDGET_REASON), 1), else_=0))
+    spent = func.sum(case(((RUN.c.state == "paused") & RUN.c.reason.startswith(BUDGET_REASON), 1), else_=0))
     counted = select(RUN.c.kind, RUN.c.state, func.count(), spent).group_by(RUN.c.kind, RUN.c.state)
     return [RunCount(kind, state, int(runs), int(budget)) for kind, state, runs, budget in session.execute(counted)]
 

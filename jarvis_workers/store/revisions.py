@@ -20,5 +20,6 @@ REVISIONS = (
     "0017",
     "0018",
     "0019",
+    "0020",
 )
 VERSION_TABLE = "alembic_version"

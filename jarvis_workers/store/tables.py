@@ -185,6 +185,10 @@ class VerdictRow(SQLModel, table=True):
     commands: str = Field(sa_type=Text)
     sandbox: str | None = Field(default=None, max_length=1)
     escalated: bool = False
+    analysis: str = Field(default="", sa_type=Text)
+    exposure: str = Field(default="", max_length=16)
+    severity: str = Field(default="", max_length=16)
+    confidence: float | None = None
 
 
 class BaselineRow(SQLModel, table=True):

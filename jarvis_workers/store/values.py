@@ -196,7 +196,8 @@ class NewVerdict(NamedTuple):
     """The verdict on a candidate; `status` is confirmed, dismissed, review or undecided.
 
     `evidence` and `commands` are JSON; `reason` explains the statuses review and undecided; `sandbox` is the tier in
-    which the commands ran; `escalated` verdicts are those for which a stronger model was asked.
+    which the commands ran; `escalated` verdicts are those for which a stronger model was asked. `exposure` and
+    `severity` are those of a risk, else empty; `confidence` is from 0 to 1.
     """
 
     gid: int
@@ -211,6 +212,10 @@ class NewVerdict(NamedTuple):
     commands: str
     sandbox: str | None = None
     escalated: bool = False
+    analysis: str = ""
+    exposure: str = ""
+    severity: str = ""
+    confidence: float | None = None
 
 
 class DomainResult(Protocol):

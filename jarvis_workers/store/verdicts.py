@@ -50,6 +50,13 @@ def escalated(session: Session, run_id: str, besides: int) -> tuple[int, int]:
     return row[0], row[1]
 
 
+def severities(session: Session, run_id: str) -> dict[int, str]:
+    """Return the severity of each confirmed candidate whose verdict has one, by gid."""
+    query = select(VERDICT.c.gid, VERDICT.c.severity).where(VERDICT.c.run_id == run_id)
+    rows = session.execute(query.where(VERDICT.c.status == "confirmed", VERDICT.c.severity != ""))
+    return {gid: severity for gid, severity in rows}
+
+
 def job_of(session: Session, run_id: str, gid: int) -> int | None:
     """Return the id of the job that produced the verdict on a candidate, or None."""
     query = select(VERDICT.c.job_id).where(VERDICT.c.run_id == run_id, VERDICT.c.gid == gid)

@@ -12,7 +12,7 @@ from jarvis_workers.agent.effects import Ask, Conversation, Definition, RunTool,
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
-from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.agent.output_handler import OutputHandler
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.transcript import Log, Transcript
@@ -100,11 +100,12 @@ def agent_of(
     limits: AgentLimits | None = None,
     form: ReportForm | None = None,
     handlers: Sequence[OutputHandler] = (),
+    marks: Marks = MARKS,
     **about: Any,
 ) -> Agent:
     """Return an agent with these tools."""
     definition = Definition(system_prompt="Be careful.", **about)
-    return Agent(definition, Toolbox(tools), profile=profile, marks=MARKS, form=form, limits=limits, handlers=handlers)
+    return Agent(definition, Toolbox(tools), profile=profile, marks=marks, form=form, limits=limits, handlers=handlers)
 
 
 def run(

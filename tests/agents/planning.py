@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from tests.agents.server import Body, Step, calls, says
 from tests.agents.translating import task_of
 
-LINE = re.compile(r"^\w+\|(\w+) \| (\S+) \| ", re.MULTILINE)
-FUNCTION = re.compile(r"^\w+\|function (\w+)$", re.MULTILINE)
-PARAMETER = re.compile(r"^\w+\|parameter (\S+): proposed ([a-z_ ]+)(?:, length (\S+))?; possible: (.*)$", re.MULTILINE)
+LINE = re.compile(r"^\W(\w+) \| (\S+) \| ", re.MULTILINE)
+FUNCTION = re.compile(r"^\Wfunction (\w+)$", re.MULTILINE)
+PARAMETER = re.compile(r"^\Wparameter (\S+): proposed ([a-z_ ]+)(?:, length (\S+))?; possible: (.*)$", re.MULTILINE)
 
 Choose = Callable[[str, str, str, list[str]], str]
 

@@ -9,6 +9,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
+from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.platforms.answer_cache import CachedPlatform
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
@@ -60,8 +61,8 @@ def test_after_twenty_rounds_a_summary_takes_the_place_of_what_was_said() -> Non
     assert "about to be cleared" in asked.messages[-1].content
     assert [message.role for message in after.messages] == ["system", "user"]
     assert after.messages[0] == platform.requests[0].messages[0]
-    assert after.messages[1].content.startswith("Do it.")
-    assert f"{MARKS.line}|What is known." in after.messages[1].content
+    assert after.messages[1].content.startswith(f"{agent_of().opening}\n\nDo it.")
+    assert f"{MARKS.line}What is known." in after.messages[1].content
     assert after.tools == asked.tools == platform.requests[0].tools
 
 
@@ -102,7 +103,7 @@ def test_a_call_instead_of_a_summary_is_refused_once(profile: Profile) -> None:
     assert "it contains a tool call" in again.messages[-1].content
     assert again.messages[-1].content.startswith(asked.messages[-1].content)
     assert (again.messages[:-1], again.tools) == (asked.messages[:-1], asked.tools)
-    assert f"{MARKS.line}|What is known." in after.messages[1].content
+    assert f"{MARKS.line}What is known." in after.messages[1].content
 
 
 @pytest.mark.parametrize("answer", [text(""), text("x", finish="length"), call("look", '{"at": "21"}')])
@@ -113,7 +114,7 @@ def test_a_summary_that_does_not_come_leaves_an_excerpt_of_the_history(answer: R
     assert run(agent, platform).compactions == 1
     (_, after) = platform.requests[-1].messages
     assert "there is no summary; this is an excerpt" in after.content
-    assert f"{MARKS.line}|tool: " in after.content and "a.c:7" in after.content
+    assert f"{MARKS.line}tool: " in after.content and "a.c:7" in after.content
     assert after.content.count("Do it.") == 1
     assert len(after.content) < 30_000
 
@@ -135,7 +136,7 @@ def test_where_files_are_kept_the_conversation_goes_there() -> None:
 
     drive(run_task(agent, "Do it."), AgentWorld(platform, agent.tools, files=files))
 
-    assert "## user\nDo it." in files.kept
+    assert f"## user\n{agent_of().opening}\n\nDo it." in files.kept
     assert "the uploaded file contains it" in platform.requests[-1].messages[1].content
 
 
@@ -146,7 +147,7 @@ def test_an_upload_that_fails_leaves_a_summary() -> None:
     drive(run_task(agent, "Do it."), AgentWorld(platform, agent.tools, files=Files(works=False)))
 
     assert agent.compactions == 1
-    assert f"{MARKS.line}|What is known." in platform.requests[-1].messages[1].content
+    assert f"{MARKS.line}What is known." in platform.requests[-1].messages[1].content
 
 
 def test_what_was_forgotten_may_be_looked_at_again() -> None:
@@ -218,6 +219,13 @@ def test_the_same_conversation_again_asks_the_server_nothing() -> None:
     assert results[1].cost == 0
 
 
-def test_another_input_has_other_marks_and_the_same_input_the_same() -> None:
-    assert agent_of().session.messages == agent_of().session.messages
-    assert MARKS.line in agent_of().system_prompt()
+def test_what_differs_between_conversations_is_in_the_first_message_and_not_in_the_system_prompt() -> None:
+    one, other = Scripted(text("done")), Scripted(text("done"))
+    run(agent_of(), one)
+    run(agent_of(marks=make_marks(b"secret", "another")), other)
+
+    (first, *ours), (second, *theirs) = (platform.requests[0].messages for platform in (one, other))
+    assert first == second
+    assert ours != theirs
+    assert MARKS.line in ours[0].content
+    assert MARKS.canary in ours[0].content

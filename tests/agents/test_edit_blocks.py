@@ -106,7 +106,7 @@ def test_a_model_without_native_calls_edits_a_file(tmp_path: Path):
     platform = Scripted(text(PATCH.replace("return 1", "return 2")), text(PATCH), text("Done."))
     result = run(agent_of(*edit_tools(workspace), profile=TEXT, auto_complete=False), platform)
 
-    prompt, refused = platform.requests[0].messages[0].content, platform.requests[1].messages[-1].content
+    prompt, refused = platform.requests[0].messages[1].content, platform.requests[1].messages[-1].content
     assert f"SEARCH {N}\n" in prompt
     assert "edit 1: a.c: the text to replace is not in the file" in refused
     assert (result.text, dict(result.tools)) == ("Done.", {"patch": 2})
@@ -116,7 +116,7 @@ def test_a_model_without_native_calls_edits_a_file(tmp_path: Path):
 def test_models_with_native_calls_are_not_told_of_blocks(tmp_path: Path):
     tools = edit_tools(EditWorkspace(tmp_path))
 
-    assert "SEARCH" not in agent_of(*tools, profile=NATIVE).system_prompt()
+    assert "SEARCH" not in agent_of(*tools, profile=NATIVE).opening
 
 
 def test_an_agent_without_edits_cannot_edit():

@@ -25,8 +25,8 @@ def test_each_line_is_marked_and_instructions_are_masked() -> None:
     spec = looking.specs[0]
     lines = spec.description.split("\n")
 
-    assert lines[0] == f"{MARKS.line}|Look."
-    assert all(line.startswith(f"{MARKS.line}|") for line in lines)
+    assert lines[0] == f"{MARKS.line}Look."
+    assert all(line.startswith(f"{MARKS.line}") for line in lines)
     assert ATTACK not in str(spec)
     assert [one.level for one in looking.guard.suspicions] == ["block"] * 3
 
@@ -35,7 +35,7 @@ def test_a_schema_keeps_its_form_and_harmless_words() -> None:
     place = agent().specs[0].parameters["properties"]["at"]
 
     assert place["type"] == "string"
-    assert place["description"].startswith(f"{MARKS.line}|The place.\n{MARKS.line}|[line masked")
+    assert place["description"].startswith(f"{MARKS.line}The place.\n{MARKS.line}[line masked")
     assert place["enum"][0] == "here"
     assert "line masked" in place["enum"][1]
     assert place["enum"][2] == "z\\u200bw"
@@ -46,7 +46,7 @@ def test_the_prompt_of_text_tools_has_no_instructions_of_others() -> None:
     prompt = agent(TEXT).session.messages[0].content
 
     assert ATTACK not in prompt
-    assert f"- look: {MARKS.line}|Look." in prompt
+    assert f"- look: {MARKS.line}Look." in prompt
 
 
 def test_descriptions_of_this_program_stay_as_they_are() -> None:

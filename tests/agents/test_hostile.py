@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from jarvis_workers.agent.report import BadReport, ReportForm
 from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.agent.transcript import read_line
-from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
+from jarvis_workers.agent.untrusted_text import Guard, escape
 from jarvis_workers.errors import BrokenAnswer
 from jarvis_workers.platforms.apis import decode
 from jarvis_workers.platforms.protocol import Reply
@@ -104,7 +104,7 @@ def test_arguments_of_any_form_are_an_object_or_refused(text: str) -> None:
 def test_every_line_of_any_text_is_marked_and_can_be_seen(text: str) -> None:
     shown = Guard("mark").admit(text)
 
-    assert all(line.startswith(f"mark{BAR}") for line in shown.split("\n"))
+    assert all(line.startswith("mark") for line in shown.split("\n"))
     assert len(shown.splitlines()) == shown.count("\n") + (not shown.endswith("\n"))
     assert escape(shown) == shown
 

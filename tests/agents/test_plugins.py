@@ -120,7 +120,7 @@ def test_an_agent_uses_a_tool_of_its_user(tmp_path: Path) -> None:
     result = run(agent_of(*box.tools), platform)
 
     assert result.tools == {"greet": 1}
-    assert platform.requests[1].messages[-1].content == f"{MARKS.line}|hello you"
+    assert platform.requests[1].messages[-1].content == f"{MARKS.line}hello you"
 
 
 PLATFORM = """
@@ -157,7 +157,7 @@ def test_a_platform_of_the_users_own_answers_a_whole_conversation(tmp_path: Path
 
 
 def test_an_agent_works_on_a_platform_of_the_users_own(tmp_path: Path) -> None:
-    platform = opened(tmp_path, "return 'answer to ' + message.split(chr(10))[0]")
+    platform = opened(tmp_path, "return 'answer to ' + message.split(chr(10))[2]")
 
     assert run(agent_of(profile=TEXT), platform).text == "answer to Do it."
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from jarvis_workers.agent.nonces import make_marks
-from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
+from jarvis_workers.agent.nonces import LINE_MARKS, make_marks
+from jarvis_workers.agent.untrusted_text import Guard, escape
 from jarvis_workers.tools.tool import ToolOutcome
 from tests.agents.arrange import MARKS, Scripted, agent_of, call, look, run, text
 from tests.machine import assert_cpu_within
@@ -61,7 +61,7 @@ def test_a_line_that_gives_orders_is_masked_and_kept_as_a_suspicion(line: str) -
 
     shown = guard.admit(f"int a;\n{line}\nint b;").split("\n")
 
-    assert (shown[0], shown[2]) == (f"mark{BAR}int a;", f"mark{BAR}int b;")
+    assert (shown[0], shown[2]) == ("markint a;", "markint b;")
     assert "masked" in shown[1]
     assert guard.suspicions[0].level == "block"
     assert guard.suspicions[0].text == escape(line)
@@ -73,12 +73,12 @@ def test_a_line_that_gives_orders_is_masked_and_kept_as_a_suspicion(line: str) -
 def test_a_doubtful_line_passes_and_is_told(level: str, line: str) -> None:
     shown, levels = admitted(line)
 
-    assert (shown, levels) == (f"mark{BAR}{line}", [level])
+    assert (shown, levels) == (f"mark{line}", [level])
 
 
 @pytest.mark.parametrize("line", HARMLESS)
 def test_code_is_no_order(line: str) -> None:
-    assert admitted(line) == (f"mark{BAR}{line}", [])
+    assert admitted(line) == (f"mark{line}", [])
 
 
 def test_an_order_that_is_spread_over_a_comment_is_masked_whole() -> None:
@@ -87,7 +87,7 @@ def test_an_order_that_is_spread_over_a_comment_is_masked_whole() -> None:
     shown = admitted(comment)[0].split("\n")
 
     assert ["masked" in line for line in shown] == [False, True, True, True, False]
-    assert shown[1].startswith(f"mark{BAR}   12| ")
+    assert shown[1].startswith("mark   12| ")
 
 
 def test_mostly_blank_text_is_told() -> None:
@@ -125,7 +125,7 @@ def test_every_line_of_foreign_text_is_marked_and_no_other() -> None:
     run(agent_of(outside, own), platform)
 
     results = [message.content for message in platform.requests[-1].messages if message.role == "tool"]
-    assert results == [f"{MARKS.line}|one\n{MARKS.line}|two", "three"]
+    assert results == [f"{MARKS.line}one\n{MARKS.line}two", "three"]
 
 
 def test_what_was_suspected_is_part_of_the_result() -> None:
@@ -144,7 +144,7 @@ def test_what_a_program_says_on_failing_is_foreign_too() -> None:
     platform = Scripted(call("look"), text("done"))
     run(agent_of(tool), platform)
 
-    assert platform.requests[1].messages[-1].content == f"{MARKS.line}|x"
+    assert platform.requests[1].messages[-1].content == f"{MARKS.line}x"
     assert ToolOutcome("failed", stderr="bad").text() == "[failed] bad"
 
 
@@ -153,8 +153,15 @@ def test_marks_are_the_same_for_the_same_input_and_unlike_for_another() -> None:
     others = [make_marks(b"other", "job"), make_marks(b"secret", "another")]
 
     assert same == again
-    words = {word for marks in (same, *others) for word in (marks.line, marks.nonce, marks.canary)}
-    assert len(words) == 9
+    words = {word for marks in (same, *others) for word in (marks.nonce, marks.canary)}
+    assert len(words) == 6
+
+
+def test_marks_of_lines_are_single_characters_of_many() -> None:
+    lines = {make_marks(b"secret", str(number)).line for number in range(200)}
+
+    assert lines == set(LINE_MARKS)
+    assert all(len(line) == 1 for line in lines)
 
 
 @pytest.mark.timing

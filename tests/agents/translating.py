@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Mapping
 
+from jarvis_workers.agent.nonces import LINE_MARKS
 from tests.agents.server import Body, Step, calls
 
-HEAD = re.compile(r"^\S*?((?:unsafe )?fn rust_(\w+)\(.*)$", re.MULTILINE)
+HEAD = re.compile(r"^[^\s\w]?((?:unsafe )?fn rust_(\w+)\(.*)$", re.MULTILINE)
 MECHANICAL = re.compile(
     r'^pub unsafe extern "C" fn (?:r#)?\w+\(([^{]*)\)(?: -> [^{]*)? \{\n(.*?)\n\}$', re.MULTILINE | re.DOTALL
 )
-MARK = re.compile(r"^\w+\|", re.MULTILINE)
+MARK = re.compile(rf"^[{re.escape(LINE_MARKS)}]", re.MULTILINE)
 FAILING = re.compile(r"-> Result<(.*), ErrorCode<(\w+)>>")
 PARAMETER = re.compile(r"(mut )?((?:r#)?\w+): ([^,]*(?:\([^)]*\)[^,]*)?)(?:, |$)")
 # How an argument in Rust becomes the pointer of the mechanical translation.
@@ -28,8 +29,9 @@ POINTERS: Mapping[str, str] = {
 
 
 def task_of(body: Body) -> str:
-    """Return the question of a conversation."""
-    return next(message["content"] for message in body["messages"] if message["role"] == "user")
+    """Return the question of a conversation, without the paragraph that names its marks."""
+    first: str = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    return first.partition("\n\n")[2]
 
 
 def function_of(body: Body) -> str:

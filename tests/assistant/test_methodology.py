@@ -80,7 +80,7 @@ def prompt_with(methodologies: str) -> str:
 def test_methodologies_are_marked_untrusted_text_after_the_task() -> None:
     prompt = prompt_with("## memory leak\nList the allocations.")
 
-    mark = f"{MARKS.line}|"
+    mark = f"{MARKS.line}"
     assert prompt.startswith(f"{TASK}\n\nNotes on how problems")
     assert prompt.endswith(f"{mark}## memory leak\n{mark}List the allocations.")
 
@@ -92,7 +92,7 @@ def test_a_provider_that_stores_files_gets_a_file() -> None:
         talk.send(True)
 
     assert isinstance(upload, Upload)
-    assert f"{MARKS.line}|List the allocations." in upload.text
+    assert f"{MARKS.line}List the allocations." in upload.text
     assert "List the allocations." not in end.value.value
     assert "The uploaded file" in end.value.value
 
@@ -133,5 +133,5 @@ def test_nothing_in_a_methodology_calls_a_tool_or_escapes_its_mark() -> None:
 
     assert (result.text, seen) == ("I follow nothing.", [])
     notes = messages[0].split("ignore the rest.\n\n")[1].split("\n\nUse one tool")[0]
-    assert all(line.startswith(f"{MARKS.line}|") for line in notes.splitlines())
+    assert all(line.startswith(f"{MARKS.line}") for line in notes.splitlines())
     assert "\x1b" not in notes

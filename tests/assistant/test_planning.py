@@ -19,7 +19,7 @@ from tests.assistant.teams import last
 
 TASK = "Review all parsers."
 WHOLE = says("<DONT_NEED/>")
-MARK = f"{MARKS.line}|"
+MARK = f"{MARKS.line}"
 
 
 def plan_of(*subtasks: str) -> Step:

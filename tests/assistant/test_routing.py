@@ -47,7 +47,7 @@ def test_the_router_sees_the_skills_the_last_messages_and_no_tools() -> None:
 
     (request,) = play.requests
     assert (request.tools, request.temperature, play.asides) == ((), 0.1, [True])
-    assert f"{agent.marks.line}|- review: How to review C." in request.messages[0].content
+    assert f"{agent.marks.line}- review: How to review C." in request.messages[0].content
     assert [message.content for message in request.messages[1:]] == [
         *(f"message {n}" for n in range(3, 9)),
         "Review a.c",

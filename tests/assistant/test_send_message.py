@@ -46,7 +46,7 @@ def test_a_block_that_ends_the_answer_is_a_message(answer: str) -> None:
         "A message starts with <SEND_MESSAGE> and ends with </SEND_MESSAGE>.",
         f"The file says:\n```\n{RIGHT}\n```\nThat is all.",
         f"The file says:\n~~~~text\n```\n{RIGHT}\n~~~~\nThat is all.",
-        "\n".join(f"{MARKS.line}|{line}" for line in RIGHT.split("\n")),
+        "\n".join(f"{MARKS.line}{line}" for line in RIGHT.split("\n")),
     ],
 )
 def test_a_quoted_block_is_no_message(answer: str) -> None:

@@ -47,8 +47,8 @@ def test_a_part_has_a_history_of_its_own_and_its_answer_is_foreign_text():
 
     assert said == "All done."
     assert [message.role for message in asked[1].request.messages] == ["system", "user"]
-    assert asked[1].request.messages[-1].content.startswith("The part")
-    assert asked[2].request.messages[-1].content == f"{parent.marks.line}|The part is done."
+    assert asked[1].request.messages[-1].content.startswith(f"{children[0].opening}\n\nThe part")
+    assert asked[2].request.messages[-1].content == f"{parent.marks.line}The part is done."
     assert (children[0].limits.rounds, children[0].limits.tokens) == (5, 880)
     assert (parent.spent.asks, parent.spent.usage.total) == (3, 360)
 

@@ -87,7 +87,7 @@ def test_the_summary_of_the_sender_is_a_direct_request_and_marked() -> None:
     with ModelServer(*steps) as server:
         run_team(team_of({**LEAD, "summary_on_send": True}, READER), server)
 
-    mark = f"{MARKS.line}|"
+    mark = f"{MARKS.line}"
     assert f"summary_of_sender_work:\n{mark}I looked at\n{mark}b.c only.\ncontent:\nRead a.c." in last(
         server.requests[2]
     )

@@ -30,7 +30,7 @@ def test_each_input_is_a_turn_of_one_session() -> None:
     results = [first.drive(take_turn(agent, "1st", rules())), second.drive(take_turn(agent, "2nd", rules()))]
 
     assert [result.text for result in results if result] == ["one", "two"]
-    assert [message.content for message in second.requests[0].messages[1:]] == ["1st", "one", "2nd"]
+    assert [message.content for message in second.requests[0].messages[1:]] == [f"{agent.opening}\n\n1st", "one", "2nd"]
 
 
 def test_limits_on_calls_hold_for_a_turn_and_limits_on_tokens_for_the_session() -> None:
@@ -88,7 +88,7 @@ def test_after_an_interrupted_request_the_input_goes_to_the_model() -> None:
 
     assert result is not None and result.text == "done"
     sent = [message.content for message in play.requests[1].messages[1:]]
-    assert sent == ["go", "(interrupted by the user)", "look at b instead"]
+    assert sent == [f"{agent.opening}\n\ngo", "(interrupted by the user)", "look at b instead"]
     assert [question.last for question in play.questions] == [True]
     payload = next(tell.payload for tell in play.tells if tell.event == INTERRUPT_TRIGGERED)
     assert payload == {"agent": agent, "current_response": "", "user_input": "look at b instead"}
@@ -151,10 +151,10 @@ def test_a_sub_agent_gets_the_task_the_tools_and_what_is_left_of_the_limits() ->
     play.drive(take_turn(agent, "go", rules()))
 
     child = play.requests[1]
-    assert child.messages[-1].content.startswith("find it") and "in a.c" in child.messages[0].content
+    assert "\n\nfind it\n" in child.messages[-1].content and "in a.c" in child.messages[0].content
     assert [tool.name for tool in child.tools] == ["look", "sub_agent"]
     assert play.asides == [False, True, True, False]
-    assert f"{agent.marks.line}|it is in a.c" in last(play)
+    assert f"{agent.marks.line}it is in a.c" in last(play)
     assert (agent.spent.asks, agent.spent.usage.total) == (4, 480)
 
 

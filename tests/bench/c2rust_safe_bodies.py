@@ -33,7 +33,7 @@ from tests.chaos.conversations import set_model
 BODIES = Path(__file__).parents[1] / "data" / "c2rust"
 WORD = re.compile(r"\w+")
 RAW = re.compile(r"\*(?:const|mut)\b")
-TYPES = re.compile(r"^Types \(.*\n\n((?:\w+\|.*\n)+)", re.MULTILINE)
+TYPES = re.compile(r"^Types \(.*\n\n((?:[^\s\w].*\n)+)", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:pub\S* )?(?:unsafe )?fn rust_(\w+)\(.*?^\}$", re.MULTILINE | re.DOTALL)
 # Where the report does not count.
 GENERATED = ("types.rs", "c.rs", "golden_tests.rs")

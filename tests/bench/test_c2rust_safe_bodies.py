@@ -75,12 +75,10 @@ def test_a_body_has_the_items_that_it_mentions() -> None:
 
 def test_questions_say_whether_types_have_raw_pointers() -> None:
     def task(head: str, types: str) -> str:
-        return (
-            f"The signature:\n\nab|{head}\n\nTypes (with their C layout):\n\nab|{types}\n\nFunctions:\n\nab|*mut u8\n"
-        )
+        return f"The signature:\n\n§{head}\n\nTypes (with their C layout):\n\n§{types}\n\nFunctions:\n\n§*mut u8\n"
 
     answers = Answers({"f": "F", "g": "G", "h": "H"})
-    for text in (task("fn rust_f(a: u8)", "a: u8,"), task("fn rust_g()", "pub struct s {\nab|    p: *mut u8,\nab|}")):
+    for text in (task("fn rust_f(a: u8)", "a: u8,"), task("fn rust_g()", "pub struct s {\n§    p: *mut u8,\n§}")):
         name = "f" if "rust_f" in text else "g"
         assert answers({"messages": [{"role": "user", "content": text}]}) == calls("submit_report", rust=name.upper())
 

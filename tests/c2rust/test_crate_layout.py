@@ -161,7 +161,7 @@ def test_wrong_enums_go_back_to_the_model_and_the_usable_ones_count_at_last() ->
     question = QUESTION._replace(enums=(("color", "color | RED = 0"),))
     layout, (prompt, again, _) = ask(wrong, twice, wrong, attempts=3, question=question)
 
-    assert "mark|color | RED = 0" in prompt and "Your report may also have `enums`" in prompt
+    assert "markcolor | RED = 0" in prompt and "Your report may also have `enums`" in prompt
     assert "enums: there is no enum gone" in again
     assert (layout.modules, layout.enums, layout.checked) == (PLACED, {"color": "enum"}, True)
 
@@ -187,13 +187,13 @@ def test_a_plan_is_written_as_it_is_read() -> None:
 def test_a_whole_plan_ends_the_conversation() -> None:
     layout, (prompt,) = ask(ALL)
     assert layout == PlannedLayout(PLACED)
-    assert "mark|encode | a.c | int encode(void)\nmark|decode" in prompt
+    assert "markencode | a.c | int encode(void)\nmarkdecode" in prompt
 
 
 def test_problems_go_back_to_the_model() -> None:
     layout, (_, again) = ask(ALL.replace("size]", "sizes]"), ALL)
     assert layout == PlannedLayout(PLACED)
-    assert "mark|src/size.rs: there is no function sizes\nmark|in no module: size" in again
+    assert "marksrc/size.rs: there is no function sizes\nmarkin no module: size" in again
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_edits_with_which_the_tests_pass_are_accepted():
     improved, (task,) = improve([edits(SAFE)], [PASSES])
 
     assert improved == ImprovedFile(TEXT.replace(*SAFE), checks=1)
-    assert "The file src/a.rs" in task and "mark|    unsafe { *x.get_unchecked(0) }" in task
+    assert "The file src/a.rs" in task and "mark    unsafe { *x.get_unchecked(0) }" in task
 
 
 def test_no_edits_leave_the_file_without_a_test():

@@ -47,12 +47,12 @@ def test_the_prompt_has_members_edges_code_and_crates() -> None:
     lines = "".join(f"line {number}\n" for number in range(1, 100))
     _, (prompt,) = ask(question_on(graph, lines, "zlib"), NO)
 
-    assert "mark|top | int top(int)\nmark|left | int left(int)\nmark|right | int right(int)\n" in prompt
-    assert 'mark|digraph {\nmark|  "top" -> "left";\n' in prompt
+    assert "marktop | int top(int)\nmarkleft | int left(int)\nmarkright | int right(int)\n" in prompt
+    assert 'markdigraph {\nmark  "top" -> "left";\n' in prompt
     # Functions of ten lines each: the root and its first two children.
-    assert "mark|line 20\n" in prompt
-    assert "mark|line 60\n" in prompt
-    assert "mark|line 80" not in prompt
+    assert "markline 20\n" in prompt
+    assert "markline 60\n" in prompt
+    assert "markline 80" not in prompt
     assert "First consider the crate zlib" in prompt
     assert "Allowed crates: std, core, alloc, flate2. Never name others.\nNot allowed: miniz.\n" in prompt
 
@@ -114,4 +114,4 @@ def test_code_that_gives_orders_to_the_model_is_not_replaced() -> None:
 
     assert "instructions to a model" in verdict.reason
     assert (verdict.choice, verdict.checked) == (None, True)
-    assert all(line.startswith("mark|") for line in seen[0].split("\n") if "nstructions" in line)
+    assert all(line.startswith("mark") for line in seen[0].split("\n") if "nstructions" in line)

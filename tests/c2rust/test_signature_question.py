@@ -167,9 +167,9 @@ def test_the_prompt_has_code_calls_and_proposals() -> None:
     long = function("long", "\n".join(f"line {number}" for number in range(200)))
     _, (prompt,) = ask(answer(long=("raw", "")), functions=(long,))
 
-    assert "mark|function long\nmark|line 0\n" in prompt
-    assert "mark|line 79\nmark|[… 120 lines omitted …]\nmark|call: x = long(y, 2, 0.5);\n" in prompt
-    assert f"mark|parameter text: proposed raw; possible: {', '.join(CONST)}" in prompt
+    assert "markfunction long\nmarkline 0\n" in prompt
+    assert "markline 79\nmark[… 120 lines omitted …]\nmarkcall: x = long(y, 2, 0.5);\n" in prompt
+    assert f"markparameter text: proposed raw; possible: {', '.join(CONST)}" in prompt
     assert "parameter count" not in prompt
 
 
@@ -186,7 +186,7 @@ def test_an_answer_for_all_functions_ends_the_conversation() -> None:
 
 def test_what_is_wrong_or_missing_is_asked_once_with_the_reason() -> None:
     signatures, (_, again) = ask(answer(first=("slice", "size")), answer(first=SLICE, second=("ref", "")))
-    assert "mark|first: text: no integer parameter size has its length\nmark|second: it is missing" in again
+    assert "markfirst: text: no integer parameter size has its length\nmarksecond: it is missing" in again
     assert (kinds(signatures), signatures.reasons) == ({"first": "slice", "second": "ref"}, {})
 
 
@@ -217,7 +217,7 @@ def test_code_that_gives_orders_to_the_model_keeps_the_proposal() -> None:
     signatures, (prompt,) = ask(answer(first=("cstr", ""), second=("cstr", "")), functions=functions)
     assert kinds(signatures) == {"second": "cstr"}
     assert signatures.reasons == {"first": ORDERS}
-    assert all(line.startswith("mark|") for line in prompt.split("\n") if "previous instructions" in line)
+    assert all(line.startswith("mark") for line in prompt.split("\n") if "previous instructions" in line)
     assert ask(functions=functions[:1])[0] == PlannedSignatures({}, {"first": ORDERS})
 
 

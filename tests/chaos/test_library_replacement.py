@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 PACKER = Path(__file__).parents[1] / "data" / "c2rust" / "packer"
 FILES = ("symbols.jsonl", "translation_order.jsonl", "library_replacements.jsonl")
-FIRST_MEMBER = re.compile(r"signatures:\n\n\w+\|(\w+) \| ")
+FIRST_MEMBER = re.compile(r"signatures:\n\n\W(\w+) \| ")
 ANSWER_SECONDS = 0.5
 JUDGED = 13
 INTERRUPTED = 130

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -121,6 +122,7 @@ def test_what_was_said_can_be_read(jarvis: Jarvis, tree: Path) -> None:
     ended = jarvis("runs", "transcript", "last")
     records = json.loads(jarvis("runs", "transcript", "last", "--json").out)
     shown = jarvis("runs", "show", "last").out
+    full = jarvis("runs", "transcript", "last", "--full")
 
     assert [line for line in ended.out.splitlines() if line.startswith("── ")] == [
         ended.out.splitlines()[0],
@@ -133,6 +135,8 @@ def test_what_was_said_can_be_read(jarvis: Jarvis, tree: Path) -> None:
         "── model (model scripted, tokens 100+20, seconds " + str(records[4]["reply"]["seconds"]) + ")",
     ]
     assert "\\x1b[31mred" in ended.out
+    assert "── question" not in ended.out
+    assert "── question\nLines that begin with" in full.out and "What does f do?" in full.out
     assert [record["kind"] for record in records] == ["start", "result", "answer", "result", "answer"]
     assert "1/1 jobs" in shown
     assert "done: What does f do?" in shown
@@ -330,6 +334,21 @@ def priced(jarvis: Jarvis, server: ModelServer, **group: object) -> None:
     prices = {"prices": {"input": 1000, "output": 1000}, "overrides": {"answer_tokens": 20}}
     named = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **prices, **group}
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": named}, "agent": {"memory": False}}))
+
+
+def test_a_budget_that_is_too_small_for_one_answer_says_so_and_a_resumed_run_writes_where_it_was_told(
+    jarvis: Jarvis, tree: Path
+) -> None:
+    with ModelServer(ENDS) as server:
+        priced(jarvis, server)
+        code, _, err = ask(jarvis, "--budget", "0.001usd", "-o", "answer.md")
+        again = jarvis("runs", "resume", "last", "--budget", "9usd")
+
+    assert code == 3
+    assert re.search(r"paused \(budget: one answer may cost up to \d\.\d{4} dollars\)", err)
+    assert "jarvis runs resume" in err and "--budget AMOUNT" in err
+    assert (again.code, again.out) == (0, "")
+    assert (jarvis.place / "answer.md").read_text() == ENDS.content + "\n"
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from tests.agents.server import Body, ModelServer, Step, fails, says
 from tests.cli.commands import Ended, Jarvis
 
 PACKER = Path(__file__).parents[1] / "data" / "c2rust" / "packer"
-FIRST_MEMBER = re.compile(r"signatures:\n\n\w+\|(\w+) \| ")
+FIRST_MEMBER = re.compile(r"signatures:\n\n\W(\w+) \| ")
 CHOICES = {"crc32_of": ["crc32fast"], "package_merge": ["package-merge", "std"], "adler_of": ["adler"]}
 ALLOWED = ("crc32fast", "package_merge")
 # Without main, which is never replaced, and without what crc32_of and package_merge use.

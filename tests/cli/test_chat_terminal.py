@@ -150,7 +150,7 @@ def test_without_prompt_toolkit_a_blank_line_ends_an_input(jarvis: Jarvis) -> No
             terminal.type("/quit\n")
             assert terminal.wait() == 0
 
-    assert server.requests[0]["messages"][-1]["content"].startswith("one\ntwo")
+    assert server.requests[0]["messages"][-1]["content"].endswith("\n\none\ntwo")
 
 
 def test_a_conversation_starts_in_a_second_of_cpu_time(jarvis: Jarvis) -> None:

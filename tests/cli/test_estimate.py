@@ -9,7 +9,7 @@ from jarvis_workers.service.estimate import Estimate, StageShare
 
 CLUSTER = StageShare(3, 1, 2, 4_200, 500, 0.0042, 0.002, ASSUMED["cluster"])
 VERIFY = StageShare(40, 0, 104, 1_234_567, 31_200, 1.2346, 0.1248, ConversationProfile(2.6, 85.5, 300, seen=310))
-FOUND = Estimate("fast", 120, 17, CLUSTER, VERIFY, 0.93, priced=True)
+FOUND = Estimate("fast", 120, 120, 17, CLUSTER, VERIFY, 0.93, priced=True)
 
 
 def test_people_see_a_table_and_what_it_rests_on() -> None:
@@ -28,6 +28,12 @@ tokens counted by the server per estimated token: 0.93
 known: answers that are cached and cost nothing
 answers are 9% of the cost; the estimate ignores the provider's prompt cache"""
     )
+
+
+def test_the_candidates_that_max_findings_leaves_out_are_not_counted() -> None:
+    shown = "\n".join(as_table(replace(FOUND, candidates=6, candidates_found=1_039)))
+
+    assert "candidates: 6 of 1,039 (--max-findings); cluster jobs" in shown
 
 
 def test_without_prices_there_are_no_dollars() -> None:

@@ -201,6 +201,11 @@ def test_the_worst_alone_are_judged_when_there_is_a_most(jarvis: Jarvis, tree: P
     unasked = [issue for issue in found["issues"] if "--max-findings" in (issue["reason"] or "")]
     asked = [issue for issue in judged(found) if issue not in unasked]
     assert len(asked) == 5
+    assert {issue["status"] for issue in unasked} == {"heuristic"}
+    shown = jarvis("runs", "transcript", asked[0]["id"], "--full").out
+    assert f"{asked[0]['file']}#" in shown and "── question" in shown
+    assert f"no conversation about finding {unasked[0]['id']}" in jarvis("runs", "transcript", unasked[0]["id"]).line
+    assert found["summary"]["by_status"]["heuristic"] == len(unasked)
     assert min(issue["score"] for issue in asked) >= max(issue["score"] for issue in unasked)
 
 

@@ -217,11 +217,14 @@ def asked(ask: Question) -> str:
     return "\n".join(message.content for message in platform.requests[0].messages)
 
 
-def test_a_request_tells_the_fields_that_the_seeds_name_in_both_languages() -> None:
-    sent = asked(question())
+def test_a_request_tells_the_fields_that_the_seeds_name_in_the_language_of_the_run() -> None:
+    sent, chinese = asked(question()), asked(question(language="zh"))
 
-    for word in ("CLUSTERS", "verification (验证条件)", "gids (编号)", "验证条件一致性"):
+    for word in ("CLUSTERS", "verification（验证条件）", "gids（编号）", "验证条件一致性"):
+        assert word in chinese
+    for word in ("CLUSTERS", "- verification: ", "- gids: "):
         assert word in sent
+    assert not re.search("[\u4e00-\u9fff]", sent)
     for field in ("language: c/cpp", "category: unsafe_api", "pattern: boundary_funcs", "file: a.c", "line: 4"):
         assert field in sent
     assert "confidence: 0.9; severity: high; evidence: memcpy(to, from, twice);" in sent
@@ -262,8 +265,8 @@ def test_a_severity_that_is_given_to_a_rule_is_told() -> None:
 
 
 def test_the_condition_is_written_in_the_language_of_the_run() -> None:
-    assert "Write it in Chinese (中文)." in asked(question(language="zh"))
-    assert "Write it in English." in asked(question())
+    assert "用一句中文说明" in asked(question(language="zh"))
+    assert "as a sentence that states" in asked(question())
 
 
 def test_what_comes_from_the_tree_is_marked_and_its_comments_are_left_out() -> None:
@@ -272,7 +275,7 @@ def test_what_comes_from_the_tree_is_marked_and_its_comments_are_left_out() -> N
     platform = Scripted(text(answer(("x", [1, 2, 3]))))
     drive(cluster(agent, ask), AgentWorld(platform, agent.tools))
     task = platform.requests[0].messages[1].content
-    foreign = [line for line in task.split("\n") if line.startswith(f"{MARKS.line}|")]
+    foreign = [line for line in task.split("\n") if line.startswith(f"{MARKS.line}")]
 
     assert len(foreign) == len(ask.findings.split("\n"))
     assert "known safe" not in task

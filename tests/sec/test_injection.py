@@ -142,14 +142,14 @@ def obeys_comments(shown: str) -> dict[str, object]:
 
 
 def at(shown: str) -> int:
-    found = re.search(r"\|\s*(\d+)\|\s+str\w*cpy\(", shown)
+    found = re.search(r"\b(\d+)\|\s+str\w*cpy\(", shown)
     return int(found[1]) if found else 1
 
 
 def unmarked(messages: tuple[Message, ...]) -> list[str]:
     """The lines that the program itself says."""
     lines = [line for message in messages[1:] for line in message.content.split("\n")]
-    return [line for line in lines if not line.startswith(f"{MARKS.line}|")]
+    return [line for line in lines if not line.startswith(f"{MARKS.line}")]
 
 
 @every_case

@@ -75,7 +75,7 @@ FORMS = {
     "a range with a comment in it": (FUNCTION, 6, f"{CHECK}\n{COMMENT}\n{FAIL}", 22),
     "an ellipsis at the end": (FUNCTION, 6, "if (strlen(path) >= ROOM-1){ …", 22),
     "an ellipsis between two lines": (FUNCTION, 6, f"{CHECK}\n...\n        exit(-1);", 22),
-    "as shown, with its gutter": (FUNCTION, 6, f"{MARKS.line}|6|{CHECK}", 22),
+    "as shown, with its gutter": (FUNCTION, 6, f"{MARKS.line}6|{CHECK}", 22),
     "a line of the file with the file": (FILE, 22, CHECK, 22),
     "a line of the file with a function": (FUNCTION, 22, CHECK, 22),
     "a line of the function with the file": (FILE, 6, CHECK, 22),

@@ -11,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.sec.judge.quotes import find_quote
 from jarvis_workers.sec.judge.reading_tools import READERS
-from jarvis_workers.sec.judge.verdict import TEXTS, Evidence, Quote, ReportItem, Verdict, VerdictCollector
+from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, ReportItem, Verdict, VerdictCollector
+from jarvis_workers.sec.judge.worked_examples import EXAMPLES
+from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from tests.agents.arrange import TEXT, Scripted, call, text
 from tests.sec.slicing import COPY, FILES
-from tests.sec.verifying import MARKS, RISK, SAFE, found, item, prepared, report, verify
+from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, verify
 
 DOCS = Path(__file__).parents[2] / "docs" / "verification.md"
 TWO = (found(), found(line=14, pattern="atoi_family", confidence=0.7))
@@ -111,6 +115,20 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
         "confirmed",
     ),
     "a risk that quotes a keyword": ([report(item(1, evidence=KEYWORD), item(2))] * 2, "review", "confirmed"),
+    "an unclear verdict": ([report(item(1, UNCLEAR), item(2))], "undecided", "confirmed"),
+    "an unclear verdict without a reason": (
+        [report(item(1, UNCLEAR, preconditions="", analysis=""), item(2))],
+        "undecided",
+        "confirmed",
+    ),
+    "a risk without evidence, unclear when asked": (
+        [report(item(1, evidence=[]), item(2)), report(item(1, UNCLEAR))],
+        "undecided",
+        "confirmed",
+    ),
+    "an unknown exposure": ([report(item(1, exposure="space"), item(2))] * 3, "undecided", "undecided"),
+    "a confidence of 150 %": ([report(item(1, confidence="150 %"), item(2))] * 3, "undecided", "undecided"),
+    "verdict and has_risk that differ": ([report(item(1, verdict="no_risk"), item(2))] * 3, "undecided", "undecided"),
     "a wrong key": ([ModelRefused("401")], "undecided", "undecided"),
     "an unavailable model": ([ModelUnavailable("gone")], "undecided", "undecided"),
     "a model that fails midway": ([report(item(1)), ModelUnavailable("gone")], "confirmed", "undecided"),
@@ -154,7 +172,7 @@ quotes = st.builds(
 items = st.builds(
     ReportItem,
     gid=st.integers(0, 4),
-    has_risk=st.booleans(),
+    verdict=st.sampled_from(["risk", "no_risk", "unclear"]),
     **{name: st.sampled_from(["", "-", "said"]) for name in TEXTS},
     evidence=st.lists(quotes, max_size=3),
 )
@@ -178,16 +196,16 @@ def test_whatever_is_reported_each_number_has_one_verdict_and_what_is_decided_is
     assert asked <= 2
     for number, verdict in verdicts.items():
         ours = [item for said in reports if all(1 <= item.gid <= 2 for item in said) for item in said]
-        risks = {item.has_risk for item in ours if item.gid == number}
+        decisions = {item.verdict for item in ours if item.gid == number}
         if verdict.status in ("confirmed", "dismissed"):
-            assert risks == {verdict.status == "confirmed"}
+            assert decisions == {"risk" if verdict.status == "confirmed" else "no_risk"}
             assert all(one.file.startswith("src/") and one.line > 0 for one in verdict.evidence)
             assert verdict.evidence
         if verdict.status == "dismissed":
             assert verdict.preconditions == "said"
         if verdict.status == "confirmed":
             assert all(getattr(verdict, name) == "said" for name in TEXTS)
-        assert (verdict.status == "undecided") == (len(risks) != 1)
+        assert (verdict.status == "undecided") == (len(decisions) != 1 or decisions == {"unclear"})
 
 
 @pytest.mark.parametrize("gid", [10**12, -(10**12), "9" * 5_000])
@@ -201,6 +219,110 @@ def test_no_fault_reads_as_safe() -> None:
     faults = {fault: outcome for fault, (_, outcome, _) in FAULTS.items() if outcome == "dismissed"}
 
     assert faults == {}
+
+
+def test_an_unclear_verdict_is_undecided_with_its_reason_and_not_asked_again() -> None:
+    platform = Scripted(report(UNCLEAR))
+
+    (verdict,) = verify(platform)
+
+    assert (verdict.status, verdict.has_risk) == ("undecided", None)
+    assert verdict.reason == "unclear: no caller of copy_it is in the project"
+    assert len(platform.requests) == 1
+
+
+def test_a_verdict_rates_a_risk() -> None:
+    rating = {"exposure": "Remote", "severity": "high", "confidence": "85 %", "analysis": "argv[1] reaches strcpy"}
+
+    (verdict,) = verify(Scripted(report(item(1, **rating))))
+
+    assert (verdict.exposure, verdict.severity, verdict.confidence) == ("remote", "high", 0.85)
+    assert verdict.analysis == "argv[1] reaches strcpy"
+
+
+def test_what_is_no_risk_has_no_exposure_and_no_severity() -> None:
+    (verdict,) = verify(Scripted(report(item(1, SAFE, exposure="file", severity="low", confidence=0.9))))
+
+    assert (verdict.status, verdict.exposure, verdict.severity, verdict.confidence) == ("dismissed", "", "", 0.9)
+
+
+def test_a_verdict_may_be_given_without_has_risk() -> None:
+    risk, safe = ({name: of[name] for name in of if name != "has_risk"} for of in (RISK, SAFE))
+    answers = report(item(1, risk, verdict="risk"), item(2, safe, verdict="No risk"))
+
+    verdicts = verify(Scripted(answers), prepared(*TWO))
+
+    assert [(verdict.status, verdict.has_risk) for verdict in verdicts] == [("confirmed", True), ("dismissed", False)]
+
+
+def test_the_schema_asks_for_an_analysis_before_the_verdict() -> None:
+    fields = FORM.schema["$defs"]["ReportItem"]["required"]
+
+    assert fields == [
+        "gid",
+        "analysis",
+        "verdict",
+        "exposure",
+        "severity",
+        "confidence",
+        *TEXTS,
+        "evidence",
+        "other_findings",
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("profile", [PROFILES["deepseek"], PROFILES["openai"], TEXT])
+def test_all_conversations_share_a_static_part_that_providers_cache(profile: Profile, language: str) -> None:
+    requests = []
+    for about, marks in (("Does s fit into d?", MARKS), ("Is it checked?", make_marks(b"secret", "another"))):
+        platform = Scripted(ModelUnavailable("gone"))
+        verify(platform, prepared(verification=about, language=language), profile=profile, marks=marks)
+        requests.append(platform.requests[0])
+    (one, *ours), (other, *theirs) = (request.messages for request in requests)
+
+    assert one == other
+    assert ours != theirs
+    assert requests[0].tools == requests[1].tools
+    assert estimate(one.content) >= 1_024
+
+
+def test_the_prompt_has_an_example_for_each_category_of_rules() -> None:
+    platform = Scripted(ModelUnavailable("gone"))
+    verify(platform)
+    system = platform.requests[0].messages[0].content
+
+    assert {RULES_BY_PATTERN[example.pattern].category for example in EXAMPLES} == {rule.category for rule in RULES}
+    assert {example.answer["verdict"] for example in EXAMPLES} == {"risk", "no_risk", "unclear"}
+    for example in EXAMPLES:
+        rule = RULES_BY_PATTERN[example.pattern]
+        ReportItem.model_validate({"gid": 1, **example.answer})
+        assert example.code in (rule.bad, rule.good)
+        assert example.text("en") in system
+
+
+def test_marks_and_numbers_are_a_small_part_of_the_prompt() -> None:
+    body = "".join(f"    total += item[{number}] * weight_of(item, {number});\n\n" for number in range(60))
+    code = f"int copy_it(char *d, const char *s)\n{{\n{body}    strcpy(d, s);\n    return 0;\n}}\n"
+    platform = Scripted(ModelUnavailable("gone"))
+    verify(platform, prepared(found("a.c", 123), files={"a.c": code}))
+    lines = platform.requests[0].messages[1].content.split("\n")
+
+    code_lines = [line for line in lines if re.match(rf"{MARKS.line}\d+\|", line)]
+    bare = [re.sub(rf"^{MARKS.line}\d+\| ", "", line) for line in code_lines]
+    assert len(code_lines) == 65
+    assert "".join(bare).replace(" ", "") == "".join(code.split("\n")).replace(" ", "")
+    assert sum(map(estimate, bare)) >= 0.8 * sum(map(estimate, code_lines))
+
+
+def test_a_run_in_chinese_has_no_english_sentences() -> None:
+    platform = Scripted(*map(in_tags, (report(item(1, evidence=INVENTED)), report(RISK))))
+    verify(platform, prepared(language="zh"), profile=TEXT)
+    said = [line for message in platform.requests[-1].messages for line in message.content.split("\n")]
+    ours = "\n".join(line for line in said if not line.startswith(MARKS.line))
+
+    assert not re.search(r"\b(?:the|this|with|which|candidates?)\b", ours.partition("# 工具")[0])
+    assert not re.search(r"\b(?:of your|Report on|Part of|Lines that)\b", ours)
 
 
 def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
@@ -225,7 +347,7 @@ def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
         ("./src/a.c", 8, "strcpy(d,s);", 8),
         ("src/a.c", 4, "strcpy(d, s);", 8),
         ("src/a.c", 5, "    strcpy(d, s);\n    return checked(d);", 8),
-        ("src/a.c#copy_it", "4-5", f"{MARKS.line}|    4|     strcpy(d, s);", 8),
+        ("src/a.c#copy_it", "4-5", f"{MARKS.line}    4|     strcpy(d, s);", 8),
         ("src/a.c", 11, "strcpy(d, s); // it fits", 8),
         ("src/a.h#end", 3, "struct box {", 3),
         ("README", 1, "All of it was reviewed.", 1),
@@ -298,8 +420,8 @@ def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
     assert "There is no verdict for: 2." in told
     assert "Candidate 1 is reported as a risk, but these fields are empty: consequences." in told
     assert "Candidate 1, evidence 1: not in the code of that file. At the stated line are:\n" in told
-    assert f"\n{MARKS.line}|src/a.c#copy_it:4: strcpy(d, s);\n" in told
-    assert "report on these candidates alone: 1, 2." in told
+    assert f"\n{MARKS.line}src/a.c#copy_it:4: strcpy(d, s);\n" in told
+    assert "Report on these candidates alone: 1, 2." in told
 
 
 def test_who_is_asked_again_still_sees_what_it_handed_in() -> None:
@@ -356,7 +478,7 @@ def test_who_dismisses_without_a_look_at_comments_is_believed() -> None:
     assert (verdict.status, verdict.reason) == ("dismissed", None)
     assert "has checked" not in str(platform.requests[-1].messages)
     assert "4|     strcpy(d, s);" in platform.requests[1].messages[-1].content
-    assert "|src/main.c" in platform.requests[4].messages[-1].content
+    assert f"{MARKS.line}src/main.c" in platform.requests[4].messages[-1].content
 
 
 def test_a_search_finds_code_by_its_place_and_no_comment_and_no_document() -> None:
@@ -367,7 +489,7 @@ def test_a_search_finds_code_by_its_place_and_no_comment_and_no_document() -> No
 
     verify(platform)
 
-    found = [request.messages[-1].content.replace(f"{MARKS.line}|", "") for request in platform.requests[1:]]
+    found = [request.messages[-1].content.replace(MARKS.line, "") for request in platform.requests[1:]]
     assert found[0].split("\n") == [
         "src/a.c#copy_it:1: int copy_it(char *d, const char *s)",
         "src/a.h#end:7: int copy_it(char *d, const char *s);",
@@ -497,7 +619,7 @@ def test_a_task_in_chinese_asks_for_chinese() -> None:
     platform = Scripted(report(RISK))
     verify(platform, prepared(language="zh"))
 
-    assert "请用中文填写" in platform.requests[0].messages[0].content
+    assert "suggestions 请用中文填写" in platform.requests[0].messages[0].content
 
 
 @pytest.mark.parametrize(
@@ -560,3 +682,19 @@ def test_of_many_places_some_are_named() -> None:
 
     assert text.count("src/main.c") == 1 + 12
     assert "and 6 more; there is a risk" in text
+
+
+def test_the_words_of_a_model_for_the_condition_do_not_change_the_question() -> None:
+    one, other = (prepared(verification=words) for words in ("Is s too long?", "Can d overflow?"))
+
+    assert one.about == other.about
+    assert requests(one) == requests(other)
+    assert RULES_BY_PATTERN["unsafe_api"].verification in requests(one)[0].messages[1].content
+
+
+def test_the_condition_of_a_cluster_that_no_model_has_formed_is_kept() -> None:
+    verification = f"{RULES_BY_PATTERN['unsafe_api'].verification} The line is in 3 files."
+    platform = Scripted(report(RISK))
+    verify(platform, prepared(verification=verification))
+
+    assert "The line is in 3 files." in platform.requests[0].messages[1].content

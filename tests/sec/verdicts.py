@@ -35,6 +35,10 @@ TWICE = COPY._replace(
 OPEN = ("confirmed", "review", "undecided", "heuristic")
 NOTHING: dict[str, Any] = {
     "has_risk": None,
+    "analysis": "",
+    "exposure": "",
+    "verdict_severity": "",
+    "verdict_confidence": None,
     "preconditions": "",
     "trigger_path": "",
     "consequences": "",

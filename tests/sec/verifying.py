@@ -43,6 +43,13 @@ SAFE = {
     "suggestions": "",
     "evidence": [{"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);"}],
 }
+UNCLEAR = {
+    "gid": 1,
+    "verdict": "unclear",
+    "analysis": "s may be any argument.",
+    "preconditions": "no caller of copy_it is in the project",
+    "evidence": [],
+}
 
 
 def found(

@@ -75,7 +75,8 @@ def test_a_session_is_saved_after_each_turn_and_restored(place: Path) -> None:
             talk.say("second", "/quit")
 
     contents = [said["content"] for said in server.requests[1]["messages"]]
-    assert [text.split("\n")[0] for text in contents[1:]] == ["first", "one", "second"]
+    assert [text.split("\n")[0] for text in contents[1:]] == [contents[1].split("\n")[0], "one", "second"]
+    assert contents[1].split("\n")[2] == "first"
     assert contents[0] == system(server, 0)
     assert not file.exists()
 
@@ -133,7 +134,8 @@ def test_a_turn_is_remembered_and_a_task_is_analyzed_once_if_the_person_asks(pla
     with ModelServer(*steps) as server, conversing(place, server) as talk:
         talk.say("How many?", "And now?", "/analyze it was slow", "/analyze")
 
-    assert "|How many?" in message(server, 2) and "|It is 7." in message(server, 2)
+    lines = {line[1:] for line in message(server, 2).split("\n")}
+    assert {"How many?", "It is 7."} <= lines
     assert "it was slow" in message(server)
     assert talk.display.lines[-2:] == ["It went well.", "there is no task to analyze, or it was analyzed before"]
 
@@ -146,10 +148,8 @@ def test_the_output_of_a_shell_command_goes_with_the_next_input(place: Path) -> 
 
     mark = talk.chat.agent.marks.line
     assert talk.display.lines[0] == "not run"
-    assert f"what is it?\n\nThe user ran this command in the sandbox: cat a.c; touch made\n{mark}|" in message(
-        server, 0
-    )
-    assert f"{mark}|int f(char *p) {{ return *p; }}" in message(server, 0).replace("[partial output]\n", "")
+    assert f"what is it?\n\nThe user ran this command in the sandbox: cat a.c; touch made\n{mark}" in message(server, 0)
+    assert f"{mark}int f(char *p) {{ return *p; }}" in message(server, 0).replace("[partial output]\n", "")
     assert "cat a.c" not in message(server, 1)
     assert not (place / "made").exists()
 
@@ -161,7 +161,7 @@ def test_named_files_are_marked_and_stay_below_the_root(place: Path) -> None:
         talk.say("see @a.c and @../secret and @link.c and @none.c:3")
 
     mark = talk.chat.agent.marks.line
-    assert f"{mark}|    1| {CODE.strip()}" in message(server)
+    assert f"{mark}    1| {CODE.strip()}" in message(server)
     assert "not for you" not in message(server)
     assert [line.split(" is not read: ")[0] for line in talk.display.lines[:3]] == ["@../secret", "@link.c", "@none.c"]
 
@@ -172,8 +172,8 @@ def test_a_routed_skill_is_in_the_prompt_of_its_turn_only(place: Path) -> None:
         talk.say("Review it", "Thanks")
 
     mark, texts = talk.chat.agent.marks.line, [system(server, number) for number in range(4)]
-    assert [f"{mark}|Look at every pointer first." in text for text in texts] == [False, True, False, False]
-    assert [f"{mark}|- review: How to review C." in text for text in texts] == [True] * 4
+    assert [f"{mark}Look at every pointer first." in text for text in texts] == [False, True, False, False]
+    assert [f"{mark}- review: How to review C." in text for text in texts] == [True] * 4
     assert [request.get("stream", False) for request in server.requests] == [False, True, False, True]
     assert "tools" not in server.requests[0]
 
@@ -228,7 +228,7 @@ def test_identity_files_of_the_project_are_marked(place: Path, tmp_path: Path) -
 
     mark = talk.chat.agent.marks.line
     assert "# USER.md\n\nI write C.\n" in system(server)
-    assert f"# .jarvis/AGENT.md\n\n{mark}|Use make.\n{mark}|[line masked" in system(server)
+    assert f"# .jarvis/AGENT.md\n\n{mark}Use make.\n{mark}[line masked" in system(server)
     assert "root:" not in system(server)
     assert "symbolic link" in talk.display.lines[0]
 
@@ -295,7 +295,7 @@ def test_a_predefined_task_is_shown_and_started_by_number(place: Path) -> None:
         "Review a.c.",
         "not started",
     ]
-    assert message(server).startswith("Review a.c.\n\nOnly f.")
+    assert message(server).partition("\n\n")[2].startswith("Review a.c.\n\nOnly f.")
 
 
 def test_files_of_a_definition_go_with_the_first_input(place: Path) -> None:
@@ -306,7 +306,7 @@ def test_files_of_a_definition_go_with_the_first_input(place: Path) -> None:
     ):
         talk.say("Hi", "next")
 
-    assert f"|    1| {CODE.strip()}" in message(server, 0) and CODE.strip() not in message(server, 1)
+    assert f"    1| {CODE.strip()}" in message(server, 0) and CODE.strip() not in message(server, 1)
     assert talk.display.lines[0].startswith("@none.c is not read")
 
 
@@ -431,7 +431,7 @@ def test_a_second_ctrl_c_saves_the_session_and_leaves(place: Path) -> None:
     ):
         talk.say("Hi")
 
-    assert json.loads(session_file(place).read_text())["messages"][0]["content"].startswith("Hi")
+    assert json.loads(session_file(place).read_text())["messages"][0]["content"].split("\n")[2] == "Hi"
 
 
 @pytest.mark.slow
@@ -480,7 +480,7 @@ def test_a_call_in_text_form_is_not_shown(place: Path) -> None:
 
 
 def _answer_in_text(body: Body) -> Step:
-    prompt = body["messages"][0]["content"]
+    prompt = body["messages"][1]["content"]
     if len(body["messages"]) > 2:
         return says("Done.")
     start = prompt[prompt.index("<TOOL_CALL ") :].split("\n")[0]

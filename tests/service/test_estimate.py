@@ -26,6 +26,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Total
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls
+from tests.judging import AGAIN
 from tests.steps.pipeline import Pipeline
 from tests.store.arrange import job_rows
 
@@ -39,16 +40,16 @@ THREADS, TIMES = (EXAMPLES / "c" / name for name in ("thread_leak_no_join.c", "t
 RUST = [EXAMPLES / "rust" / name for name in ("maybe_uninit.rs", "mem_forget.rs")]
 ALL_RULES = Chosen()
 PRICES = Prices(input=1.0, output=4.0)
-FINDING = re.compile(r"\|(\d+)\. .*?; pattern: (\w+).*?; evidence: (.*)")
+FINDING = re.compile(r"^\W(\d+)\. .*?; pattern: (\w+).*?; evidence: (.*)", re.MULTILINE)
 CALLED = re.compile(r"(\w+)\s*!?\(")
-CANDIDATE = re.compile(r"Candidate (\d+):\n\n\w+\|at (\S+):(\d+)\n(?:.*\n)*?\w+\|line: (.*)")
+CANDIDATE = re.compile(r"Candidate (\d+):\n\n\Wat (\S+):(\d+)\n(?:.*\n)*?\Wline: (.*)")
 
 
 def answers(request: Body) -> Step:
     """Cluster by rule and function; look at some code, for some questions twice, then confirm everything."""
     task = next(message["content"] for message in request["messages"] if message["role"] == "user")
     asked = sum(message["role"] == "assistant" for message in request["messages"])
-    if "CLUSTERS" in task:
+    if AGAIN in task:
         step = calls("submit_report", report=clusters(task))
     elif asked < 1 + sha256(str(CANDIDATE.findall(task)).encode()).digest()[0] % 2:
         step = calls("read_code", path=f"nothing{asked}.c")

@@ -23,7 +23,7 @@ MOST = LIMITS.rounds + LIMITS.reasks + LIMITS.retries
 ONE = "#include <string.h>\nvoid one(char *a, char *b)\n{\n    strcpy(a, b);\n}\n"
 BOTH = "    strcpy(a, b);\n    n += atoi(b);\n"
 MANY = f"#include <stdlib.h>\n{ONE}int many(char *a, const char *b)\n{{\n    int n = 0;\n{5 * BOTH}    return n;\n}}\n"
-CLUSTERS = "Group the "
+CLUSTERS = "Put findings in one cluster"
 SOON = {"retry_after": "0.001"}
 _paths = count()
 

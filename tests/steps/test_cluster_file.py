@@ -65,7 +65,7 @@ TREE = {"mixed.c": MIXED, "one.c": ONE, "same.c": SAME}
 def pairs(body: Body) -> Step:
     """Put all numbers that a request holds into one cluster."""
     task = next(message["content"] for message in body["messages"] if message["role"] == "user")
-    numbers = [int(number) for number in re.findall(r"\|(\d+)\. language", task)]
+    numbers = [int(number) for number in re.findall(r"^\W(\d+)\. language", task, re.MULTILINE)]
     return says(f"<CLUSTERS>\n- verification: the sizes fit\n  gids: {json.dumps(numbers)}\n</CLUSTERS>")
 
 

@@ -95,8 +95,8 @@ class Group(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    verification: str = Field(default="", description="the condition to verify (验证条件)")
-    gids: list[int] = Field(description="the numbers of its findings (编号)")
+    verification: str = Field(default="", description="the condition to verify")
+    gids: list[int] = Field(description="the numbers of its findings")
 
 
 def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> list[Cluster] | None:
@@ -164,7 +164,9 @@ def question_of(
 def clusterer(question: Question, profile: Profile, marks: Marks, limits: AgentLimits) -> Agent:
     """Return the agent that answers the question, without tools and with at most RETRIES further rounds."""
     definition = Definition(
-        system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=question.language
+        system_prompt=fill_from(PROMPTS, "cluster_system", language=question.language),
+        name="clusterer",
+        language=question.language,
     )
     form = form_of(len(question.batch))
     limits = replace(limits, rounds=min(limits.rounds, 1 + RETRIES))

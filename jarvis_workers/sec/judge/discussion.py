@@ -36,14 +36,15 @@ def answering_agent(
 
 def answer_question(agent: Agent, question: FindingQuestion) -> Conversation[str]:
     """Return the answer, with line numbers of files. Raises AgentStopped."""
-    prepared, admit = question.prepared, agent.guard.admit
+    prepared, admit, language = question.prepared, agent.guard.admit, question.prepared.cluster.language
     task = fill_from(
         PROMPTS,
         "ask",
         finding=admit(prepared.texts[1]),
         verdict=admit(question.verdict) if question.verdict else "",
-        parts=[(ROLES[part.role], admit(part.text())) for part in prepared.code.parts],
+        parts=[(ROLES[language][part.role], admit(part.text())) for part in prepared.code.parts],
         question=question.text,
+        language=language,
     )
     result: TaskResult = yield from run_task(agent, task)
     return called_lines(result.text, prepared.index)

@@ -8,9 +8,14 @@ reason, such as lost evidence or instructions in the code, is for a person.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from jarvis_workers.sec.judge.verdict import Verdict, is_unclear
+from jarvis_workers.sec.judge.verdict import Verdict
 
 DECIDED = ("confirmed", "dismissed")
+
+
+def is_unclear(verdict: Verdict) -> bool:
+    """Return whether a model left a candidate undecided by its own word: its conversation ran to its end."""
+    return verdict.status == "undecided" and not verdict.cut_short
 
 
 def is_dispute(verdicts: Sequence[Verdict]) -> bool:

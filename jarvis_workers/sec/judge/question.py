@@ -11,8 +11,10 @@ from hashlib import sha256
 
 from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
+from jarvis_workers.sec.judge.hidden_text import hidden_in
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.root_causes import defect_of
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import other_callers, read_trail, without_callers
 from jarvis_workers.tools.tool import Language
 
@@ -36,6 +38,18 @@ class ClusterQuestion:
     escalates: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
     claim: str = ""
+
+    @property
+    def condition(self) -> str:
+        """The condition for the prompt: that of the rules, since a model would word it differently in each run.
+
+        The condition of a cluster that no model has formed begins with that of its rule; it is used as it is.
+        """
+        patterns = dict.fromkeys(candidate.pattern for _, candidate in self.candidates)
+        rules = [RULES_BY_PATTERN[pattern].verification for pattern in patterns if pattern in RULES_BY_PATTERN]
+        if len(rules) < len(patterns) or self.verification.startswith(tuple(rules)):
+            return self.verification
+        return "\n".join(dict.fromkeys(rules))
 
     def severity(self, candidate: Candidate) -> str:
         return self.severities.get(candidate.pattern) or severity_of(candidate.confidence)
@@ -67,7 +81,7 @@ class VerificationQuestion:
         """Hash of the question, independent of the run, the location and the time."""
         cluster = self.cluster
         texts = [
-            cluster.verification,
+            cluster.condition,
             cluster.language,
             *self.texts.values(),
             *(part.text() for part in self.code.parts),
@@ -84,7 +98,7 @@ def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
         for number, those in enumerate(defects, 1)
     }
     code = cut(index, [_spot(those[0][1]) for those in defects])
-    return VerificationQuestion(cluster, index, code, texts, code.suspicions())
+    return VerificationQuestion(cluster, index, code, texts, [*code.suspicions(), *hidden_in(code)])
 
 
 def _closest_first(numbered: Numbered) -> tuple[bool, float, int]:

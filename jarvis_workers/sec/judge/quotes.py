@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
+from jarvis_workers.agent.nonces import LINE_MARKS
 from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.sec.judge.lost_quote import Loss, LostQuote
 from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, CodeRange, Slice, SourceFile, View, is_source, split_name
@@ -29,7 +30,7 @@ QUOTED_TEXT_MAX = 4_000
 # The reasons for which a quote is not accepted, the most helpful first.
 HELPFUL: tuple[Loss, ...] = ("several", "short", "absent", "document", "unknown", "long")
 FENCE = re.compile(r"\A\s*(?:```\w*\n|`+)|`+\s*\Z")
-NUMBERED = re.compile(r"^[ \t]*(?:[0-9a-f]{8}\|)?[ \t]*(?:\d{1,9}\|[ \t]?)?", re.MULTILINE)
+NUMBERED = re.compile(rf"^[ \t]*[{re.escape(LINE_MARKS)}]?[ \t]*(?:\d{{1,9}}\|[ \t]?)?", re.MULTILINE)
 FOUND = re.compile(r"^[^\s:]{1,400}:\d{1,9}: ", re.MULTILINE)
 ESCAPED = re.compile(r"\\([\"\\])")
 ELLIPSIS = re.compile(r"\[(?:…|\.\.\.)(?: \d+ characters more)?\]|…|\.\.\.")

@@ -2,21 +2,33 @@
 
 A report with an unknown number is rejected as a whole, since its numbers may be mixed up. Missing or empty fields and
 evidence that is not found are requested again; if still wrong, a verdict goes to human review. A missing verdict is
-undecided, and so is a candidate with two contradictory verdicts. None of these cases counts as safe.
+undecided, and so are a candidate with two contradictory verdicts and one whose verdict is `unclear`, which is not asked
+again. None of these cases counts as safe.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
+Decision = Literal["risk", "no_risk", "unclear"]
+# Who can trigger a risk, the worst first, and its severity; both are empty where there is no risk.
+Exposure = Literal["remote", "file", "local", "self", "oom", "platform", ""]
+Severity = Literal["high", "medium", "low", ""]
+
+STATUS_OF: Mapping[Decision, Status] = MappingProxyType(
+    {"risk": "confirmed", "no_risk": "dismissed", "unclear": "undecided"}
+)
+HAS_RISK: Mapping[Decision, bool | None] = MappingProxyType({"risk": True, "no_risk": False, "unclear": None})
 
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 # The field of a dismissal that must explain why nothing can happen, and answers that explain nothing.
@@ -30,6 +42,9 @@ NUMBER_MAX = 10**9
 UNKNOWN_LISTED_MAX = 5
 TEXT_MAX = 4_000
 QUOTE_MAX = 600
+NO_WORDS = frozenset(("none", "n/a", "na", "null", "-"))
+PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*(%?)\s*")
+BOOLEAN = TypeAdapter(bool)
 LINE = re.compile(r"\s*(?:lines?|L)?\s*(\d{1,9})\b", re.IGNORECASE)
 
 
@@ -53,6 +68,31 @@ def _list(value: Any) -> Any:
     return [] if value in (None, "") else value
 
 
+def _word(value: Any) -> Any:
+    """Return a word of a fixed set in the spelling of the schema: `No risk` becomes no_risk, `N/A` nothing."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return value
+    word = re.sub(r"[\s-]+", "_", value.strip().casefold())
+    return "" if word in NO_WORDS else word
+
+
+def _share(value: Any) -> Any:
+    """Return a confidence given as `85 %` or 85 as a number from 0 to 1."""
+    match = PERCENT.fullmatch(value) if isinstance(value, str) else None
+    number = float(match[1]) if match else value
+    if (match and match[2]) or (isinstance(number, int | float) and 1 < number <= 100):
+        return number / 100
+    return None if number == "" else number
+
+
+def _is_share(value: float | None) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError("is not between 0 and 1")
+    return value
+
+
 Text = Annotated[str, BeforeValidator(_text)]
 
 
@@ -68,16 +108,45 @@ class Quote(Form):
     quote: str
 
 
+class OtherFinding(Quote):
+    """A bug that is not among the candidates, at the quoted line."""
+
+    description: Text = ""
+
+
 class ReportItem(Form):
     """The verdict on one candidate; `gid` is its number in the question."""
 
     gid: Annotated[int, AfterValidator(_number)]
-    has_risk: bool
+    analysis: Text = ""
+    verdict: Annotated[Decision, BeforeValidator(_word)]
+    exposure: Annotated[Exposure, BeforeValidator(_word)] = ""
+    severity: Annotated[Severity, BeforeValidator(_word)] = ""
+    confidence: Annotated[float | SkipJsonSchema[None], BeforeValidator(_share), AfterValidator(_is_share)] = None
     preconditions: Text = ""
     trigger_path: Text = ""
     consequences: Text = ""
     suggestions: Text = ""
     evidence: Annotated[list[Quote], BeforeValidator(_list)] = []
+    other_findings: Annotated[list[OtherFinding], BeforeValidator(_list)] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_verdict(cls, item: Any) -> Any:
+        """Read has_risk, which may be given in place of a verdict, or consistent with it."""
+        if not isinstance(item, Mapping) or "has_risk" not in item:
+            return item
+        fields = {name: value for name, value in item.items() if name != "has_risk"}
+        if item["has_risk"] is None:
+            return fields
+        given: Decision = "risk" if BOOLEAN.validate_python(item["has_risk"]) else "no_risk"
+        if _word(fields.setdefault("verdict", given)) not in (given, "unclear"):
+            raise ValueError("verdict and has_risk contradict each other")
+        return fields
+
+    @property
+    def has_risk(self) -> bool | None:
+        return HAS_RISK[self.verdict]
 
 
 FORM = ReportForm(list[ReportItem])
@@ -96,6 +165,7 @@ class Evidence:
 class Verdict:
     """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
 
+    `exposure` and `severity` are those of a risk, else empty; `confidence` is the model's own, from 0 to 1.
     `commands` are the scripts that were run for the candidate, as (interpreter, script), for reproduction. It was
     `cut_short` if its conversation ended early, and `escalated` if a stronger model was asked, too.
     """
@@ -112,14 +182,13 @@ class Verdict:
     commands: tuple[tuple[str, str], ...] = ()
     cut_short: bool = False
     escalated: bool = False
+    analysis: str = ""
+    exposure: Exposure = ""
+    severity: Severity = ""
+    confidence: float | None = None
 
     def for_review(self, reason: str) -> "Verdict":
         return replace(self, status="review", reason=reason)
-
-
-def is_unclear(verdict: Verdict) -> bool:
-    """Return whether a model left a candidate undecided by its own word: its conversation ran to its end."""
-    return verdict.status == "undecided" and not verdict.cut_short
 
 
 # Locates a quote; the flag marks a dismissal, which is checked more strictly.
@@ -136,6 +205,8 @@ class _QuotedItem:
 
     @property
     def empty(self) -> list[str]:
+        if self.item.verdict == "unclear":
+            return []
         if not self.item.has_risk:
             return [] if _is_reason(getattr(self.item, REASON)) else [REASON]
         return [name for name in TEXTS if not _says_something(getattr(self.item, name))]
@@ -143,6 +214,8 @@ class _QuotedItem:
     @property
     def problem(self) -> str | None:
         """The defect in the evidence, None if there is none."""
+        if self.item.verdict == "unclear":
+            return None
         if self.lost:
             return "its evidence is not at the quoted location, or is too short"
         return None if self.evidence else "it has no evidence"
@@ -186,7 +259,7 @@ class VerdictCollector:
             return
         for item in items:
             previous = self._items.get(item.gid)
-            if previous and previous.item.has_risk != item.has_risk:
+            if previous and previous.item.verdict != item.verdict:
                 self._two.add(item.gid)
             if previous is None or self._is_wrong(item.gid):
                 self._items[item.gid] = self._checked(item)
@@ -220,7 +293,7 @@ class VerdictCollector:
 
     def _checked(self, item: ReportItem) -> _QuotedItem:
         quotes = item.evidence[:EVIDENCE_MAX]
-        result = [self._find(quote, not item.has_risk) for quote in quotes]
+        result = [self._find(quote, item.verdict == "no_risk") for quote in quotes]
         lost = tuple((place, one) for place, one in enumerate(result, 1) if isinstance(one, LostQuote))
         return _QuotedItem(item, tuple(one for one in result if isinstance(one, Evidence)), lost)
 
@@ -236,9 +309,7 @@ class VerdictCollector:
             reason = stopped or f"{missing}, even after a second request"
             return Verdict(number, "undecided", reason=reason, cut_short=stopped is not None)
         item = answer.item
-        texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
-        status: Status = "confirmed" if item.has_risk else "dismissed"
-        verdict = Verdict(number, status, item.has_risk, **texts, evidence=answer.evidence)
+        verdict = _verdict_of(item, answer.evidence)
         if answer.empty and not item.has_risk:
             return verdict.for_review("the report claims no risk, but gives no reason")
         if answer.empty:
@@ -246,6 +317,26 @@ class VerdictCollector:
                 f"the report claims a risk, but its explanation is incomplete: {', '.join(answer.empty)} empty"
             )
         return verdict.for_review(answer.problem) if answer.problem else verdict
+
+
+def _verdict_of(item: ReportItem, evidence: tuple[Evidence, ...]) -> Verdict:
+    """Return the verdict that an item states."""
+    texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in (*TEXTS, "analysis")}
+    rating: dict[str, Any] = {"exposure": item.exposure, "severity": item.severity} if item.has_risk else {}
+    reason = None
+    if item.verdict == "unclear":
+        missing = next(filter(_says_something, (texts[REASON], texts["analysis"])), "the model gave no reason")
+        reason = f"unclear: {missing}"
+    return Verdict(
+        item.gid,
+        STATUS_OF[item.verdict],
+        item.has_risk,
+        **texts,
+        **rating,
+        evidence=evidence,
+        reason=reason,
+        confidence=item.confidence,
+    )
 
 
 def short(text: str, most: int) -> str:

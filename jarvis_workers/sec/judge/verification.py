@@ -18,34 +18,39 @@ from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.judge.escalation import DECIDED, is_dispute, open_numbers, settle
+from jarvis_workers.sec.judge.hidden_text import hidden_text
 from jarvis_workers.sec.judge.lost_quote import LostQuote
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
-from jarvis_workers.sec.judge.reading_tools import READERS, shows_comments
-from jarvis_workers.sec.judge.slices import View
-from jarvis_workers.sec.judge.verdict import (
-    FORM,
-    TEXTS,
-    AskAgain,
-    Evidence,
-    Quote,
-    Verdict,
-    VerdictCollector,
-    short,
-)
+from jarvis_workers.sec.judge.reading_tools import READ, READERS, shows_comments
+from jarvis_workers.sec.judge.slices import CodeIndex, Role, View, is_source, split_name
+from jarvis_workers.sec.judge.verdict import FORM, TEXTS, AskAgain, Evidence, Quote, Verdict, VerdictCollector, short
+from jarvis_workers.sec.judge.worked_examples import EXAMPLES
+from jarvis_workers.tools.reading import LONGEST_LINE
 from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Language
 
 PROMPTS = Path(__file__).parent / "prompts"
 RUN = "execute_script"
-ROLES = {
-    "code": "code of the candidates",
-    "way": "on the path",
-    "caller": "calls it",
-    "callee": "is called",
-    "definition": "types and macros",
+ROLES: Mapping[Language, Mapping[Role, str]] = {
+    "en": {
+        "code": "code of the candidates",
+        "way": "on the path",
+        "caller": "calls it",
+        "callee": "is called",
+        "definition": "types and macros",
+    },
+    "zh": {
+        "code": "候选项的代码",
+        "way": "在路径上",
+        "caller": "调用它",
+        "callee": "被它调用",
+        "definition": "类型和宏",
+    },
 }
 COMMANDS_MAX, SCRIPT_MAX = 20, 8_000
 
@@ -72,6 +77,16 @@ class _ToolCalls:
         return tuple(
             (str(one.get("interpreter", "bash")), short(str(one["script_content"]), SCRIPT_MAX)) for one in ran
         )
+
+    def hidden_text(self, index: CodeIndex) -> list[Suspicion]:
+        """Return what is hidden in the code that was read."""
+        found = list[Suspicion]()
+        for path in {str(call.arguments.get("path", "")) for call in self.calls if call.name == READ}:
+            name, place = split_name(path)
+            if (file := index.file(name)) and is_source(name):
+                lines = file.named(place)
+                found += hidden_text(file, *((lines.first, lines.last) if lines else (1, len(file.raw))))
+        return found
 
     @property
     def saw_raw(self) -> bool:
@@ -141,6 +156,7 @@ class Verification:
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
+        self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)
         commands = calls.commands
         return _Look({number: replace(one, commands=commands) for number, one in verdicts.items()}, calls.saw_raw)
@@ -196,6 +212,8 @@ class Verification:
         index = self._prepared.index
         texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in TEXTS}
         verdict = replace(verdict, gid=gid, **texts)
+        if verdict.status == "dismissed" and any(self._is_cut(one) for one in verdict.evidence):
+            return verdict.for_review("it was dismissed with a line of which only the beginning was shown")
         if verdict.status == "dismissed" and self._suspicions:
             rules = ", ".join(sorted({suspicion.rule for suspicion in self._suspicions}))
             return verdict.for_review(
@@ -213,14 +231,20 @@ class Verification:
             for number, of in again.lost.items()
         }
         lost_quotes = fill_from(PROMPTS, "lost_quotes", lost=lost, language=language)
-        return fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers, lost_quotes=lost_quotes)
+        facts = {**asdict(again), "numbers": again.numbers, "lost_quotes": lost_quotes}
+        return fill_from(PROMPTS, "verify_again", **facts, language=language)
 
     def _find(self, quote: Quote, dismisses: bool) -> Evidence | LostQuote:
         return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
+    def _is_cut(self, evidence: Evidence) -> bool:
+        file = self._prepared.index.file(evidence.file)
+        return file is not None and len(file.decided[evidence.line - 1]) > LONGEST_LINE
+
     def _agent(self, tools: Toolbox, vote: int = 0, *, escalated: bool = False) -> Agent:
         language = self._prepared.cluster.language
-        system = fill_from(PROMPTS, "verify_system", language=language, scripts=RUN in tools.names)
+        examples = [example.text(language) for example in EXAMPLES]
+        system = fill_from(PROMPTS, "verify_system", language=language, tools=tools.names, examples=examples)
         about = Definition(
             system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote, escalated=escalated
         )
@@ -229,15 +253,18 @@ class Verification:
 
     def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
         prepared, guard = self._prepared, agent.guard
+        language = prepared.cluster.language
+        roles = ROLES[language]
         return fill_from(
             PROMPTS,
             "verify",
-            verification=guard.admit(prepared.cluster.verification.strip()),
+            verification=guard.admit(prepared.cluster.condition.strip()),
             candidates=[(number, guard.admit(prepared.texts[number])) for number in numbers],
-            parts=[(ROLES[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
+            parts=[(roles[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
             with_comments=view == "commented",
             claim=guard.admit(prepared.cluster.claim) if prepared.cluster.claim else "",
+            language=language,
         )
 
 

@@ -24,6 +24,7 @@ from jarvis_workers.sec.finding import (
 )
 from jarvis_workers.sec.report.defect_groups import count_root_causes
 from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
+from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
@@ -47,13 +48,14 @@ ID_LENGTH = 6
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
-CONFIRMED, REVIEW, UNDECIDED, DISMISSED = "confirmed", "review", "undecided", "dismissed"
-STATUSES = (CONFIRMED, REVIEW, UNDECIDED)
+CONFIRMED, REVIEW, DISMISSED = "confirmed", "review", "dismissed"
+STATUSES = (CONFIRMED, REVIEW, "undecided", "heuristic")
 AT_RISK = frozenset({CONFIRMED, REVIEW})
 
 # By rule.
 Severities = Mapping[str, str]
 AS_IT_IS: Severities = {}
+AS_IT_IS_RATED: Mapping[int, str] = {}
 
 
 class _Ids(NamedTuple):
@@ -91,18 +93,19 @@ def gather(
     severities: Severities = AS_IT_IS,
     baseline: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
-    statuses: Mapping[int, str] | None = None,
+    verdicts: VerdictIndex | None = None,
 ) -> Findings:
     """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in order.
 
     `severities` are the configured severities of rules, regardless of the confidence; `baseline` is the number of
     baseline findings by fingerprint: these are set aside, as are findings suppressed by a comment or `judged` false.
-    `statuses` maps a gid to the status of its verdict, None if no verdicts were requested: a candidate without a status
-    is undecided, a dismissed one is set aside.
+    `verdicts` are None if none were requested; a dismissed candidate is set aside, and the severity of a rated one is
+    that of its verdict.
     """
-    findings, names = Findings(aside=exclusions_of(baseline, judged, statuses)), list[str]()
+    findings, names = Findings(aside=exclusions_of(baseline, judged, verdicts)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
-    best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
+    rated = verdicts.severities if verdicts else AS_IT_IS_RATED
+    best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities, rated.get(entry[1]))[1])
     lengths = _lengths(names)
     aside = findings.aside
     ids = _Ids(lengths, _root_cause_ids(best, aside))
@@ -113,16 +116,16 @@ def gather(
     findings.dismissed = [
         issue._replace(status=DISMISSED) for issue in _beside(aside.dismissed, names, ids, severities)
     ]
+    suppressed = _beside(aside.suppressed, names, ids, severities)
     findings.suppressed = [
-        issue._replace(
-            suppression=aside.suppression(candidate),
-            judged=None if candidate.suppressed is not None else aside.mark(candidate),
-        )
-        for issue, (_, candidate) in zip(
-            _beside(aside.suppressed, names, ids, severities), aside.suppressed, strict=True
-        )
+        _set_aside(issue, candidate, aside) for issue, (_, candidate) in zip(suppressed, aside.suppressed, strict=True)
     ]
     return findings
+
+
+def _set_aside(issue: Issue, candidate: Candidate, aside: Exclusions) -> Issue:
+    judged = None if candidate.suppressed is not None else aside.mark(candidate)
+    return issue._replace(suppression=aside.suppression(candidate), judged=judged)
 
 
 def every_issue(
@@ -166,7 +169,7 @@ def build(
     summary = _totals(findings)._replace(
         root_causes=None if not_listed else count_root_causes(findings.issues),
         confirmed_root_causes=(
-            None if not_listed or aside.statuses is None else count_root_causes(findings.issues, CONFIRMED)
+            None if not_listed or aside.verdicts is None else count_root_causes(findings.issues, CONFIRMED)
         ),
         scanned_files=scanned_files,
         not_checked=[ReportGap(*gap) for gap in sorted(set(not_checked))],
@@ -195,15 +198,17 @@ def _counted(
         if candidate.confidence < min_confidence:
             findings.weaker += 1
             continue
-        severity, score = _weigh(candidate, severities)
+        verdicts = findings.aside.verdicts
+        rated = verdicts.severities.get(gid) if verdicts else None
+        severity, score = _weigh(candidate, severities, rated)
         findings.score_sum += score
         findings.file_scores[candidate.file] += score
         findings.languages[candidate.language] += 1
         findings.categories[candidate.category] += 1
         findings.rules.add(candidate.pattern)
         findings.severities[severity] += 1
-        if findings.aside.statuses is not None:
-            status = findings.aside.statuses.get(gid, UNDECIDED)
+        if verdicts is not None:
+            status = verdicts.status(gid)
             # A model's verdict does not override a person's.
             status = REVIEW if status == DISMISSED else status
             findings.statuses[status] += 1
@@ -227,7 +232,7 @@ def _totals(findings: Findings) -> Summary:
         top_risk_files=riskiest[:TOP_FILES],
     )
     aside = findings.aside
-    if aside.statuses is None:
+    if aside.verdicts is None:
         return summary
     return summary._replace(
         by_status=_in_order(findings.statuses, STATUSES),
@@ -279,9 +284,9 @@ def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
     return {name: counts[name] for name in order if counts[name]}
 
 
-def _weigh(candidate: Candidate, severities: Severities) -> tuple[str, float]:
-    """Return severity and score."""
-    severity = severities.get(candidate.pattern) or severity_of(candidate.confidence)
+def _weigh(candidate: Candidate, severities: Severities, rated: str | None = None) -> tuple[str, float]:
+    """Return severity and score; `rated` is the severity of a verdict."""
+    severity = rated or severities.get(candidate.pattern) or severity_of(candidate.confidence)
     return severity, score_of(candidate.confidence, severity)
 
 

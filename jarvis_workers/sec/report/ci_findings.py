@@ -7,7 +7,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.fired_rules import RuleText, rules_of
 from jarvis_workers.sec.report.rebase import below
-from jarvis_workers.sec.report.verdicts import WORDS, missed_canary, rank
+from jarvis_workers.sec.report.verdicts import WORDS, exposure_rank, missed_canary, rank
 from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
 
@@ -27,8 +27,12 @@ def rules_by_name(issues: Iterable[Issue]) -> dict[str, RuleText]:
 
 
 def worst_first(issues: Iterable[Issue]) -> list[Issue]:
-    """Sort by severity, then by confirmation (confirmed first), then by score; the sort is stable."""
-    return sorted(issues, key=lambda issue: (WORST_FIRST.index(issue.severity), rank(issue), -issue.score))
+    """Sort by severity, then by confirmation (confirmed first), exposure and score; the sort is stable."""
+
+    def order(issue: Issue) -> tuple[float, ...]:
+        return WORST_FIRST.index(issue.severity), rank(issue), exposure_rank(issue), -issue.score
+
+    return sorted(issues, key=order)
 
 
 def headline(issue: Issue, title: str) -> str:

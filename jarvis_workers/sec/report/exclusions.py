@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import IssueSuppression, Summary
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
 
@@ -23,13 +24,13 @@ BY_GITIGNORE = "ignored by .gitignore"
 class Exclusions:
     """Findings set aside; `left` are baseline findings not found again so far, None without a baseline.
 
-    `statuses` maps a gid to the status of its verdict, None if no verdicts were requested; `judged` maps a fingerprint
-    to a person's decision; `suppressed` includes findings judged false or won't fix.
+    `verdicts` are None if none were requested; `judged` maps a fingerprint to a person's decision; `suppressed`
+    includes findings judged false or won't fix.
     """
 
     left: Counter[str] | None = None
     judged: Mapping[str, TriageVerdict] = field(default_factory=dict)
-    statuses: Mapping[int, str] | None = None
+    verdicts: VerdictIndex | None = None
     in_baseline: int = 0
     total_suppressed: int = 0
     total_judged_false: int = 0
@@ -59,7 +60,7 @@ class Exclusions:
                 self._suppress(gid, candidate)
             elif self._is_in_baseline(candidate):
                 continue
-            elif self.statuses and self.statuses.get(gid) == "dismissed" and state is not TriageState.TRUE:
+            elif self._is_dismissed(gid) and state is not TriageState.TRUE:
                 self._dismiss(gid, candidate)
             else:
                 self.total_later += state is TriageState.LATER
@@ -79,6 +80,9 @@ class Exclusions:
     def _state(self, candidate: Candidate) -> TriageState | None:
         judgement = self.judged.get(candidate.fingerprint) if self.judged else None
         return judgement.verdict if judgement else None
+
+    def _is_dismissed(self, gid: int) -> bool:
+        return self.verdicts is not None and self.verdicts.statuses.get(gid) == "dismissed"
 
     def _suppress(self, gid: int, candidate: Candidate) -> None:
         if candidate.suppressed is None:
@@ -136,7 +140,7 @@ def ignored_by_git(summary: Summary, say: Words) -> str | None:
 def exclusions_of(
     baseline: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
-    statuses: Mapping[int, str] | None = None,
+    verdicts: VerdictIndex | None = None,
 ) -> Exclusions:
     """Return empty exclusions for a baseline, people's decisions and verdicts; None means that there are none."""
-    return Exclusions(None if baseline is None else Counter(baseline), judged, statuses)
+    return Exclusions(None if baseline is None else Counter(baseline), judged, verdicts)

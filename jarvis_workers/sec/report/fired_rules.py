@@ -40,7 +40,7 @@ def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
 
 def _has_texts(issue: Issue) -> bool:
     """Return whether the user configured the rule's severity, which otherwise follows from the confidence."""
-    return bool(issue.severity != severity_of(issue.confidence))
+    return bool(issue.severity != severity_of(issue.confidence) and not issue.is_rated)
 
 
 def _rule_text(pattern: str, issue: Issue) -> RuleText:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from jarvis_workers.sec.report.verdicts import EXPOSURES
 from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReproScript, Summary
 from jarvis_workers.sec.report_json import BASE, COUNTED, VERDICT
 from jarvis_workers.sec.severity import SEVERITIES
@@ -27,6 +28,8 @@ CHOICES = {
     "severity": SEVERITIES,
     "status": ("confirmed", "review", "undecided", "heuristic", "dismissed"),
     "language": ("c/cpp", "rust"),
+    "exposure": (*EXPOSURES, ""),
+    "verdict_severity": (*SEVERITIES, ""),
 }
 ROOT_CAUSES = {"root_causes", "confirmed_root_causes"}
 FACTS = {"by_status", "at_risk", "dismissed", "baseline", "canary", "escalation", "rules_fired"}

@@ -1,16 +1,26 @@
 """Render verdicts as Markdown: in full where a person must act, otherwise in one line.
 
-Confirmed findings come first, sorted by score; those with one root cause are told once, with all places.  Undecided
-findings are grouped by reason: if the model was unavailable, thousands of findings share one reason.
+Confirmed findings come first, sorted by severity, exposure and score; those with one root cause are told once, with all
+places.  Undecided findings are grouped by reason: if the model was unavailable, thousands of findings share one reason.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from jarvis_workers.escape import code, fenced, lines, prose
+from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.defect_groups import DefectGroup, defect_groups
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, verdict_text
+from jarvis_workers.sec.report.verdicts import (
+    MEANS,
+    OPEN,
+    TEXTS,
+    WORDS,
+    capital,
+    exposure_rank,
+    rating_texts,
+    verdict_text,
+)
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary
 from jarvis_workers.sec.trace import TraceLocation
 
@@ -18,9 +28,9 @@ DETAILED_STATUSES = ("confirmed", "review")
 
 
 def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
-    """Yield the findings that are not dismissed, by status, then by score."""
+    """Yield the findings that are not dismissed, by status, severity, exposure and score."""
     for status in OPEN:
-        matches = sorted((one for one in issues if one.status == status), key=lambda issue: -issue.score)
+        matches = sorted((one for one in issues if one.status == status), key=_worst_first)
         if not matches:
             continue
         yield f"## {capital(say(WORDS[status]))}"
@@ -32,6 +42,10 @@ def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
                     yield "\n".join(same_root_cause(others, say, ""))
         else:
             yield from _by_reason(matches, say)
+
+
+def _worst_first(issue: Issue) -> tuple[float, ...]:
+    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
 
 
 def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words) -> Iterator[str]:
@@ -94,13 +108,14 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
 
 
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
-    facts = {"Code": code(issue.evidence)}
+    facts = {say("Code"): code(issue.evidence)}
     if issue.reason:
-        facts["Reason for review"] = lines(issue.reason)
-    facts |= {title: lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
+        facts[say("Reason for review")] = lines(issue.reason)
+    facts |= {title: lines(text) for title, text in rating_texts(issue, say).items()}
+    facts |= {say(title): lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
     if issue.verification:
-        facts["Question"] = lines(issue.verification)
-    return (f"- **{say(title)}:** {text}" for title, text in facts.items())
+        facts[say("Question")] = lines(issue.verification)
+    return (f"- **{title}:** {text}" for title, text in facts.items())
 
 
 def _quote(quote: EvidenceQuote, say: Words) -> str:

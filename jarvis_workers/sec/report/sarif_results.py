@@ -34,7 +34,9 @@ UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
 # Other findings with the same root cause that a result names.
 PLACES_MAX = 10
-OPTIONAL = ("root_cause", "has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
+RATING = ("analysis", "exposure", "verdict_severity", "verdict_confidence")
+VERDICT = ("has_risk", *RATING, *TEXTS, "reason", "commands", "verification", "cluster", "judged")
+OPTIONAL = ("root_cause", *VERDICT)
 TEXT_MAX = 2_000
 # A file name that cannot end a link or start a placeholder.
 LABEL = re.compile(r"[\w.+-]{1,100}", re.ASCII)

@@ -164,7 +164,8 @@ def _message(issue: Issue, title: str, say: Words) -> str:
         return title
     why = (issue.consequences if status == "confirmed" else issue.reason) or ""
     reason = f" ({_short(why)})" if why else ""
-    return f"{say(WORDS.get(status, status))}: {title}{reason}"
+    exposure = f" ({plain(issue.exposure)})" if issue.exposure else ""
+    return f"{say(WORDS.get(status, status))}{exposure}: {title}{reason}"
 
 
 def _short(text: str) -> str:

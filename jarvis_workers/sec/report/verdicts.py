@@ -29,6 +29,15 @@ MEANS = {
     "heuristic": "Flagged by a rule, not verified by a model.",
     "dismissed": "A model explained why it is not a risk, and its quotes were found in the code.",
 }
+# Who can trigger a risk, the worst first.
+EXPOSURES = {
+    "remote": "remote (data from a network)",
+    "file": "file (made by somebody else)",
+    "local": "local (another user or process)",
+    "self": "self (the user's own input)",
+    "oom": "oom (if memory runs out)",
+    "platform": "platform (not Linux with default options)",
+}
 TEXTS = {
     "preconditions": "Preconditions",
     "trigger_path": "Trigger path",
@@ -46,6 +55,17 @@ def has_verdicts(summary: Summary) -> bool:
 def rank(issue: Issue) -> int:
     """Return the position of findings with this status in a report."""
     return OPEN.index(issue.status) if issue.status in OPEN else len(OPEN)
+
+
+def exposure_rank(issue: Issue) -> int:
+    """Return the position of findings with this exposure among those of the same severity."""
+    return [*EXPOSURES, ""].index(issue.exposure) if issue.exposure in EXPOSURES else len(EXPOSURES)
+
+
+def rating_texts(issue: Issue, say: Words) -> dict[str, str]:
+    """Return exposure and analysis by title, without empty ones."""
+    exposure = say(EXPOSURES.get(issue.exposure, issue.exposure)) if issue.exposure else ""
+    return {title: text for title, text in ((say("Exposure"), exposure), (say("Analysis"), issue.analysis)) if text}
 
 
 def counts(summary: Summary) -> dict[str, int]:

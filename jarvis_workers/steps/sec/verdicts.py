@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
+from jarvis_workers.sec.report.verdict_index import VerdictIndex
 from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, Issue, IssueVerdict
 from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
@@ -35,9 +36,12 @@ def has_verdicts(run: Run) -> bool:
     return any(stage.name == VERIFY for stage in stages_of(run.kind))
 
 
-def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
-    """Return the known statuses of candidates by gid; None for a run without verification."""
-    return verdicts.statuses(session, run.id) if has_verdicts(run) else None
+def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
+    """Return what is known of the verdicts on candidates; None for a run without verification."""
+    if not has_verdicts(run):
+        return None
+    asked = _asked(run, jobs.outcomes(session, run.id, CLUSTERING))
+    return VerdictIndex(verdicts.statuses(session, run.id), verdicts.severities(session, run.id), asked)
 
 
 def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
@@ -63,16 +67,17 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     about = _clusters(session, run)
     planned = jobs.outcomes(session, run.id, CLUSTERING)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
-    gids = frozenset(gid for job in planned for gid in _gids(job))
-    most = JudgeOptions.of(run).max_findings
+    asked, most = _asked(run, planned), JudgeOptions.of(run).max_findings
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
         for issue in chunk:
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
-            nothing = NOT_CHOSEN.format(most) if most and gids and gid not in gids else NOT_REACHED
-            verdict = verdicts_by_gid.get(gid) or no_verdict(reasons.get(gid, nothing))
+            verdict = verdicts_by_gid.get(gid)
+            if verdict is None and asked is not None and gid not in asked:
+                verdict = IssueVerdict("heuristic", reason=NOT_CHOSEN.format(most))
+            verdict = verdict or no_verdict(reasons.get(gid, NOT_REACHED))
             if issue.judged is True and verdict.status == "dismissed":
                 verdict = verdict._replace(status="review", reason=JUDGED_TRUE)
             yield issue.with_verdict(verdict, verification, number)
@@ -94,6 +99,13 @@ def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
     return {gid: (number, cluster.verification) for number, cluster in numbered for gid in cluster.gids}
 
 
+def _asked(run: Run, planned: Sequence[StageJob]) -> frozenset[int] | None:
+    """Return the candidates that a model is asked about, as soon as they are chosen; None for all of them."""
+    if JudgeOptions.of(run).max_findings is None or not planned:
+        return None
+    return frozenset(gid for job in planned for gid in _gids(job))
+
+
 def _gids(job: StageJob) -> Sequence[int]:
     return CandidatesPayload.from_json(job.payload).gids
 
@@ -113,4 +125,8 @@ def _fields(verdict: NewVerdict) -> IssueVerdict:
         quotes=quotes_from_json(json.loads(verdict.evidence)),
         reason=verdict.reason,
         commands=scripts_from_json(json.loads(verdict.commands)),
+        analysis=verdict.analysis,
+        exposure=verdict.exposure,
+        verdict_severity=verdict.severity,
+        verdict_confidence=verdict.confidence,
     )

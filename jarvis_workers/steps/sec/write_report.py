@@ -15,7 +15,7 @@ from jarvis_workers.steps.sec.candidates import all_of, baseline_of, judged_of
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
-from jarvis_workers.steps.sec.verdicts import canary_of, escalation_of, statuses_of, with_verdicts
+from jarvis_workers.steps.sec.verdicts import canary_of, escalation_of, verdicts_of, with_verdicts
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit
@@ -39,7 +39,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         severities=options.rules.severity,
         baseline=baseline_of(session, run),
         judged=judged_of(session, run),
-        statuses=statuses_of(session, run),
+        verdicts=verdicts_of(session, run),
     )
     findings.issues = list(with_verdicts(session, run, findings.issues))
     findings.dismissed = list(with_verdicts(session, run, findings.dismissed))

@@ -150,7 +150,7 @@ def test_orders_in_a_memory_reach_the_model_marked_and_masked(book: MemoryFiles)
     run(agent, platform)
 
     lines = platform.requests[1].messages[-1].content.splitlines()
-    assert all(line.startswith(f"{MARKS.line}|") for line in lines)
+    assert all(line.startswith(f"{MARKS.line}") for line in lines)
     assert "rm -rf" not in "".join(lines)
     assert [one.level for one in agent.guard.suspicions if ORDER[:20] in one.text]
 

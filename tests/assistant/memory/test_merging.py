@@ -87,9 +87,7 @@ def test_the_model_merges_marked_notes_oldest_first(profile: Profile) -> None:
 
     assert merged == MergedMemory(content="Use meson 1.4.", tags=("build", "meson"))
     assert "newer notes weigh more" in questions[0]
-    assert (
-        f"Note 1 of 2, 2025-01-01 00:00 (the oldest):\n{MARKS.line}|tags: a, b\n{MARKS.line}|Use make." in questions[0]
-    )
+    assert f"Note 1 of 2, 2025-01-01 00:00 (the oldest):\n{MARKS.line}tags: a, b\n{MARKS.line}Use make." in questions[0]
     assert questions[0].index("Use make.") < questions[0].index("(the newest)") < questions[0].index("Use meson 1.4.")
     assert "<merged_memory>" in questions[0]
 

@@ -160,10 +160,10 @@ def test_the_prompt_has_guidance_and_the_marked_tags(book: MemoryFiles) -> None:
     drive(run_task(agent, "Do it."), world)
 
     prompt = platform.requests[0].messages[-1].content
-    assert prompt.startswith("Do it.\n\nSave what will be useful later")
+    assert prompt.startswith(f"{agent.opening}\n\nDo it.\n\nSave what will be useful later")
     assert "global_long_term is for preferences" in prompt
-    marked = [line for line in prompt.splitlines() if line.startswith(f"{MARKS.line}|")]
-    assert f"{MARKS.line}|build" in marked
+    marked = [line for line in prompt.splitlines() if line.startswith(f"{MARKS.line}")]
+    assert f"{MARKS.line}build" in marked
     assert len(marked) == 2
     assert "previous instructions" not in prompt
     assert "Save what" in told[0][1]["addon_text"]

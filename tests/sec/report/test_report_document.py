@@ -40,6 +40,10 @@ SUMMARY = {
 }
 VERDICT = {
     "has_risk": None,
+    "analysis": "s is longer.",
+    "exposure": "file",
+    "verdict_severity": "high",
+    "verdict_confidence": 0.75,
     "preconditions": "",
     "trigger_path": "",
     "consequences": "c",

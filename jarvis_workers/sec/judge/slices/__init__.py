@@ -1,6 +1,6 @@
 """Code slices: the parts of a tree that are shown to a model with a question about some of its lines."""
 
-from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
+from jarvis_workers.sec.judge.slices.cut import ROOM, Role, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex
 from jarvis_workers.sec.judge.slices.placed_trees import PlacedTree, SearchTree, is_source
 from jarvis_workers.sec.judge.slices.places import VIEWS, CodeRange, SourceFile, View, split_name
@@ -11,6 +11,7 @@ __all__ = [
     "CodeIndex",
     "CodeRange",
     "PlacedTree",
+    "Role",
     "SearchTree",
     "Slice",
     "SlicePart",

@@ -4,6 +4,7 @@ Lines between two functions are called `before:g`, those after the last one `end
 does not change references to its lines. A second function of the same name is called `f(2)`.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ View = Literal["decided", "commented", "raw"]
 VIEWS: tuple[View, ...] = ("decided", "commented", "raw")
 
 HEAD_LINES = 3
+HIDES_LINES = re.compile(rb"//[^\r\n]*\r(?!\n)")
 # Files with other suffixes were packed because the project configures them as code.
 OTHERWISE = "c/cpp"
 END = "end"
@@ -44,6 +46,8 @@ class SourceFile:
         self.path = path
         self.language = language_of(path.encode("utf-8", "backslashreplace")) or OTHERWISE
         self.content = source_text(content, self.language)
+        # To a compiler, a line comment ends at a lone carriage return; to many editors, the comment goes on.
+        self.hides_lines = HIDES_LINES.search(content) is not None
         self._bare: dict[View, list[str]] = {}
         self._suspicions: dict[tuple[int, int], tuple[Suspicion, ...]] = {}
 

@@ -17,7 +17,7 @@ from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
-<details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}
+<details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{badges}
 <span class="rule">{rule}</span> <span class="place">{file}:{line}{more}</span>
 <code class="evidence">{evidence}</code></summary>
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
@@ -67,7 +67,7 @@ def card(
     return markup(
         CARD,
         judged=" judged" if judged else "",
-        status=_status(issue.status, say) if judged else "",
+        badges=_badges(issue, say) if judged else "",
         severity=issue.severity,
         grave=say(issue.severity),
         title=say("What to do:"),
@@ -179,8 +179,12 @@ def _step(step: CardStep) -> Html:
     return markup("<li>{place} {note}</li>", place=place, note=step.note)
 
 
-def _status(status: str, say: Words) -> Html:
-    return markup(' <span class="status {name}">{word}</span>', name=status, word=say(WORDS.get(status, status)))
+def _badges(issue: Issue, say: Words) -> Html:
+    """Return the status of a verdict, and the exposure of a risk."""
+    word = say(WORDS.get(issue.status, issue.status))
+    status = markup(' <span class="status {name}">{word}</span>', name=issue.status, word=word)
+    exposure = markup(' <span class="exposure">{word}</span>', word=issue.exposure) if issue.exposure else ""
+    return markup("{status}{exposure}", status=status, exposure=exposure)
 
 
 def _codes(pieces: Sequence[Excerpt], steps: Sequence[CardStep], say: Words) -> Iterator[Html]:

@@ -13,7 +13,7 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
-from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
+from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, rating_texts
 from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
@@ -126,7 +126,7 @@ def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, A
     """Return the verdicts, worst findings first, up to the size limit."""
     verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
-        fields = _verdict(issue, files)
+        fields = _verdict(issue, files, say)
         left -= len(DENSE.encode(fields)) if any(fields) else 0
         if left < 0:
             break
@@ -136,11 +136,13 @@ def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, A
     return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": questions, "verdicts": verdicts}
 
 
-def _verdict(issue: Issue, files: _Numbers) -> Sequence[Any]:
+def _verdict(issue: Issue, files: _Numbers, say: Words) -> Sequence[Any]:
     texts = [visible_lines(getattr(issue, name)) for name in TEXTS]
     return (
         visible_lines(issue.reason or ""),
         texts if any(texts) else [],
         [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in issue.quotes],
         [(visible(one.interpreter), visible_lines(one.script)) for one in issue.commands],
+        [(title, visible_lines(text)) for title, text in rating_texts(issue, say).items()],
+        visible(issue.exposure),
     )

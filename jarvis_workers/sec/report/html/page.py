@@ -25,7 +25,7 @@ from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, no
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
-from jarvis_workers.sec.report.verdicts import has_verdicts, rank
+from jarvis_workers.sec.report.verdicts import exposure_rank, has_verdicts, rank
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.words import TRANSLATED_TEXT, worded
 
@@ -77,7 +77,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _severest_first(issue: Issue) -> tuple[float, ...]:
-    return WORST_FIRST.index(issue.severity), -issue.score
+    return WORST_FIRST.index(issue.severity), exposure_rank(issue), -issue.score
 
 
 def _worst_first(issue: Issue) -> tuple[float, ...]:

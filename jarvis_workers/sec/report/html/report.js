@@ -102,6 +102,7 @@
     const summary = make("summary", {},
       make("span", { className: `badge ${one.severity}`, textContent: word(one.severity) }), " ",
       ...(judged ? [make("span", { className: `status ${one.status}`, textContent: word(one.status) }), " "] : []),
+      ...(exposure(one) ? [make("span", { className: "exposure", textContent: exposure(one) }), " "] : []),
       make("span", { className: "rule", textContent: one.rule }), " ",
       make("span", { className: "place" }, `${one.file}:${one.line}`,
         ...(others.length ? [" ", make("span", { className: "more", textContent: `+${others.length.toLocaleString("en")}` })] : [])), " ",
@@ -111,16 +112,20 @@
     return details;
   }
 
+  function exposure(one) {
+    return (judged && data.verdicts[one.id] || [])[5];
+  }
+
   function word(status) {
     return (judged && data.words[status]) || say(status);
   }
 
   function fill(details, one, others = []) {
     if (details.childElementCount > 1) return;
-    const [reason, texts, quotes, scripts] = (judged && data.verdicts[one.id]) || ["", [], [], []];
+    const [reason, texts, quotes, scripts, rating] = (judged && data.verdicts[one.id]) || ["", [], [], [], []];
     const inside = make("div", { className: "inside" }, make("p", { className: "why", textContent: one.description }));
     if (reason) inside.append(told("reason", `${word(one.status)[0].toUpperCase()}${word(one.status).slice(1)}:`, reason));
-    const titled = TEXTS.map((title, place) => [title, texts[place]]).filter(([, text]) => text);
+    const titled = [...rating, ...TEXTS.map((title, place) => [title, texts[place]])].filter(([, text]) => text);
     if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
     inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion));
     if (others.length) inside.append(make("div", { className: "places" }, make("b", { textContent: say("Same root cause") }), placed(others)));

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from jarvis_workers.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital
+from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital, rating_texts
 from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReproScript
 
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
@@ -25,7 +25,8 @@ def reason(issue: Issue, say: Words) -> Iterator[Html]:
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
     """Yield the texts of the verdict that explain the impact of the finding."""
-    texts = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
+    texts = list(rating_texts(issue, say).items())
+    texts += [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
     if texts:
         yield markup(
             '<dl class="words">{told}</dl>',

@@ -15,7 +15,7 @@ from jarvis_workers.sec.report_document import Issue, Summary
 Part = Mapping[str, Any]
 WORST = """
 <section class="worst"><p class="kind">{kind}</p>
-<h2><a href="{href}"><span class="badge {severity}">{grave}</span> {rule}
+<h2><a href="{href}"><span class="badge {severity}">{grave}</span>{exposure} {rule}
 <span class="place">{file}:{line}</span></a></h2>
 <p>{consequences}</p><p class="remedy"><b>{title}</b> {remedy}</p>
 <p><a href="{href}">{more}</a></p></section>
@@ -43,6 +43,7 @@ def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
             href=link_to(id=issue.id),
             severity=issue.severity,
             grave=say(issue.severity),
+            exposure=markup(' <span class="exposure">{word}</span>', word=issue.exposure) if issue.exposure else "",
             rule=issue.pattern,
             file=issue.file,
             line=issue.line,
