@@ -24,7 +24,17 @@ from jarvis_workers.sec.judge.hidden_text import hidden_text
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, compact
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.slices import CodeIndex, Role, View, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, AskAgain, Evidence, Quote, Verdict, VerdictCollector, short
+from jarvis_workers.sec.judge.verdict import (
+    FORM,
+    TEXTS,
+    AskAgain,
+    Evidence,
+    Quote,
+    SeenDefect,
+    Verdict,
+    VerdictCollector,
+    short,
+)
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.reading import LONGEST_LINE
@@ -92,7 +102,10 @@ class _ToolCalls:
 
 
 class Verification:
-    """The conversations about a cluster; `agent` has the tools of all, `stopped` lists reasons for early ends."""
+    """The conversations about a cluster; `agent` has the tools of all, `stopped` lists reasons for early ends.
+
+    `others` are possible defects that were seen beside the candidates.
+    """
 
     def __init__(
         self,
@@ -109,6 +122,7 @@ class Verification:
         self._left = limits or AgentLimits()
         self._suspicions = list(prepared.suspicions)
         self.stopped: list[str] = []
+        self.others: list[SeenDefect] = []
         self.agent = self._agent(tools)
 
     def run(self) -> Conversation[list[Verdict]]:
@@ -142,6 +156,7 @@ class Verification:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
+        self.others += answers.others
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
         self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)

@@ -17,6 +17,7 @@ from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
+from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, verdicts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import NewVerdict, StageJob
@@ -40,7 +41,7 @@ def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
     """Return what is known of the verdicts on candidates; None for a run without verification."""
     if not has_verdicts(run):
         return None
-    asked = _asked(run, jobs.outcomes(session, run.id, CLUSTERING))
+    asked = _asked(run, _planned(session, run))
     return VerdictIndex(verdicts.statuses(session, run.id), verdicts.severities(session, run.id), asked)
 
 
@@ -58,7 +59,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
         yield from issues
         return
     about = _clusters(session, run)
-    planned = jobs.outcomes(session, run.id, CLUSTERING)
+    planned = _planned(session, run)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
     asked, most = _asked(run, planned), JudgeOptions.of(run).max_findings
     waiting = iter(issues)
@@ -90,6 +91,11 @@ def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
     """Return the number and the condition of each candidate's cluster; clusters are numbered by their first gids."""
     numbered = enumerate(clusters.read(session, run.id), 1)
     return {gid: (number, cluster.verification) for number, cluster in numbered for gid in cluster.gids}
+
+
+def _planned(session: "Session", run: Run) -> list[StageJob]:
+    """Return the jobs that were planned for candidates, those for what models have seen last."""
+    return [*jobs.outcomes(session, run.id, CLUSTERING), *jobs.outcomes(session, run.id, SEEN)]
 
 
 def _asked(run: Run, planned: Sequence[StageJob]) -> frozenset[int] | None:
