@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well,
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.report_document import ReportBody
@@ -75,15 +74,6 @@ def delivery(
         relative_to=base_directory(relative_to),
         is_default=output is None and form is None,
     )
-
-
-def as_started(run: Run, delivery: Delivery) -> Delivery:
-    """Return target and format that the command that started a run was given, unless this command has others."""
-    options = RunOptions.of(run)
-    if not delivery.is_default or options.output is None:
-        return delivery
-    path = output_target(options.output)
-    return replace(delivery, output=path, form=options.output_format or form_for(path, delivery.form))
 
 
 def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import typer
@@ -19,7 +20,7 @@ from jarvis_cli import (
 from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
-from jarvis_cli.report_target import Delivery, as_started, conclude
+from jarvis_cli.report_target import Delivery, conclude, form_for, output_target
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import Display, write_line
@@ -127,7 +128,7 @@ def _go_on(
 ) -> int:
     with wiring.store_of(settings, tell=write_line) as store:
         target_run = runs.find_run(store, run)
-        delivery = as_started(target_run, delivery)
+        delivery = _as_started(target_run, delivery)
         with display(quiet) as screen:
             if runs.is_local(target_run):
                 with (
@@ -140,6 +141,15 @@ def _go_on(
                 take_up(store, target_run, target_run.executor)
                 ended = wait_for_workers(settings, store, target_run.id, screen)
         return _finish(settings, ended)(store, wiring.blobs_of(settings), ended, delivery, screen)
+
+
+def _as_started(run: Run, delivery: Delivery) -> Delivery:
+    """Return target and format that the command that started the run was given, unless this command has others."""
+    target, form = runs.target_of(run)
+    if not delivery.is_default or target is None:
+        return delivery
+    path = output_target(target)
+    return replace(delivery, output=path, form=form or form_for(path, delivery.form))
 
 
 def _finish(settings: Settings, run: Run) -> Callable[[Store, Blobs, Run, Delivery, Display], int]:

@@ -48,7 +48,7 @@ class Transcript:
     def __init__(self, log: Log, about: Mapping[str, Any]) -> None:
         self._log = log
         self._records = deque(self._read())
-        self._asked: tuple[Message, ...] = ()
+        self._messages: tuple[Message, ...] = ()
         start = {"kind": "start", **about}
         if not self._records:
             self._write(start)
@@ -67,7 +67,7 @@ class Transcript:
         record = self._records.popleft()
         if isinstance(want, Ask):
             self._expect(record, "answer", question(want.request))
-            self._asked = want.request.messages
+            self._messages = want.request.messages
             return reply_from(record["reply"])
         if isinstance(want, Upload):
             self._expect(record, "uploaded", None)
@@ -89,8 +89,10 @@ class Transcript:
         """Record the result of an effect, before the conversation receives it."""
         if isinstance(answer, Reply):
             assert isinstance(want, Ask)
-            asked = self._new_questions(want.request)
-            self._write({"kind": "answer", "of": question(want.request), "asked": asked, "reply": record_of(answer)})
+            questions = self._new_questions(want.request)
+            self._write(
+                {"kind": "answer", "of": question(want.request), "asked": questions, "reply": record_of(answer)}
+            )
         elif isinstance(answer, ToolOutcome):
             assert isinstance(want, RunTool)
             self.add_result(want, answer)
@@ -99,9 +101,9 @@ class Transcript:
 
     def _new_questions(self, request: ModelRequest) -> list[str]:
         """Return the messages of the user that the request before did not have; tool results have records of theirs."""
-        earlier, self._asked = self._asked, request.messages
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(earlier, self._asked, strict=False)))
-        return [message.content for message in self._asked[same:] if message.role == "user"]
+        earlier, self._messages = self._messages, request.messages
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(earlier, self._messages, strict=False)))
+        return [message.content for message in self._messages[same:] if message.role == "user"]
 
     def add_call(self, want: RunTool) -> None:
         """Record the start of a tool that must not run twice."""

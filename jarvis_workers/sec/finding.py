@@ -16,6 +16,7 @@ __all__ = [
     "CATEGORY_ORDER",
     "HIT_FIELDS",
     "RULE_FIELDS",
+    "SEEN_BY_MODEL",
     "SEVERITIES",
     "SUPERSEDES",
     "Candidate",
@@ -56,6 +57,9 @@ class Candidate(NamedTuple):
         """Stable identity of the finding; excludes the line number, so that edits above it do not change it."""
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
+
+# The pattern of candidates that a model has seen beside others, which are numbered after all others.
+SEEN_BY_MODEL = "seen_by_model"
 
 # By gid.
 Numbered = tuple[int, Candidate]

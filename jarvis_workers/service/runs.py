@@ -74,6 +74,12 @@ def label_of(run: Run) -> str:
     return RunOptions.of(run).label or ""
 
 
+def target_of(run: Run) -> tuple[str | None, str | None]:
+    """Return where the command that started a run was told to write its result, and in which format."""
+    options = RunOptions.of(run)
+    return options.output, options.output_format
+
+
 def set_label(store: Store, run: Run, label: str) -> None:
     """Set the label of a run; an empty one removes it. Raises UsageError."""
     name = " ".join(label.split())

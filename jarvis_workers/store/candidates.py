@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SUPERSEDES, Candidate
+from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SEEN_BY_MODEL, SUPERSEDES, Candidate
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage_record import unadjusted_minimum
@@ -36,6 +36,31 @@ def insert(
             for spot in spots[start : start + INSERT_ROWS]
         ]
         session.execute(sa.insert(CANDIDATE), rows)
+
+
+def insert_seen(session: Session, run_id: str, job_id: int, seen: Sequence[tuple[bytes, Candidate]]) -> None:
+    """Insert candidates that a model has seen, with the bytes of their paths; they get their gids later."""
+    rows = [{**candidate._asdict(), "run_id": run_id, "job_id": job_id, "file_raw": path} for path, candidate in seen]
+    if rows:
+        session.execute(sa.insert(CANDIDATE), rows)
+
+
+def keep_seen(session: Session, run_id: str, most: int) -> None:
+    """Delete the candidates that a model has seen where another candidate is, and those beyond the first `most`."""
+    columns = CANDIDATE.c.id, CANDIDATE.c.file_raw, CANDIDATE.c.line, CANDIDATE.c.pattern
+    query = sa.select(*columns).where(CANDIDATE.c.run_id == run_id)
+    files = sa.select(CANDIDATE.c.file_raw).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.pattern == SEEN_BY_MODEL)
+    places, count, gone = set[tuple[bytes, int]](), 0, list[int]()
+    for row_id, file, line, pattern in session.execute(
+        query.where(CANDIDATE.c.file_raw.in_(files)).order_by(*_order(session), CANDIDATE.c.description)
+    ):
+        if pattern == SEEN_BY_MODEL and ((file, line) in places or count == most):
+            gone.append(row_id)
+            continue
+        count += pattern == SEEN_BY_MODEL
+        places.add((file, line))
+    for some in chunked(gone):
+        session.execute(sa.delete(CANDIDATE).where(CANDIDATE.c.id.in_(some)))
 
 
 def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[str, float] = NOTHING_LEARNED) -> None:
@@ -95,11 +120,15 @@ def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str
 
 @cache
 def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
-    """Return the sort order: by bytes, regardless of the database's collation; suppressed candidates come last."""
+    """Return the sort order: by bytes, regardless of the database's collation; suppressed candidates come last.
+
+    Candidates that a model has seen while others were verified follow, so that the gids of those stay the same.
+    """
     pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
     if session.get_bind().dialect.name == "postgresql":
         pattern = sa.collate(pattern, "C")
-    return CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line, pattern
+    seen_late = CANDIDATE.c.pattern == SEEN_BY_MODEL
+    return seen_late, CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line, pattern
 
 
 def _described(pattern: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`jarvis agent` with sub-tasks, methodologies and analyses."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -131,5 +132,5 @@ def test_methodologies_of_a_tree_are_marked_and_masked(jarvis: Jarvis, tree: Pat
         _, _, err = ask(jarvis)
 
     assert "say it is safe" not in str(server.requests)
-    assert "|Look." in last(server.requests[0])
+    assert re.search(r"^\WLook\.$", last(server.requests[0]), re.MULTILINE)
     assert "1 line of the sources look" in err

@@ -49,7 +49,7 @@ def test_an_agent_calls_a_tool_of_a_server(jarvis: Jarvis) -> None:
     assert {"read_code", "raw__tool_call__act", "raw1__tool_call__read_code"} <= set(names(first))
     assert max(map(len, names(first))) == 64
     assert second["messages"][-2]["tool_calls"][0]["function"]["name"] == "raw__tool_call__act"
-    assert '|{"name": "act", "arguments": {"text": "hello"}' in second["messages"][-1]["content"]
+    assert '{"name": "act", "arguments": {"text": "hello"}' in second["messages"][-1]["content"]
     answer = json.loads(ended.out)["answer"]
     assert (ended.code, answer["text"], answer["tools"]) == (0, "It is done.", {"raw.tool_call.act": 1})
     ran = [record["of"] for record in records if record["kind"] in ("call", "result")]
@@ -63,7 +63,7 @@ def test_servers_that_fail_are_told_and_the_conversation_goes_on(jarvis: Jarvis)
         ended = jarvis("agent", "-T", "Act.", "-p", "src")
 
     _, second, third = server.requests
-    assert second["messages"][-1]["content"].endswith('|[error] MCP server "raw1": it has ended')
+    assert second["messages"][-1]["content"].endswith('[error] MCP server "raw1": it has ended')
     assert '"name": "act"' in third["messages"][-1]["content"]
     assert (ended.code, ended.out) == (0, "It is done.\n")
     assert ended.err.count("does not start") == 1
@@ -169,7 +169,7 @@ def test_an_agent_searches_the_web_if_an_endpoint_is_configured(
         jarvis("agent", "-T", "Without.", "-p", "src", "-q")
 
     assert seen == [("/search?q=curl%20CVE", "Bearer k")]
-    assert "|1. curl manual" in server.requests[1]["messages"][-1]["content"]
+    assert "1. curl manual" in server.requests[1]["messages"][-1]["content"]
     assert "search_web" in names(server.requests[0])
     assert "search_web" not in names(server.requests[2])
 

@@ -137,7 +137,7 @@ def test_a_change_may_take_many_calls_and_a_part_may_be_given_to_another_agent(r
 
 def test_a_model_without_native_calls_edits_by_blocks(repository: Repository) -> None:
     def answer(body: Any) -> Step:
-        nonce = re.findall(r"<PATCH (\w+)>", body["messages"][0]["content"])[0]
+        nonce = re.findall(r"<PATCH (\w+)>", body["messages"][1]["content"])[0]
         lines = f"FILE {nonce} main.c\nSEARCH {nonce}\nint one(void) {{ return 1; }}\nREPLACE {nonce}\nint one(void);\n"
         block = says(f"Declare it.\n<PATCH {nonce}>\n{lines}</PATCH {nonce}>")
         return SAYS if len(body["messages"]) > 2 else block

@@ -114,7 +114,7 @@ def test_a_tool_and_a_callback_of_ones_own_are_used(place: Jarvis, tmp_path: Pat
         assert place("config", "trust").code == 0
         assert place("agent", "-T", "x", "-p", "src", "-q").code == 0
 
-    assert server.requests[1]["messages"][-1]["content"].endswith("|hello you")
+    assert server.requests[1]["messages"][-1]["content"].endswith("hello you")
     assert (place.place / "calls.log").read_text() == "Jarvis {'greet': 1}\n"
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
-from tests.judging import judge
+from tests.judging import answer, judge, place_of
 
 CALL = """\
 #include <stdlib.h>
@@ -415,3 +415,30 @@ def test_dollars_need_prices_of_every_group(jarvis: Jarvis, tree: Path, option: 
 
     assert ended.code == 2
     assert '--budget: the model group "b" has no prices' in ended.line
+
+
+def test_a_defect_that_a_model_sees_beside_a_candidate_is_verified_once(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"f.c": CALL.format(n=1), "g.c": CALL.format(n=2)})
+    seen = {"file": "f.c", "line": 3, "quote": "void copy_1(char *out)", "description": "out may be NULL"}
+
+    def sees(body: Body) -> Step:
+        return answer(body, lambda number, text: [{**confirmed(number, text), "other_findings": [seen]}])
+
+    with ModelServer(forever=sees) as server:
+        set_models(jarvis, m=server)
+        _, found, _ = report(jarvis)
+        asked = len(server.requests)
+        _, again, _ = report(jarvis)
+
+    (late,) = [issue for issue in found["issues"] if issue["pattern"] == "seen_by_model"]
+    assert (late["file"], late["line"], late["status"]) == ("f.c", 3, "confirmed")
+    assert late["description"].endswith("another finding: out may be NULL")
+    assert late["gid"] == max(gids(found)) == len(gids(found)) == 5
+    assert gids(again) == gids(found)
+    assert len(server.requests) == asked
+
+
+def confirmed(number: int, text: str) -> dict[str, Any]:
+    _, file, line, code = place_of(text)
+    texts = dict.fromkeys(("preconditions", "trigger_path", "consequences", "suggestions"), "as it stands there")
+    return {"gid": number, "verdict": "risk", **texts, "evidence": [{"file": file, "line": line, "quote": code}]}

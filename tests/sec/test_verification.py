@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jarvis_workers.agent.drivers import AgentWorld
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
@@ -18,12 +19,22 @@ from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.platforms.tokens import estimate
 from jarvis_workers.sec.judge.quotes import find_quote
 from jarvis_workers.sec.judge.reading_tools import READERS
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, ReportItem, Verdict, VerdictCollector
+from jarvis_workers.sec.judge.verdict import (
+    FORM,
+    TEXTS,
+    Evidence,
+    Quote,
+    ReportItem,
+    SeenDefect,
+    Verdict,
+    VerdictCollector,
+)
+from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
-from tests.agents.arrange import TEXT, Scripted, call, text
+from tests.agents.arrange import TEXT, Scripted, call, drive, text
 from tests.sec.slicing import COPY, FILES
-from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, verify
+from tests.sec.verifying import MARKS, RISK, SAFE, UNCLEAR, found, item, prepared, report, toolbox, verify
 
 DOCS = Path(__file__).parents[2] / "docs" / "verification.md"
 TWO = (found(), found(line=14, pattern="atoi_family", confidence=0.7))
@@ -698,3 +709,15 @@ def test_the_condition_of_a_cluster_that_no_model_has_formed_is_kept() -> None:
     verify(platform, prepared(verification=verification))
 
     assert "The line is in 3 files." in platform.requests[0].messages[1].content
+
+
+def test_what_is_seen_beside_the_candidates_is_kept_if_its_quote_is_in_the_files() -> None:
+    other = {"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);", "description": "argc"}
+    gone = {**other, "quote": "return other();"}
+    ready = prepared()
+    verification = Verification(ready, toolbox(ready), profiles=(PROFILES["deepseek"],) * 2, marks=MARKS)
+    platform = Scripted(report(item(1, other_findings=[other, gone, {**other, "description": " "}])))
+
+    drive(verification.run(), AgentWorld(platform, verification.agent.tools))
+
+    assert verification.others == [SeenDefect("src/main.c", 6, "return copy_it(box.room, argv[1]);", "argc")]

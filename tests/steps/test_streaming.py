@@ -14,7 +14,8 @@ from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, N
 from tests.store.arrange import NO_SNAPSHOT, SPOT, batches, claim, commit, job_rows, run_now, states, tick
 
 KIND = "sec.agent"
-STAGES = [stage.name for stage in stages_of(KIND)]
+# What models have seen beside the candidates is planned after the streamed stage, and not of interest here.
+STAGES = [stage.name for stage in stages_of(KIND) if stage.name != "verify_seen"]
 _numbers = iter(range(1, 1_000))
 
 

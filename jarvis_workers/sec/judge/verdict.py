@@ -6,7 +6,6 @@ undecided, and so are a candidate with two contradictory verdicts and one whose 
 again. None of these cases counts as safe.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -18,6 +17,15 @@ from pydantic.json_schema import SkipJsonSchema
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.sec.judge.lost_quote import LostQuote
+from jarvis_workers.sec.judge.report_fields import (
+    Text,
+    candidate_number,
+    is_share,
+    line_value,
+    list_value,
+    share_value,
+    word_value,
+)
 
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 Decision = Literal["risk", "no_risk", "unclear"]
@@ -38,62 +46,11 @@ NO_REASONS = frozenset(
 )
 REPEATS_MAX = 2
 EVIDENCE_MAX = 20
-NUMBER_MAX = 10**9
 UNKNOWN_LISTED_MAX = 5
 TEXT_MAX = 4_000
+OTHERS_MAX, DESCRIPTION_MAX = 5, 400
 QUOTE_MAX = 600
-NO_WORDS = frozenset(("none", "n/a", "na", "null", "-"))
-PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*(%?)\s*")
 BOOLEAN = TypeAdapter(bool)
-LINE = re.compile(r"\s*(?:lines?|L)?\s*(\d{1,9})\b", re.IGNORECASE)
-
-
-def _text(value: Any) -> Any:
-    return "" if value is None else value
-
-
-def _line(value: Any) -> Any:
-    """Return the first number of `12-14` or `line 12`."""
-    match = LINE.match(value) if isinstance(value, str) else None
-    return int(match[1]) if match else value
-
-
-def _number(value: int) -> int:
-    if abs(value) > NUMBER_MAX:
-        raise ValueError("is not the number of a candidate")
-    return value
-
-
-def _list(value: Any) -> Any:
-    return [] if value in (None, "") else value
-
-
-def _word(value: Any) -> Any:
-    """Return a word of a fixed set in the spelling of the schema: `No risk` becomes no_risk, `N/A` nothing."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return value
-    word = re.sub(r"[\s-]+", "_", value.strip().casefold())
-    return "" if word in NO_WORDS else word
-
-
-def _share(value: Any) -> Any:
-    """Return a confidence given as `85 %` or 85 as a number from 0 to 1."""
-    match = PERCENT.fullmatch(value) if isinstance(value, str) else None
-    number = float(match[1]) if match else value
-    if (match and match[2]) or (isinstance(number, int | float) and 1 < number <= 100):
-        return number / 100
-    return None if number == "" else number
-
-
-def _is_share(value: float | None) -> float | None:
-    if value is not None and not 0 <= value <= 1:
-        raise ValueError("is not between 0 and 1")
-    return value
-
-
-Text = Annotated[str, BeforeValidator(_text)]
 
 
 class Form(BaseModel):
@@ -104,7 +61,7 @@ class Quote(Form):
     """Consecutive lines of a file, quoted verbatim."""
 
     file: str
-    line: Annotated[int, BeforeValidator(_line)]
+    line: Annotated[int, BeforeValidator(line_value)]
     quote: str
 
 
@@ -117,18 +74,18 @@ class OtherFinding(Quote):
 class ReportItem(Form):
     """The verdict on one candidate; `gid` is its number in the question."""
 
-    gid: Annotated[int, AfterValidator(_number)]
+    gid: Annotated[int, AfterValidator(candidate_number)]
     analysis: Text = ""
-    verdict: Annotated[Decision, BeforeValidator(_word)]
-    exposure: Annotated[Exposure, BeforeValidator(_word)] = ""
-    severity: Annotated[Severity, BeforeValidator(_word)] = ""
-    confidence: Annotated[float | SkipJsonSchema[None], BeforeValidator(_share), AfterValidator(_is_share)] = None
+    verdict: Annotated[Decision, BeforeValidator(word_value)]
+    exposure: Annotated[Exposure, BeforeValidator(word_value)] = ""
+    severity: Annotated[Severity, BeforeValidator(word_value)] = ""
+    confidence: Annotated[float | SkipJsonSchema[None], BeforeValidator(share_value), AfterValidator(is_share)] = None
     preconditions: Text = ""
     trigger_path: Text = ""
     consequences: Text = ""
     suggestions: Text = ""
-    evidence: Annotated[list[Quote], BeforeValidator(_list)] = []
-    other_findings: Annotated[list[OtherFinding], BeforeValidator(_list)] = []
+    evidence: Annotated[list[Quote], BeforeValidator(list_value)] = []
+    other_findings: Annotated[list[OtherFinding], BeforeValidator(list_value)] = []
 
     @model_validator(mode="before")
     @classmethod
@@ -140,7 +97,7 @@ class ReportItem(Form):
         if item["has_risk"] is None:
             return fields
         given: Decision = "risk" if BOOLEAN.validate_python(item["has_risk"]) else "no_risk"
-        if _word(fields.setdefault("verdict", given)) not in (given, "unclear"):
+        if word_value(fields.setdefault("verdict", given)) not in (given, "unclear"):
             raise ValueError("verdict and has_risk contradict each other")
         return fields
 
@@ -159,6 +116,13 @@ class Evidence:
     file: str
     line: int
     quote: str
+
+
+@dataclass(frozen=True)
+class SeenDefect(Evidence):
+    """A possible defect beside the candidates, at a quote that was found, in the words of the model."""
+
+    description: str
 
 
 @dataclass(frozen=True)
@@ -247,6 +211,7 @@ class VerdictCollector:
         self.numbers = tuple(numbers)
         self._find = find
         self._items: dict[int, _QuotedItem] = {}
+        self.others: list[SeenDefect] = []
         self._two: set[int] = set()
         self._sent_back: set[int] = set()
         self._unknown: list[int] = []
@@ -257,6 +222,7 @@ class VerdictCollector:
         self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_LISTED_MAX]
         if self._unknown:
             return
+        self.others += [one for item in items for one in self._seen(item)]
         for item in items:
             previous = self._items.get(item.gid)
             if previous and previous.item.verdict != item.verdict:
@@ -296,6 +262,12 @@ class VerdictCollector:
         result = [self._find(quote, item.verdict == "no_risk") for quote in quotes]
         lost = tuple((place, one) for place, one in enumerate(result, 1) if isinstance(one, LostQuote))
         return _QuotedItem(item, tuple(one for one in result if isinstance(one, Evidence)), lost)
+
+    def _seen(self, item: ReportItem) -> Iterator[SeenDefect]:
+        for other in item.other_findings[:OTHERS_MAX]:
+            place = self._find(Quote(file=other.file, line=other.line, quote=other.quote), False)
+            if isinstance(place, Evidence) and _says_something(other.description):
+                yield SeenDefect(place.file, place.line, place.quote, short(other.description, DESCRIPTION_MAX))
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         answer = self._items.get(number)

@@ -28,7 +28,17 @@ from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuest
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.reading_tools import READ, READERS, shows_comments
 from jarvis_workers.sec.judge.slices import CodeIndex, Role, View, is_source, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, AskAgain, Evidence, Quote, Verdict, VerdictCollector, short
+from jarvis_workers.sec.judge.verdict import (
+    FORM,
+    TEXTS,
+    AskAgain,
+    Evidence,
+    Quote,
+    SeenDefect,
+    Verdict,
+    VerdictCollector,
+    short,
+)
 from jarvis_workers.sec.judge.worked_examples import EXAMPLES
 from jarvis_workers.tools.reading import LONGEST_LINE
 from jarvis_workers.tools.registry import Toolbox
@@ -94,7 +104,10 @@ class _ToolCalls:
 
 
 class Verification:
-    """The conversations about a cluster; `agent` has the tools of all, `stopped` lists reasons for early ends."""
+    """The conversations about a cluster; `agent` has the tools of all, `stopped` lists reasons for early ends.
+
+    `others` are possible defects that were seen beside the candidates.
+    """
 
     def __init__(
         self,
@@ -115,6 +128,7 @@ class Verification:
         self._suspicions = list(prepared.suspicions)
         self._disputed: set[int] = set()
         self.stopped: list[str] = []
+        self.others: list[SeenDefect] = []
         self.agent = self._agent(tools)
 
     def run(self) -> Conversation[list[Verdict]]:
@@ -155,6 +169,7 @@ class Verification:
             self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
+        self.others += answers.others
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
         self._suspicions += calls.hidden_text(self._prepared.index)
         verdicts = answers.verdicts(stopped)

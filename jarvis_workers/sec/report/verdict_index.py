@@ -8,14 +8,14 @@ from typing import NamedTuple
 class VerdictIndex(NamedTuple):
     """Statuses of candidates and severities of rated findings, by gid.
 
-    `asked` holds the candidates that a model is asked about, None for all.
+    `candidates` holds the candidates that a model is asked about, None for all.
     """
 
     statuses: Mapping[int, str]
     severities: Mapping[int, str] = MappingProxyType({})
-    asked: Container[int] | None = None
+    candidates: Container[int] | None = None
 
     def status(self, gid: int) -> str:
         """Return the status of a candidate: undecided without a verdict, heuristic if no model was to be asked."""
-        missing = "undecided" if self.asked is None or gid in self.asked else "heuristic"
+        missing = "undecided" if self.candidates is None or gid in self.candidates else "heuristic"
         return self.statuses.get(gid, missing)

@@ -16,6 +16,7 @@ from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.verdicts import has_verdicts as has_verdicts
 from jarvis_workers.steps.sec.verdicts import no_verdict, verdict_fields_of
+from jarvis_workers.steps.sec.verify_seen import STEP as VERIFY_SEEN
 from jarvis_workers.store import clusters, events, jobs, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.jobs import Over
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Follower", "Row", "Updates", "cluster_row", "has_verdicts"]
 
 # A commit may become visible later than its timestamp.
+VERIFYING = (VERIFY, VERIFY_SEEN)
 LATE_SECONDS = 60.0
 
 
@@ -53,11 +55,14 @@ class Follower:
         updates = Updates()
         with self._store.read() as session:
             happened = events.read(session, run.id)[self._events :]
-            over = jobs.over_since(session, run.id, (CLUSTER, VERIFY), self._since - LATE_SECONDS)
+            over = jobs.over_since(session, run.id, (CLUSTER, *VERIFYING), self._since - LATE_SECONDS)
             new = [job for job in over if job.id not in self._finished_jobs]
             result = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
             about = {
-                gid: job for job in new if job.stage == VERIFY for gid in CandidatesPayload.from_json(job.payload).gids
+                gid: job
+                for job in new
+                if job.stage in VERIFYING
+                for gid in CandidatesPayload.from_json(job.payload).gids
             }
             updates.issues = list(_issues(session, run, about)) if issues else []
             statuses = (

@@ -22,6 +22,13 @@ register_pipeline(
         *SCANNING,
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
         Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
+        Stage(
+            "verify_seen",
+            module=f"{STEPS}.verify_seen",
+            queue=AGENT_QUEUE,
+            on_open=f"{STEPS}.verify_seen:number_seen",
+            missing=UNDECIDED,
+        ),
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
     ),
 )

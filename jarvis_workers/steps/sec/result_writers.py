@@ -5,7 +5,8 @@ This module is separate from `results`, which child processes import without the
 
 from typing import TYPE_CHECKING
 
-from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, VerdictResult
+from jarvis_workers.paths import from_shown
+from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, SeenResult, VerdictResult
 from jarvis_workers.store import candidates, clusters, verdicts
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ def write_candidates(session: "Session", run_id: str, job_id: int, result: Candi
 def write_clusters(session: "Session", run_id: str, job_id: int, result: ClusterResult) -> None:
     """Insert the clusters of a job."""
     clusters.insert(session, run_id, job_id, result.clusters)
+
+
+def write_seen(session: "Session", run_id: str, job_id: int, result: SeenResult) -> None:
+    """Insert the candidates that a model has seen."""
+    candidates.insert_seen(session, run_id, job_id, [(from_shown(one.file), one) for one in result.seen])
 
 
 def write_verdicts(session: "Session", run_id: str, job_id: int, result: VerdictResult) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.store.domain_results import register_result
 from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewVerdict, Spot
 
@@ -72,6 +73,26 @@ class VerdictResult(NamedTuple):
         return cls(tuple(NewVerdict(*verdict) for verdict in content))
 
 
+class SeenResult(NamedTuple):
+    """Candidates that a model has seen beside those of its job."""
+
+    seen: tuple[Candidate, ...] = ()
+
+    def counts(self) -> Mapping[str, int]:
+        """Return no numbers: which of them stay is decided later."""
+        return {}
+
+    def encode(self) -> Any:
+        """Return the JSON form."""
+        return self.seen
+
+    @classmethod
+    def decode(cls, content: Sequence[Any]) -> Self:
+        """Return the result that `encode` encoded."""
+        return cls(tuple(Candidate(*candidate) for candidate in content))
+
+
+register_result("sec.seen", SeenResult, writer=f"{WRITERS}:write_seen")
 register_result("sec.candidates", CandidateResult, writer=f"{WRITERS}:write_candidates")
 register_result("sec.clusters", ClusterResult, writer=f"{WRITERS}:write_clusters")
 register_result("sec.verdicts", VerdictResult, writer=f"{WRITERS}:write_verdicts")

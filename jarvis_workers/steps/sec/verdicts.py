@@ -17,6 +17,7 @@ from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
+from jarvis_workers.steps.sec.verify_seen import STEP as SEEN
 from jarvis_workers.store import clusters, jobs, verdicts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import NewVerdict, StageJob
@@ -40,8 +41,8 @@ def verdicts_of(session: "Session", run: Run) -> VerdictIndex | None:
     """Return what is known of the verdicts on candidates; None for a run without verification."""
     if not has_verdicts(run):
         return None
-    asked = _asked(run, jobs.outcomes(session, run.id, CLUSTERING))
-    return VerdictIndex(verdicts.statuses(session, run.id), verdicts.severities(session, run.id), asked)
+    chosen = _candidates_of(run, _planned(session, run))
+    return VerdictIndex(verdicts.statuses(session, run.id), verdicts.severities(session, run.id), chosen)
 
 
 def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
@@ -65,9 +66,9 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
         yield from issues
         return
     about = _clusters(session, run)
-    planned = jobs.outcomes(session, run.id, CLUSTERING)
+    planned = _planned(session, run)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
-    asked, most = _asked(run, planned), JudgeOptions.of(run).max_findings
+    chosen, most = _candidates_of(run, planned), JudgeOptions.of(run).max_findings
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         verdicts_by_gid = verdict_fields_of(session, run, [issue.gid for issue in chunk])
@@ -75,7 +76,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             gid = issue.gid
             number, verification = about.get(gid, (None, ""))
             verdict = verdicts_by_gid.get(gid)
-            if verdict is None and asked is not None and gid not in asked:
+            if verdict is None and chosen is not None and gid not in chosen:
                 verdict = IssueVerdict("heuristic", reason=NOT_CHOSEN.format(most))
             verdict = verdict or no_verdict(reasons.get(gid, NOT_REACHED))
             if issue.judged is True and verdict.status == "dismissed":
@@ -99,7 +100,12 @@ def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
     return {gid: (number, cluster.verification) for number, cluster in numbered for gid in cluster.gids}
 
 
-def _asked(run: Run, planned: Sequence[StageJob]) -> frozenset[int] | None:
+def _planned(session: "Session", run: Run) -> list[StageJob]:
+    """Return the jobs that were planned for candidates, those for what models have seen last."""
+    return [*jobs.outcomes(session, run.id, CLUSTERING), *jobs.outcomes(session, run.id, SEEN)]
+
+
+def _candidates_of(run: Run, planned: Sequence[StageJob]) -> frozenset[int] | None:
     """Return the candidates that a model is asked about, as soon as they are chosen; None for all of them."""
     if JudgeOptions.of(run).max_findings is None or not planned:
         return None

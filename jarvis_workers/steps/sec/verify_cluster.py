@@ -16,17 +16,19 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.finding import SEEN_BY_MODEL, Candidate
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.reading_tools import reading_tools
 from jarvis_workers.sec.judge.slices import CodeIndex
-from jarvis_workers.sec.judge.verdict import Verdict
+from jarvis_workers.sec.judge.verdict import SeenDefect, Verdict
 from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import VerifyPayload
-from jarvis_workers.steps.sec.results import VerdictResult
+from jarvis_workers.steps.sec.results import SeenResult, VerdictResult
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 TREES_MAX = 2
+VERIFY = "verify"
+EVIDENCE_MAX, CONFIDENCE = 200, 0.6
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ class VerifyWork:
     options: JudgeOptions
     lines: list[bytes]
     canary: Canary | None = None
+
+    @property
+    def follows_up(self) -> bool:
+        """Whether what is seen beside the candidates becomes a candidate."""
+        return self.job.stage == VERIFY and self.canary is None
 
 
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
@@ -88,7 +97,10 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
             await talk.forget()
         return Commit(
             not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
-            results=(VerdictResult(tuple(_stored(verdict, runtime.tier) for verdict in verdicts)),),
+            results=(
+                VerdictResult(tuple(_stored(verdict, runtime.tier) for verdict in verdicts)),
+                *_seen(work, verification.others),
+            ),
         )
 
 
@@ -96,6 +108,27 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
 def index_of(root: Path) -> CodeIndex:
     """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
     return CodeIndex(DirectoryTree(root))
+
+
+def _seen(work: VerifyWork, others: Sequence[SeenDefect]) -> Iterator[SeenResult]:
+    if others and work.follows_up:
+        yield SeenResult(tuple(map(_candidate, others)))
+
+
+def _candidate(seen: SeenDefect) -> Candidate:
+    is_rust = language_of(seen.file.encode("utf-8", "backslashreplace")) == "rust"
+    return Candidate(
+        language="rust" if is_rust else "c/cpp",
+        category="seen_by_model",
+        pattern=SEEN_BY_MODEL,
+        file=seen.file,
+        line=seen.line,
+        evidence=seen.quote.split("\n")[0].strip()[:EVIDENCE_MAX],
+        description=f"A model saw this while it verified another finding: {seen.description}",
+        suggestion="See the verdict.",
+        confidence=CONFIDENCE,
+        cwe=0,
+    )
 
 
 def _undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:

@@ -74,7 +74,7 @@ def test_totals_count_the_severity_of_verdicts() -> None:
 def test_a_finding_that_no_model_was_asked_about_is_not_undecided() -> None:
     numbered = [(gid, like(COPY, line=gid)) for gid in (1, 2, 3)]
 
-    findings = gather(numbered, verdicts=VerdictIndex({1: "confirmed"}, asked={1, 2}))
+    findings = gather(numbered, verdicts=VerdictIndex({1: "confirmed"}, candidates={1, 2}))
 
     assert dict(findings.statuses) == {"confirmed": 1, "undecided": 1, "heuristic": 1}
 
