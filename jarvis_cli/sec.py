@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jarvis_cli.scan import ScanCommand
     from jarvis_workers.service.targets import ScanTarget
     from jarvis_workers.settings import Settings
+    from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
 app = App(no_args_is_help=True)
 
@@ -55,6 +56,8 @@ Examples:
   jarvis sec agent src --max-findings 50      verify the 50 highest-scoring
   jarvis sec agent src --dry-run              estimate tokens and cost
   jarvis sec agent src --budget 5usd          pause before the cost exceeds this
+  jarvis sec agent src --discover --discover-budget 1usd
+                                              also look for defects without a rule
   jarvis sec agent src --category buffer_overflow
   jarvis sec agent src --fail-on high         exit 1 if confirmed or in need of review
 
@@ -85,6 +88,17 @@ SecondLook = Annotated[
     bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
 Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
+Discover = Annotated[
+    bool, _option("--discover", help="Also ask for defects without a rule, in functions that handle outside data.")
+]
+DiscoverLimit = Annotated[
+    int | None,
+    _option("--discover-limit", min=1, max=1000, metavar="NUMBER", help="Functions to search with --discover. [20]"),
+]
+DiscoverBudget = Annotated[
+    str | None,
+    _option("--discover-budget", metavar="AMOUNT", help="Max. cost of --discover: 1usd, 200ktok."),
+]
 DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
 
 
@@ -132,20 +146,20 @@ def agent(
     second_group: SecondGroup = None,
     second_look: SecondLook = False,
     canary: Canary = False,
+    discover: Discover = False,
+    discover_limit: DiscoverLimit = None,
+    discover_budget: DiscoverBudget = None,
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
     settings, command, delivery = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
-    from jarvis_workers.service import wiring  # noqa: PLC0415
-    from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
+    from jarvis_workers.service.discovery import discovery_of  # noqa: PLC0415
 
-    agents = wiring.scan_options_of(
+    agents = _judge_options(
         settings,
-        JudgeOptions,
-        profile=options.profile,
-        lang=language_of(options.lang),
+        options,
         model_group=group,
         second_group=second_group,
         cluster_limit=cluster_limit,
@@ -153,9 +167,10 @@ def agent(
         votes=votes,
         second_look=second_look,
         canary=canary,
+        **discovery_of(discover=discover, limit=discover_limit, budget=discover_budget),
     )
     if dry_run:
-        _check_dry(options, budget)
+        _check_dry(options, budget, discover=discover)
         return sec_agent.print_estimate(settings, command, agents, as_json=options.as_json, quiet=options.quiet)
     return sec_agent.scan_and_judge(settings, command, agents, delivery, detach=options.detach, quiet=options.quiet)
 
@@ -173,9 +188,19 @@ app.command(short_help="Explain a rule, and how to suppress it.", examples=EXPLA
 app.add_typer(rules_app, name="rules")
 
 
-def _check_dry(options: ScanOptions, budget: str | None) -> None:
+def _judge_options(settings: "Settings", options: ScanOptions, **more: Any) -> "JudgeOptions":
+    from jarvis_workers.service import wiring  # noqa: PLC0415
+    from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
+
+    lang = language_of(options.lang)
+    return wiring.scan_options_of(settings, JudgeOptions, profile=options.profile, lang=lang, **more)
+
+
+def _check_dry(options: ScanOptions, budget: str | None, *, discover: bool) -> None:
     """Raise UsageError for options of a report or a run, as a dry run produces neither."""
     flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
+    if discover:
+        raise UsageError("--discover cannot be combined with --dry-run; --discover-budget limits what it costs")
     flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
     if flag_names:
         raise UsageError(

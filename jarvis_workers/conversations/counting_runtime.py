@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
+from jarvis_workers.conversations.budget import SpendingCap
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -80,10 +81,16 @@ class CountingRuntime(AgentRuntime):
 
     @contextmanager
     def open(
-        self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = (), second: str | None = None
+        self,
+        job: Claimed,
+        group: str,
+        about: str,
+        lines: Sequence[bytes] = (),
+        second: str | None = None,
+        cap: SpendingCap | None = None,
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; see `AgentRuntime.open`."""
-        with super().open(job, group, about, lines, second) as talk:
+        with super().open(job, group, about, lines, second, cap) as talk:
             talk.platform = _CountingPlatform(talk.platform, job, self._counts, ends=job.stage in self._ended)
             yield talk
 

@@ -147,6 +147,14 @@ class CanaryOutcome(NamedTuple):
     reason: str | None = None
 
 
+class DiscoveryOutcome(NamedTuple):
+    """How many functions a model was asked to search for defects, of those chosen among the functions of the tree."""
+
+    functions: int
+    chosen: int
+    searched: int
+
+
 class Summary(NamedTuple):
     """Totals over all findings of a report that count, including those that are not listed.
 
@@ -177,6 +185,7 @@ class Summary(NamedTuple):
     suppressions_without_reason_not_listed: int = 0
     baseline: BaselineSummary | None = None
     canary: CanaryOutcome | None = None
+    discovery: DiscoveryOutcome | None = None
     not_listed: int = 0
     rules_fired: int | None = None
     left_out: Mapping[str, int] = {}

@@ -7,6 +7,7 @@ from typing import Any
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
+    DiscoveryOutcome,
     EvidenceQuote,
     ExcludedTree,
     Issue,
@@ -76,6 +77,7 @@ def summary_to_json(summary: Summary) -> Row:
         "suppressions_without_reason": list(map(_remark_to_json, summary.suppressions_without_reason)),
         "baseline": _baseline_to_json(summary.baseline) if summary.baseline else None,
         "canary": summary.canary._asdict() if summary.canary else None,
+        "discovery": summary.discovery._asdict() if summary.discovery else None,
         "excluded": _rows(summary.excluded),
     }
     del row["extra"]
@@ -125,13 +127,14 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 
 def _summary(row: Mapping[str, Any]) -> Summary:
     fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
-    baseline, canary = row.get("baseline"), row.get("canary")
+    baseline, canary, discovery = (row.get(name) for name in ("baseline", "canary", "discovery"))
     return Summary(**fields)._replace(
         not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
         unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
         suppressions_without_reason=[_remark(remark) for remark in row.get("suppressions_without_reason", ())],
         baseline=_baseline(baseline) if baseline else None,
         canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
+        discovery=DiscoveryOutcome(**discovery) if discovery else None,
         excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
         extra={name: value for name, value in row.items() if name not in fields},
     )

@@ -28,7 +28,7 @@ CHOICES = {
     "status": ("confirmed", "review", "undecided", "heuristic", "dismissed"),
     "language": ("c/cpp", "rust"),
 }
-OPTIONAL_IN_SUMMARY = {"by_status", "at_risk", "dismissed", "baseline", "canary", "rules_fired", *COUNTED}
+OPTIONAL_IN_SUMMARY = {"by_status", "at_risk", "dismissed", "baseline", "canary", "discovery", "rules_fired", *COUNTED}
 RUN = {
     "id": {"type": "string"},
     "kind": {"type": "string"},

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
-from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
 
 Part = Mapping[str, Any]
 
@@ -63,6 +63,8 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
     sentences = [say("A model verified the locations flagged by rules.")]
+    if summary.discovery:
+        sentences.append(_discovery(summary.discovery, say))
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
     if not summary.total:
@@ -72,6 +74,13 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     if summary.not_checked and not confirmed:
         text = say(" ").join([say("Incomplete: not everything was checked."), text])
     return text, say(" ").join(sentences)
+
+
+def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:
+    return say(
+        "It searched {searched} of {functions} functions for defects without a rule ({chosen} were chosen).",
+        **{name: f"{number:,}" for name, number in discovery._asdict().items()},
+    )
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,20 @@
 """The options of a scan with verification by agents."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
+# The stages of `discover`, which other runs leave out.
+DISCOVERY_STAGES = ("rank", "discover")
+
+
+def _read_budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
+    return value if value is None or isinstance(value, RunBudget) else RunBudget(**value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +23,9 @@ class JudgeOptions(SecOptions, ConversationOptions):
 
     At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
     votes but the first are by the `second_group`, if there is one. At most `max_findings` candidates are verified,
-    those with the highest scores. With `canary`, a known bug is added.
+    those with the highest scores. With `canary`, a known bug is added. A model is asked about
+    `discover` functions that handle outside data, for defects that no rule has found; this may cost `discover_budget`
+    in all, and what it finds is verified like other candidates.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
@@ -23,6 +34,8 @@ class JudgeOptions(SecOptions, ConversationOptions):
     second_look: bool = False
     max_findings: int | None = None
     canary: bool = False
+    discover: int = 0
+    discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:

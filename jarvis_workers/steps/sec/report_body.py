@@ -1,19 +1,21 @@
 """Build the body of a report from the results of stages, without a store, so that child processes can do it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.body import Findings, build
-from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody
+from jarvis_workers.sec.report_document import CanaryOutcome, DiscoveryOutcome, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_rules import flow_patterns
 from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
-from jarvis_workers.store.values import Run
+from jarvis_workers.steps.sec.payloads import DiscoverPayload
+from jarvis_workers.store.values import Run, StageJob
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     options = SecOptions.of(work.run)
     flow = bool(flow_patterns(blobs, options.rules.blob))
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
-    return build(
+    body = build(
         work.findings,
         scanned_files=sum(scan.files for scan in work.jobs.scan),
         not_checked=sorted(set(missing.not_checked)),
@@ -42,6 +44,15 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
         baseline=options.baseline,
         canary=work.canary,
     )
+    return body._replace(summary=body.summary._replace(discovery=_discovery(work.jobs.discover)))
+
+
+def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
+    """Return what was searched, or None if the run searches no functions."""
+    if not jobs:
+        return None
+    planned = DiscoverPayload.from_json(jobs[0].payload)
+    return DiscoveryOutcome(planned.functions, planned.chosen, sum(job.files for job in jobs if job.done))
 
 
 def encode_body(body: ReportBody) -> bytes:

@@ -72,7 +72,7 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
 async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversations of a cluster; commit a verdict on each of its candidates."""
     root = await runtime.unpack(blobs, work.snapshot_id)
-    index = CodeIndex(work.canary) if work.canary else _index_of(root)
+    index = CodeIndex(work.canary) if work.canary else index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
     with runtime.open(work.job, options.group, about, work.lines, options.second_group) as talk:
@@ -91,7 +91,7 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
 
 
 @lru_cache(TREES_MAX)
-def _index_of(root: Path) -> CodeIndex:
+def index_of(root: Path) -> CodeIndex:
     """Return the index of an unpacked tree, which the conversations of a process share, since it never changes."""
     return CodeIndex(DirectoryTree(root))
 
