@@ -32,7 +32,7 @@ from jarvis_workers.service.sources import SourceTree, is_address, open_source
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
-from jarvis_workers.steps.sec.judge_options import DISCOVERY_STAGES, JudgeOptions
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _request(settings: Settings, source: SourceTree, command: ScanCommand, execu
     return replace(
         wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
         budget=_budget(settings, command),
-        skipped_stages=() if command.agents is None or command.agents.discover else DISCOVERY_STAGES,
+        skipped_stages=command.agents.skipped_stages if command.agents else (),
         name=command.run_name(settings),
         selection=replace(selection, paths=command.target.paths),
     )

@@ -7,7 +7,8 @@ outside data, and rises with bytes and a length among the parameters.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from math import log2
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ DECAY, FURTHEST = 0.25, 8
 OF_BYTES, OF_LENGTH = 0.3, 0.2
 # A call may be one of so many functions of its name in other files.
 CALLEES_MAX = 3
+RANKED_MAX = 200_000
 # Distance to a callee that gets outside data, to another callee, and to a caller.
 PASSED, CALLED, CALLER = 1, 2, 1
 
@@ -50,6 +52,13 @@ class RankedFunction(NamedTuple):
     distance: int
 
 
+def shortlist(functions: Iterable[PlacedFunction], most: int = RANKED_MAX) -> tuple[list[PlacedFunction], int]:
+    """Return the `most` functions with the highest danger, and the number of all; a hostile tree may have millions."""
+    number = count()
+    weighed = ((_danger(one.metrics), one.file, one.metrics.line, next(number), one) for one in functions)
+    return [one for *_, one in heapq.nlargest(most, weighed)], next(number)
+
+
 def rank(functions: Sequence[PlacedFunction]) -> list[RankedFunction]:
     """Return the functions, those to look at first at the front; the order of the input does not matter."""
     ordered = sorted(functions, key=lambda one: (one.file, one.metrics.line, one.metrics.name))
@@ -62,11 +71,14 @@ def rank(functions: Sequence[PlacedFunction]) -> list[RankedFunction]:
 
 
 def _score(metrics: FunctionMetrics, distance: int) -> float:
-    danger = sum(weight * log2(1 + getattr(metrics, name)) for name, weight in WEIGHTS.items())
     exposure = 1 / (1 + DECAY * distance)
     if metrics.takes_bytes:
         exposure += OF_BYTES + (OF_LENGTH if metrics.takes_length else 0)
-    return round(danger * exposure, 6)
+    return round(_danger(metrics) * exposure, 6)
+
+
+def _danger(metrics: FunctionMetrics) -> float:
+    return sum(weight * log2(1 + getattr(metrics, name)) for name, weight in WEIGHTS.items())
 
 
 def _distances(functions: Sequence[PlacedFunction]) -> list[int]:

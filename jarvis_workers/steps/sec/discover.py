@@ -21,7 +21,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.sec.discovery.defects import CONFIDENCE, LANGUAGE, PATTERN, Defect
 from jarvis_workers.sec.discovery.function_search import FunctionSearch, SearchResult, prepare
-from jarvis_workers.sec.discovery.ranking import rank
+from jarvis_workers.sec.discovery.ranking import rank, shortlist
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.slices import CodeIndex
 from jarvis_workers.snapshots.blobs import Blobs
@@ -74,10 +74,12 @@ class DiscoverWork:
 def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per function to search; only the first one if there is a budget, which the jobs share in order."""
     options = JudgeOptions.of(run)
-    ranked = rank(list(ranked_functions(blobs, earlier))) if options.discover else []
+    if not options.discover:
+        return
+    functions, number = shortlist(ranked_functions(blobs, earlier))
     chosen = [
         ChosenFunction(one.function.file, one.function.metrics.name, one.function.metrics.line, one.score)
-        for one in ranked[: options.discover]
+        for one in rank(functions)[: options.discover]
         if one.score > 0
     ]
     if not chosen:
@@ -85,7 +87,7 @@ def plan_on(run: Run, blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     blob = earlier.put(json.dumps(chosen).encode())
     for place in range(1 if options.discover_budget else len(chosen)):
         yield _job(
-            run.snapshot_id, DiscoverPayload(blob, place, chosen[place].file, len(ranked), len(chosen)), chosen[place]
+            run.snapshot_id, DiscoverPayload(blob, place, chosen[place].file, number, len(chosen)), chosen[place]
         )
 
 

@@ -9,7 +9,6 @@ from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
-# The stages of `discover`, which other runs leave out.
 DISCOVERY_STAGES = ("rank", "discover")
 
 
@@ -36,6 +35,11 @@ class JudgeOptions(SecOptions, ConversationOptions):
     canary: bool = False
     discover: int = 0
     discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
+
+    @property
+    def skipped_stages(self) -> tuple[str, ...]:
+        """The optional stages that a run leaves out."""
+        return () if self.discover else DISCOVERY_STAGES
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics
 from jarvis_workers.sec.discovery.functions import functions_of
-from jarvis_workers.sec.discovery.ranking import FURTHEST, PlacedFunction, RankedFunction, rank
+from jarvis_workers.sec.discovery.ranking import FURTHEST, PlacedFunction, RankedFunction, rank, shortlist
 
 CODE = """
 typedef unsigned char octet;
@@ -112,6 +112,16 @@ def test_the_names_of_functions_do_not_matter() -> None:
 @given(st.permutations(placed(a=CODE, b=CODE.replace("serve", "other"))))
 def test_the_ranking_does_not_depend_on_the_order_of_the_files(functions: list[PlacedFunction]) -> None:
     assert rank(functions) == rank(placed(a=CODE, b=CODE.replace("serve", "other")))
+
+
+def test_of_too_many_functions_the_most_dangerous_are_ranked_and_all_are_counted() -> None:
+    functions = placed(a=CODE, b=CODE)
+
+    few, number = shortlist(functions, most=4)
+
+    assert number == len(functions) == 10
+    assert {one.metrics.name for one in few} == {"take", "grow"}
+    assert shortlist(functions)[1] == 10
 
 
 def test_a_file_in_another_language_and_a_broken_one_have_no_facts_or_some() -> None:
