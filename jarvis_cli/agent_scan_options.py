@@ -40,6 +40,17 @@ SecondLook = Annotated[
     bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
 Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
+Discover = Annotated[
+    bool, _option("--discover", help="Also ask for defects without a rule, in functions that handle outside data.")
+]
+DiscoverLimit = Annotated[
+    int | None,
+    _option("--discover-limit", min=1, max=1000, metavar="NUMBER", help="Functions to search with --discover. [20]"),
+]
+DiscoverBudget = Annotated[
+    str | None,
+    _option("--discover-budget", metavar="AMOUNT", help="Max. cost of --discover: 1usd, 200ktok."),
+]
 DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; call no model.")]
 
 
@@ -55,6 +66,9 @@ class AgentScanOptions(ScanOptions):
     second_look: SecondLook = False
     escalate: Escalate = None
     canary: Canary = False
+    discover: Discover = False
+    discover_limit: DiscoverLimit = None
+    discover_budget: DiscoverBudget = None
     budget: Budget = None
     dry_run: DryRun = False
 
@@ -62,6 +76,7 @@ class AgentScanOptions(ScanOptions):
 def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeOptions":
     """Return the options of the run."""
     from jarvis_workers.service import wiring  # noqa: PLC0415
+    from jarvis_workers.service.discovery import discovery_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
 
     return wiring.scan_options_of(
@@ -77,4 +92,5 @@ def judge_options_of(settings: "Settings", options: AgentScanOptions) -> "JudgeO
         votes=options.votes,
         second_look=options.second_look,
         canary=options.canary,
+        **discovery_of(discover=options.discover, limit=options.discover_limit, budget=options.discover_budget),
     )

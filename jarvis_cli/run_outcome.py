@@ -115,6 +115,8 @@ def summary(run: Run, body: ReportBody, output: object) -> str:
     text += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(report_summary, ENGLISH)) else ""
     if escalation := report_summary.escalation:
         text += f"; escalated {escalation.escalated:,} of {escalation.verified:,}"
+    if discovery := report_summary.discovery:
+        text += f"; discovery: searched {discovery.searched:,} of {counted(discovery.functions, 'function')}"
     if canary := _missed(report_summary):
         text += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return text + (f"; report: {output}" if output else "")

@@ -218,6 +218,7 @@ def _request(settings: Settings, source: SourceTree, command: ScanCommand, execu
     return replace(
         wiring.request_for(settings, source, command.kind, executor, scan_input, labels=command.labels),
         budget=_budget(settings, command),
+        skipped_stages=command.agents.skipped_stages if command.agents else (),
         name=command.run_name(settings),
         selection=replace(selection, paths=command.target.paths),
     )

@@ -57,6 +57,8 @@ Examples:
   jarvis sec agent src --max-findings 50      verify the 50 highest-scoring
   jarvis sec agent src --dry-run              estimate tokens and cost
   jarvis sec agent src --budget 5usd          pause before the cost exceeds this
+  jarvis sec agent src --discover --discover-budget 1usd
+                                              also look for defects without a rule
   jarvis sec agent src --category buffer_overflow
   jarvis sec agent src --fail-on high         exit 1 if confirmed or in need of review
 
@@ -138,6 +140,8 @@ app.add_typer(rules_app, name="rules")
 def _check_dry(options: AgentScanOptions) -> None:
     """Raise UsageError for options of a report or a run, as a dry run produces neither."""
     flags = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": options.budget}
+    if options.discover:
+        raise UsageError("--discover cannot be combined with --dry-run; --discover-budget limits what it costs")
     flag_names = [name for name, value in flags.items() if value is not None] + ["--detach"] * options.detach
     if flag_names:
         raise UsageError(

@@ -11,6 +11,7 @@ from jarvis_cli.scan import ScanCommand, scan_here, scan_tree
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import wiring
+from jarvis_workers.service.discovery import check_discovery_prices
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_group, model_name, models_are_set
@@ -30,6 +31,7 @@ def scan_and_judge(
     if agents.model_group is None and not models_are_set(settings):
         return scan_tree(settings, command.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
     agents = _with_models(settings, agents)
+    check_discovery_prices(settings, agents)
     return scan_tree(settings, replace(command, agents=agents), report, detach=detach, quiet=quiet)
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
+from jarvis_workers.conversations.budget import SpendingCap
 from jarvis_workers.conversations.conversation import JobConversation
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -87,9 +88,10 @@ class CountingRuntime(AgentRuntime):
         lines: Sequence[bytes] = (),
         second: str | None = None,
         escalate: str | None = None,
+        cap: SpendingCap | None = None,
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; see `AgentRuntime.open`."""
-        with super().open(job, group, about, lines, second, escalate) as talk:
+        with super().open(job, group, about, lines, second, escalate, cap) as talk:
             talk.platform = _CountingPlatform(talk.platform, job, self._counts, ends=job.stage in self._ended)
             yield talk
 

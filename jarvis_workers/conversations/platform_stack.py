@@ -14,7 +14,7 @@ All layers but VotingPlatform exist once per model group.
 import time
 from collections.abc import Callable
 
-from jarvis_workers.conversations.budget import RunAllowance
+from jarvis_workers.conversations.budget import RunAllowance, SpendingCap
 from jarvis_workers.conversations.observer import ObservedCall, Observer
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.errors import ModelError, StepFailed
@@ -47,9 +47,10 @@ class PlatformStack:
         allowance: RunAllowance,
         answers: AnswerStore,
         record: Record,
+        cap: SpendingCap | None = None,
     ) -> None:
         opened = [(setup.providers.open(group), group.prices) for group in groups]
-        budgeted = [BudgetedPlatform(platform, job, allowance, prices) for platform, prices in opened]
+        budgeted = [BudgetedPlatform(platform, job, allowance, prices, cap) for platform, prices in opened]
         self._caches = [CachedPlatform(one, answers, offline=setup.offline) for one in budgeted]
         first, second, third = (MeteredPlatform(one, job, record, setup.observer) for one in self._caches)
         self.platform: Platform = VotingPlatform(first, second, third)
@@ -135,24 +136,34 @@ class MeteredPlatform(_Layer):
 class BudgetedPlatform(_Layer):
     """Reserves the worst-case cost of an answer before the request is sent.
 
-    Raises BudgetSpent, or StepFailed if the budget is in dollars and the model has no prices.
+    Raises BudgetSpent, StepFailed if the budget is in dollars and the model has no prices, or AgentStopped if an answer
+    might pass the `cap` of the stage.
     """
 
-    def __init__(self, platform: Platform, job: Claimed, allowance: RunAllowance, prices: Prices) -> None:
+    def __init__(
+        self, platform: Platform, job: Claimed, allowance: RunAllowance, prices: Prices, cap: SpendingCap | None = None
+    ) -> None:
         super().__init__(platform)
-        self._job, self._allowance, self._prices = job, allowance, prices
+        self._job, self._allowance, self._prices, self._cap = job, allowance, prices, cap
 
     async def ask_async(self, request: ModelRequest) -> Reply:
+        if self._cap is None:
+            return await self._ask_within_budget(request)
+        unit = self._cap.budget.unit
+        self._require_prices(unit)
+        self._cap.check(self._max_cost(unit, self._cap.ratio * estimate_request(request)))
+        reply = await self._ask_within_budget(request)
+        self._cap.spent += amount_of(unit, reply.usage.total, reply.cost)
+        return reply
+
+    async def _ask_within_budget(self, request: ModelRequest) -> Reply:
         budget = await self._allowance.load_budget()
         if budget is None:
             return await self._platform.ask_async(request)
-        if budget.unit == "usd" and not (self._prices.input or self._prices.output):
-            raise StepFailed(
-                f"the budget of run {self._allowance.run_id} is in dollars, but the model {self.model} has no prices"
-                " here; set them in models in jarvis.yaml, or resume the run with a budget in tokens"
-            )
+        self._require_prices(budget.unit)
         estimated = estimate_request(request)
-        worst, actual = self._max_cost(budget.unit, estimated), 0
+        calibrated = self._allowance.calibrations[self.model].tokens(estimated)
+        worst, actual = self._max_cost(budget.unit, calibrated), 0
         await self._allowance.reserve(self._job, worst)
         try:
             reply = await self._platform.ask_async(request)
@@ -162,10 +173,17 @@ class BudgetedPlatform(_Layer):
         self._allowance.calibrate(self.model, estimated, reply.usage.prompt)
         return reply
 
-    def _max_cost(self, unit: Unit, estimated: int) -> int:
-        """Return the worst-case cost, in parts of `unit`, of the prompt with a margin and the longest answer."""
-        prompt = round(PROMPT_MARGIN * self._allowance.calibrations[self.model].tokens(estimated))
+    def _require_prices(self, unit: Unit) -> None:
+        if unit == "usd" and not (self._prices.input or self._prices.output):
+            raise StepFailed(
+                f"the budget of run {self._allowance.run_id} is in dollars, but the model {self.model} has no prices"
+                " here; set them in models in jarvis.yaml, or resume the run with a budget in tokens"
+            )
+
+    def _max_cost(self, unit: Unit, prompt: float) -> int:
+        """Return the worst-case cost, in parts of `unit`, of a prompt with a margin and the longest answer."""
+        most = round(PROMPT_MARGIN * prompt)
         # A provider that reports what it writes to its prompt cache charges more for it.
-        writes = prompt if self.profile.api == "messages" else 0
-        usage = TokenUsage(prompt, self.profile.answer_tokens, cache_writes=writes)
+        writes = most if self.profile.api == "messages" else 0
+        usage = TokenUsage(most, self.profile.answer_tokens, cache_writes=writes)
         return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)

@@ -178,6 +178,14 @@ class EscalationCount(NamedTuple):
     verified: int
 
 
+class DiscoveryOutcome(NamedTuple):
+    """How many functions a model was asked to search for defects, of those chosen among the functions of the tree."""
+
+    functions: int
+    chosen: int
+    searched: int
+
+
 class Summary(NamedTuple):
     """Totals over all findings of a report that count, including those that are not listed.
 
@@ -211,6 +219,7 @@ class Summary(NamedTuple):
     baseline: BaselineSummary | None = None
     canary: CanaryOutcome | None = None
     escalation: EscalationCount | None = None
+    discovery: DiscoveryOutcome | None = None
     not_listed: int = 0
     rules_fired: int | None = None
     left_out: Mapping[str, int] = {}

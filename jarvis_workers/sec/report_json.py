@@ -7,6 +7,7 @@ from typing import Any
 from jarvis_workers.sec.report_document import (
     BaselineSummary,
     CanaryOutcome,
+    DiscoveryOutcome,
     EscalationCount,
     EvidenceQuote,
     ExcludedTree,
@@ -80,6 +81,7 @@ def summary_to_json(summary: Summary) -> Row:
         "baseline": _baseline_to_json(summary.baseline) if summary.baseline else None,
         "canary": summary.canary._asdict() if summary.canary else None,
         "escalation": summary.escalation._asdict() if summary.escalation else None,
+        "discovery": summary.discovery._asdict() if summary.discovery else None,
         "excluded": _rows(summary.excluded),
     }
     del row["extra"]
@@ -129,7 +131,8 @@ def _path(rows: Iterable[Mapping[str, Any]]) -> tuple[TraceLocation, ...]:
 
 def _summary(row: Mapping[str, Any]) -> Summary:
     fields = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
-    baseline, canary, escalation = row.get("baseline"), row.get("canary"), row.get("escalation")
+    baseline, canary = row.get("baseline"), row.get("canary")
+    escalation, discovery = row.get("escalation"), row.get("discovery")
     return Summary(**fields)._replace(
         not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
         unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
@@ -137,6 +140,7 @@ def _summary(row: Mapping[str, Any]) -> Summary:
         baseline=_baseline(baseline) if baseline else None,
         canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
         escalation=EscalationCount(escalation["escalated"], escalation["verified"]) if escalation else None,
+        discovery=DiscoveryOutcome(**discovery) if discovery else None,
         excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
         extra={name: value for name, value in row.items() if name not in fields},
     )

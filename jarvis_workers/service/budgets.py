@@ -1,5 +1,6 @@
 """The budget of a run: parsing, validation, and its part of the report."""
 
+from collections.abc import Collection
 from typing import Any
 
 from jarvis_workers.errors import UsageError
@@ -20,13 +21,18 @@ def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None
     if settings.agent.budget is None:
         return None
     budget = read_budget(settings.agent.budget)
+    check_prices(settings, budget, model_groups, option="--budget")
+    return budget
+
+
+def check_prices(settings: Settings, budget: RunBudget, model_groups: Collection[str | None], *, option: str) -> None:
+    """Raise UsageError if a budget of a local run is in dollars and the prices of a model group are unknown."""
     free = next((name for name in model_groups if name and not _has_prices(settings, name)), None)
     if budget.unit == "usd" and free and settings.place == "local":
         raise UsageError(
-            f'--budget: the model group "{free}" has no prices, so its cost in dollars cannot be computed;'
+            f'{option}: the model group "{free}" has no prices, so its cost in dollars cannot be computed;'
             " set them in jarvis.yaml, or give a budget in tokens (200ktok) or time (30min)"
         )
-    return budget
 
 
 def _has_prices(settings: Settings, name: str) -> bool:
@@ -34,12 +40,12 @@ def _has_prices(settings: Settings, name: str) -> bool:
     return group is not None and bool(group.prices.input or group.prices.output)
 
 
-def read_budget_option(text: str | None) -> RunBudget | None:
-    """Parse the value of --budget. Raises UsageError."""
+def read_budget_option(text: str | None, option: str = "--budget") -> RunBudget | None:
+    """Parse the value of an option such as --budget. Raises UsageError."""
     try:
         return None if text is None else read_budget(text)
     except ValueError as error:
-        raise UsageError(f'--budget: "{plain(text or "")}" {error}') from error
+        raise UsageError(f'{option}: "{plain(text or "")}" {error}') from error
 
 
 def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:

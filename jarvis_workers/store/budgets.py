@@ -78,6 +78,29 @@ def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -
     return round(PARTS[unit] * float(session.execute(paid).scalar_one()))
 
 
+class StageSpending(NamedTuple):
+    """What the conversations of a stage have spent, in parts of a unit; `ratio` is that of counted to estimated tokens.
+
+    The ratio is at least 1: a stage without answers has no other.
+    """
+
+    spent: int = 0
+    ratio: float = 1.0
+
+
+def spent_on_stage(session: Session, run_id: str, stage: str, unit: Unit) -> StageSpending:
+    """Return the spending of a stage, in parts of a unit that is charged per answer."""
+    calls = MODEL_CALL.c
+    amount = func.sum(calls.cost) if unit == "usd" else func.sum(calls.prompt + calls.completion)
+    sums = [
+        cast(func.coalesce(one, 0), Float(53)) for one in (amount, func.sum(calls.prompt), func.sum(calls.estimated))
+    ]
+    paid = select(*sums).join(JOB, JOB.c.id == calls.job_id)
+    paid = paid.where(calls.run_id == run_id, calls.tries > 0, JOB.c.stage == stage)
+    cost, counted, estimated = session.execute(paid).one()
+    return StageSpending(round(PARTS[unit] * cost), max(counted / estimated, 1.0) if estimated else 1.0)
+
+
 def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
     """Draw an allowance for the process of a job; pause the run if the budget is exhausted.
 

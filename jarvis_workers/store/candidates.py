@@ -107,6 +107,13 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[
     return result
 
 
+def in_file(session: Session, run_id: str, path: bytes) -> list[Candidate]:
+    """Return the candidates in a file, numbered or not, by line and rule."""
+    query = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
+    query = query.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.file_raw == path, CANDIDATE.c.superseded.is_(None))
+    return [Candidate(*row) for row in session.execute(query.order_by(*_order(session)))]
+
+
 def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str, float]) -> None:
     """Mark the candidates of rules that are superseded by another rule on the same line."""
     ours, place = CANDIDATE.c.run_id == run_id, sa.tuple_(CANDIDATE.c.file_raw, CANDIDATE.c.line)

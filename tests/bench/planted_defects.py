@@ -90,8 +90,8 @@ DEFECTS = (
         "sec.report",
         "equal findings of a file have the same identity in SARIF",
         "jarvis_workers/sec/report/sarif_results.py",
-        "numbered.append(Numbered(issue, seen[issue.fingerprint]))",
-        "numbered.append(Numbered(issue, 1))",
+        "numbered.append(Numbered(issue, seen[issue.fingerprint], tuple(others)))",
+        "numbered.append(Numbered(issue, 1, tuple(others)))",
         "tests/sec/report/test_sarif.py",
     ),
     Defect(

@@ -98,11 +98,11 @@ def merge_across(
 
 
 def is_plain(candidates: Sequence[Candidate]) -> bool:
-    """Return whether candidates obviously share a condition: there is only one, or all have the same rule and sink."""
+    """Return whether candidates obviously share a condition: only one, or all have one rule, text and sink."""
     if len(candidates) == 1:
         return True
-    kinds = {kind_of(one) for one in candidates}
-    return len(kinds) == 1 and next(iter(kinds))[1] is not None
+    kinds = {(kind_of(one), one.description) for one in candidates}
+    return len(kinds) == 1 and next(iter(kinds))[0][1] is not None
 
 
 def kind_of(candidate: Candidate) -> tuple[str, str | None]:

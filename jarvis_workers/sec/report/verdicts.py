@@ -9,7 +9,7 @@ from typing import Any
 
 from jarvis_workers.sec.report.defect_groups import root_causes_text
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
-from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.sec.report_document import DiscoveryOutcome, Issue, Summary
 
 Part = Mapping[str, Any]
 
@@ -85,6 +85,8 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in by_status.items()
     )
     sentences = [say("A model verified the locations flagged by rules.")]
+    if summary.discovery:
+        sentences.append(_discovery(summary.discovery, say))
     if dismissed:
         sentences.append(say("It dismissed {number} of them.", number=f"{dismissed:,}"))
     if escalation := summary.escalation:
@@ -97,6 +99,13 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     if summary.not_checked and not confirmed:
         text = say(" ").join([say("Incomplete: not everything was checked."), text])
     return text, say(" ").join(sentences)
+
+
+def _discovery(discovery: DiscoveryOutcome, say: Words) -> str:
+    return say(
+        "It searched {searched} of {functions} functions for defects without a rule ({chosen} were chosen).",
+        **{name: f"{number:,}" for name, number in discovery._asdict().items()},
+    )
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:

@@ -98,7 +98,10 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
 
     def request(source: SourceTree, executor: str) -> RunRequest[ScanInput]:
         given = wiring.request_for(settings, source, kind, executor, ScanInput(options, rules=rules))
-        return replace(given, budget=budget_of(settings, *agents.model_groups) if agents else None)
+        if agents is None:
+            return given
+        budget = budget_of(settings, *agents.model_groups)
+        return replace(given, budget=budget, skipped_stages=agents.skipped_stages)
 
     return run_silently(settings, store, path, request)
 

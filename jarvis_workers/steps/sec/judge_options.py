@@ -1,11 +1,19 @@
 """The options of a scan with verification by agents."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.steps.sec.options import SecOptions
 
 CLUSTER_LIMIT = 50
+DISCOVERY_STAGES = ("rank", "discover")
+
+
+def _read_budget(value: RunBudget | Mapping[str, Any] | None) -> RunBudget | None:
+    return value if value is None or isinstance(value, RunBudget) else RunBudget(**value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +22,9 @@ class JudgeOptions(SecOptions, ConversationOptions):
 
     At most `cluster_limit` candidates are given to one agent. Candidates of high severity get several `votes`; all
     votes but the first are by the `second_group`, if there is one. The group `escalate` is asked about candidates that
-    the first model leaves open. At most `max_findings` candidates are verified,
-    those with the highest scores. With `canary`, a known bug is added.
+    the first model leaves open. At most `max_findings` candidates are verified, those with the highest scores. With
+    `canary`, a known bug is added. A model is asked about `discover` functions that handle outside data, for defects
+    that no rule has found; this may cost `discover_budget` in all, and what it finds is verified like other candidates.
     """
 
     cluster_limit: int = CLUSTER_LIMIT
@@ -25,6 +34,13 @@ class JudgeOptions(SecOptions, ConversationOptions):
     second_look: bool = False
     max_findings: int | None = None
     canary: bool = False
+    discover: int = 0
+    discover_budget: RunBudget | None = field(default=None, metadata={"read": _read_budget})
+
+    @property
+    def skipped_stages(self) -> tuple[str, ...]:
+        """The optional stages that a run leaves out."""
+        return () if self.discover else DISCOVERY_STAGES
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:

@@ -28,6 +28,8 @@ class Jobs(NamedTuple):
     scan: Sequence[StageJob]
     summarize: Sequence[StageJob] | None = None
     flow: Sequence[StageJob] | None = None
+    rank: Sequence[StageJob] = ()
+    discover: Sequence[StageJob] = ()
 
 
 class NotCheckedFiles(NamedTuple):
@@ -42,6 +44,7 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
     result, remarks = _read_gaps(blobs, jobs.scan)
     gaps += [*result, *_not_reached(reader, jobs.scan)]
+    gaps += [*_read_gaps(blobs, jobs.rank)[0], *_read_gaps(blobs, jobs.discover)[0]]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
     unseen, _ = _read_gaps(blobs, jobs.summarize)

@@ -4,7 +4,7 @@ This module avoids slow imports, since reports use it without the engines of the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.pipeline.json_record import JsonRecord
@@ -66,3 +66,21 @@ class VerifyPayload(CandidatesPayload):
     """The candidates of a cluster, and the condition to verify."""
 
     verification: str
+
+
+@dataclass(frozen=True)
+class DiscoverPayload(JsonRecord):
+    """A function of a file to search, at a place in the blob `ranking`.
+
+    `functions` is the number of functions in the tree, `chosen` that of functions to search.
+    """
+
+    ranking: str
+    place: int
+    file: str
+    functions: int
+    chosen: int
+
+    def following(self, file: str) -> "DiscoverPayload":
+        """Return the payload of the next function, which is in this file."""
+        return replace(self, place=self.place + 1, file=file)

@@ -5,11 +5,18 @@ from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
+NOT_SEARCHED = "function was not searched", "functions were not searched"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
+)
+
+# Runs without --discover leave these stages out.
+DISCOVERY = (
+    Stage("rank", module=f"{STEPS}.rank_functions", queue="scan", optional=True),
+    Stage("discover", module=f"{STEPS}.discover", queue=AGENT_QUEUE, optional=True, missing=NOT_SEARCHED),
 )
 
 register_pipeline(
@@ -20,6 +27,7 @@ register_pipeline(
     "sec.agent",
     (
         *SCANNING,
+        *DISCOVERY,
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
         Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
         Stage(

@@ -1,19 +1,21 @@
 """Build the body of a report from the results of stages, without a store, so that child processes can do it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.body import Findings, build
-from jarvis_workers.sec.report_document import CanaryOutcome, EscalationCount, ReportBody
+from jarvis_workers.sec.report_document import CanaryOutcome, DiscoveryOutcome, EscalationCount, ReportBody
 from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_rules import flow_patterns
 from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
 from jarvis_workers.steps.sec.options import SecOptions
-from jarvis_workers.store.values import Run
+from jarvis_workers.steps.sec.payloads import DiscoverPayload
+from jarvis_workers.store.values import Run, StageJob
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,16 @@ def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
         baseline=options.baseline,
         canary=work.canary,
     )
-    return body._replace(summary=body.summary._replace(escalation=work.escalation))
+    summary = body.summary._replace(escalation=work.escalation, discovery=_discovery(work.jobs.discover))
+    return body._replace(summary=summary)
+
+
+def _discovery(jobs: Sequence[StageJob]) -> DiscoveryOutcome | None:
+    """Return what was searched, or None if the run searches no functions."""
+    if not jobs:
+        return None
+    planned = DiscoverPayload.from_json(jobs[0].payload)
+    return DiscoveryOutcome(planned.functions, planned.chosen, sum(job.files for job in jobs if job.done))
 
 
 def encode_body(body: ReportBody) -> bytes:

@@ -85,8 +85,8 @@ async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Com
     index = CodeIndex(work.canary) if work.canary else index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
-    groups = {"second": options.second_group, "escalate": options.escalate}
-    with runtime.open(work.job, options.group, about, work.lines, **groups) as talk:
+    groups = options.second_group, options.escalate
+    with runtime.open(work.job, options.group, about, work.lines, *groups) as talk:
         scripts = [] if work.canary else talk.scripts(root)
         tools = Toolbox([*reading_tools(index), *scripts])
         verification = Verification(

@@ -1,0 +1,19 @@
+"""The metrics of the functions of a C or C++ file: of all, not only of those that the data-flow analysis selects."""
+
+from jarvis_workers.dataflow.frontend import model
+from jarvis_workers.sec.discovery.function_metrics import FunctionMetrics, metrics_of
+from jarvis_workers.sec.scanner import is_header, language_of, source_text
+from jarvis_workers.source.lex import mask
+
+LANGUAGE = "c/cpp"
+
+
+def functions_of(content: bytes, path: str) -> list[FunctionMetrics]:
+    """Return the metrics of a file, in its order; none of a file in another language."""
+    raw = path.encode("utf-8", "surrogateescape")
+    if language_of(raw) != LANGUAGE:
+        return []
+    text = source_text(content, LANGUAGE)
+    cpp = False if path.endswith(".c") else None if is_header(raw) else True
+    lowered = model(text, mask(text, LANGUAGE).text, LANGUAGE, lambda *_: True, header=is_header(raw), cpp=cpp)
+    return list(metrics_of(lowered))

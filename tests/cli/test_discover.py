@@ -1,0 +1,86 @@
+"""`jarvis sec agent --discover`: its report, its options, and its bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agents.server import Body, ModelServer, Step
+from tests.cli.commands import Jarvis
+from tests.discovering import defect, found, function_of, search
+from tests.steps.test_discover import PARSER, PLAIN
+
+
+def set_model(jarvis: Jarvis, server: ModelServer) -> None:
+    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "model_group": "m"}))
+
+
+@pytest.fixture
+def tree(jarvis: Jarvis) -> Path:
+    files = {f"p{number}.c": PARSER.format(n=number) for number in range(3)}
+    return jarvis.tree("src", {**files, "plain.c": PLAIN})
+
+
+@pytest.mark.slow
+def test_a_discovered_defect_is_in_every_report(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=search) as server:
+        set_model(jarvis, server)
+        ended = jarvis("sec", "agent", "src", "--discover", "--discover-limit", 2, "--lang", "en", "-o", "r.json")
+        others = {
+            name: jarvis(
+                "sec", "agent", "src", "--discover", "--discover-limit", 2, "--lang", "en", "--format", name
+            ).out
+            for name in ("markdown", "sarif", "html", "junit", "codequality")
+        }
+
+    report = json.loads((jarvis.place / "r.json").read_text())
+    assert ended.code == 0
+    assert "discovery: searched 2 of 4 functions" in ended.err
+    assert [issue["pattern"] for issue in report["issues"]] == ["discovered"] * 2
+    assert {issue["status"] for issue in report["issues"]} == {"confirmed"}
+    assert all("may write too much" in other for other in others.values())
+    assert "It searched 2 of 4 functions for defects without a rule (2 were chosen)." in others["markdown"]
+
+
+@pytest.mark.slow
+def test_a_report_that_attacks_its_reader_is_escaped(jarvis: Jarvis, tree: Path) -> None:
+    hostile = "<script>alert(1)</script> [x](javascript:1) \x1b[31m"
+
+    def attack(body: Body) -> Step:
+        if name := function_of(body):
+            quote = f"memcpy(room_{name[-1]}(s), bytes, n);"
+            return found(body, [defect(3, quote, description=hostile, suggestion=hostile)])
+        return search(body)
+
+    with ModelServer(forever=attack) as server:
+        set_model(jarvis, server)
+        html, markdown = (
+            jarvis("sec", "agent", "src", "--discover", "--lang", "en", "--format", name).out
+            for name in ("html", "markdown")
+        )
+
+    assert "alert(1)" in html and "<script>alert(1)" not in html
+    assert "alert(1)" in markdown and "<script>alert" not in markdown.replace("\\<", "")
+    assert "[x](javascript:1)" not in markdown
+    assert "\x1b" not in html + markdown
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--discover-limit", "3"), "--discover-limit has no effect without --discover"),
+        (("--discover-budget", "1usd"), "--discover-budget has no effect without --discover"),
+        (("--discover", "--discover-budget", "much"), '--discover-budget: "much" should be an amount and a unit'),
+        (("--discover", "--discover-budget", "3min"), '--discover-budget: "3min" is a time'),
+        (("--discover", "--discover-budget", "1usd"), '--discover-budget: the model group "m" has no prices'),
+        (("--discover", "--dry-run"), "--discover cannot be combined with --dry-run"),
+    ],
+)
+def test_bad_input_is_one_line(jarvis: Jarvis, tree: Path, options: tuple[str, ...], says: str) -> None:
+    with ModelServer() as server:
+        set_model(jarvis, server)
+        ended = jarvis("sec", "agent", "src", *options)
+
+    assert ended.code == 2
+    assert says in ended.line
