@@ -9,8 +9,10 @@ import typer
 
 from jarvis_cli.app import App
 from jarvis_cli.completion import groups
+from jarvis_cli.fix_options import FixCommandOptions
 from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
+from jarvis_cli.option_records import taking_options
 from jarvis_cli.options import AGENTS, Budget, Group, form_of, joined
 from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
@@ -61,6 +63,20 @@ Examples:
 \b
 Findings that could not be verified are undecided; the exit code is then 3.
 Without a model, findings are not verified, and the report notes that.
+"""
+
+
+FIX_EXAMPLES = """\
+\b
+Examples:
+  jarvis sec fix last --top 5 --build 'make' --test 'make check'
+  jarvis sec fix 1f3a C12ab34 C98fe01
+  jarvis sec fix last -o report.html          the report, with the patches
+  git switch jarvis/fix-RUN                   one commit for each fixed finding
+
+\b
+Your files, index and branch stay as they are; the patches are in ROOT/.jarvis/sec/patches.
+Exit 1: a patch was refused by a check. Exit 3: a finding was not decided.
 """
 
 
@@ -158,6 +174,18 @@ def agent(
         _check_dry(options, budget)
         return sec_agent.print_estimate(settings, command, agents, as_json=options.as_json, quiet=options.quiet)
     return sec_agent.scan_and_judge(settings, command, agents, delivery, detach=options.detach, quiet=options.quiet)
+
+
+def _fix(ctx: typer.Context, options: FixCommandOptions) -> int:
+    """Let a model fix confirmed findings: patches that are tested, and a branch of their own."""
+    from jarvis_cli import sec_fix  # noqa: PLC0415
+
+    return sec_fix.fix_findings(options)
+
+
+app.command("fix", epilog=FIX_EXAMPLES, short_help="Fix confirmed findings with a model; each patch is tested.")(
+    taking_options(FixCommandOptions, _fix)
+)
 
 
 @app.command(examples="jarvis sec schema > report.schema.json")

@@ -1,4 +1,4 @@
-"""The pipelines of a scan without and with verification by agents."""
+"""The pipelines of a scan without and with verification by agents, and of fixing its findings."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE
@@ -6,6 +6,8 @@ from jarvis_workers.store.values import AGENT_QUEUE
 STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
+FIX = "sec.fix"
+UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
@@ -23,5 +25,12 @@ register_pipeline(
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
         Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
+    ),
+)
+register_pipeline(
+    FIX,
+    (
+        Stage("fix", module=f"{STEPS}.fix_finding", queue=AGENT_QUEUE, units="findings", missing=UNFIXED),
+        Stage("combine", module=f"{STEPS}.combine_fixes", queue=AGENT_QUEUE),
     ),
 )

@@ -1,0 +1,86 @@
+"""The result of a fix: the patch, what became of it, and what the gates said."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from jarvis_workers.sec.fix.changed_files import FileContents
+from jarvis_workers.sec.fix.finding import FixFinding
+from jarvis_workers.sec.fix.gates import GateResult, failure_of
+
+FixState = Literal["landed", "refused", "not done"]
+LANDED, REFUSED, NOT_DONE = "landed", "refused", "not done"
+SUBJECT_MAX = 72
+
+
+class PatchedFile(BaseModel):
+    """The content of a changed file before and after a patch, and its mode in git."""
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    before: bytes
+    after: bytes
+    mode: str = "100644"
+
+    @property
+    def contents(self) -> FileContents:
+        return FileContents(self.before, self.after)
+
+
+class FixResult(BaseModel):
+    """The result for a finding: `patch` is empty without a change; it is relative to the earlier patches of its file.
+
+    `reason` says why the patch did not land, `message` is that of its commit.
+    """
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    finding: FixFinding
+    state: FixState
+    reason: str = ""
+    gates: tuple[GateResult, ...] = ()
+    attempts: int = 0
+    message: str = ""
+    text: str = ""
+    patch: bytes = b""
+    files: Mapping[str, PatchedFile] = {}
+
+    def refused(self, reason: str, gates: tuple[GateResult, ...] = ()) -> "FixResult":
+        """Return the result with the reason why its patch did not land after all."""
+        return self.model_copy(update={"state": REFUSED, "reason": reason, "gates": gates or self.gates})
+
+
+class FixResults(BaseModel):
+    """The results of a run, in the order of the commits."""
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    results: tuple[FixResult, ...] = ()
+
+    @property
+    def landed(self) -> list[FixResult]:
+        return [result for result in self.results if result.state == LANDED]
+
+
+def reason_of(gates: tuple[GateResult, ...], attempts: int) -> str:
+    """Return why the gates refuse a patch, or ""."""
+    failure = failure_of(gates)
+    if failure is None:
+        return ""
+    times = f" after {attempts} attempts" if attempts > 1 else ""
+    return f"{failure.gate}{times}: {' '.join(failure.reason.split())}"
+
+
+def commit_message(finding: FixFinding, text: str) -> str:
+    """Return the message of the commit: the answer's first line as its subject, and the finding."""
+    lines = ["".join(one if one.isprintable() else " " for one in line).rstrip() for line in text.strip().splitlines()]
+    subject = lines[0].lstrip("#*- ").strip() if lines else ""
+    rest = lines[1:]
+    if len(subject) > SUBJECT_MAX:
+        rest = [subject, *rest]
+        subject = subject[: SUBJECT_MAX - 1].rstrip() + "…"
+    subject = subject or f"Fix {finding.pattern} in {finding.place.file}"
+    body = "\n".join(rest).strip()
+    facts = f"Finding: {finding.id} {finding.pattern}" + (f" (CWE-{finding.cwe})" if finding.cwe else "")
+    return "\n\n".join(filter(None, (subject, body, facts))) + "\n"
