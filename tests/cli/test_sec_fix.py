@@ -49,7 +49,7 @@ FILES = {
     "src/main.c": MAIN,
     ".gitignore": "jarvis.yaml\n",
     "Makefile": "name: src/name.c src/main.c src/name.h\n\tcc -o name src/name.c src/main.c\n"
-    "check: name\n\ttest \"$$(./name four)\" = 4\n",
+    'check: name\n\ttest "$$(./name four)" = 4\n',
     "tests/test_name.c": "int test_name;\n",
 }
 FIXED = '    int length = snprintf(out, NAME_SIZE, "%s", name);\n    if (length < 0 || length >= NAME_SIZE)\n        return -1;\n'

@@ -28,6 +28,9 @@ CONSTANT = lazy(
 )
 JUMP = lazy(rb"\s*(?:return|goto|throw|exit|_exit|abort|longjmp|panic!|unreachable!|std::process::exit)\b")
 LABEL = lazy(rb"\s*(?:case\b[^;]*|\w+)\s*:")
+CALL = lazy(rb"\b(?!(?:return|if|while|for|switch|sizeof)\b)\w+\s*\(")
+CONTROL = lazy(rb"(?:\s*(?:(?:else|if|while|for|switch|do)\b|(?:case\b[^;:]*|default)\s*:))*")
+SEPARATOR = lazy(rb"[{};]")
 PARENTHESES = lazy(rb"\([^()]*\)")
 NESTED_MAX = 20
 COMPARED_MAX = 4_000_000
@@ -49,7 +52,7 @@ def check_function(changes: Changes, cwe: int, protected: Mapping[str, Sequence[
             continue
         language = language_of(path.encode("utf-8", "surrogateescape")) or "c/cpp"
         differences[path] = difference = code_difference(before, after, language)
-        why = _hidden(difference, before) or _reverted(difference, protected.get(path, ()))
+        why = _hidden(difference, before) or _reverted(difference, before, protected.get(path, ()))
         why = why or next(_damaged(before, after, language), "")
         if why:
             return failed(FUNCTION, f"{path}: {why}")
@@ -103,13 +106,18 @@ def _hidden(difference: CodeDifference, before: bytes) -> str:
     return ""
 
 
-def _reverted(difference: CodeDifference, protected: Sequence[bytes]) -> str:
-    lost = next((line for line in difference.removed if line in protected), None)
+def _reverted(difference: CodeDifference, before: bytes, protected: Sequence[bytes]) -> str:
+    """Return which line of an earlier patch is removed, or ""; a line that is elsewhere as well says nothing."""
+    counts = Counter(b" ".join(line.split()) for line in before.split(b"\n")) if protected else Counter[bytes]()
+    lost = next((line for line in difference.removed if 0 < counts[line] <= protected.count(line)), None)
     return f"it reverts another patch, which added: {lost.decode('utf-8', 'replace')}" if lost else ""
 
 
 class _Body(NamedTuple):
+    """A function: its number of statements, whether any of them does something, and whether one ends it too early."""
+
     statements: int
+    works: bool
     cut: bool
 
 
@@ -125,6 +133,8 @@ def _damaged(before: bytes, after: bytes, language: str) -> Iterator[str]:
         had, has = (sum(body.statements for body in some) for some in (bodies, left))
         if has * 2 < had:
             yield f"function {text} loses {had - has} of its {had} statements"
+        if sum(body.works for body in left) < sum(body.works for body in bodies):
+            yield f"function {text} does nothing any more, so that it refuses every input"
         if sum(body.cut for body in left) > sum(body.cut for body in bodies):
             yield f"function {text} always ends before the rest of its code, so that it refuses every input"
 
@@ -134,25 +144,48 @@ def _bodies(content: bytes, language: str) -> dict[bytes, list[_Body]]:
     bodies = dict[bytes, list[_Body]]()
     for function in functions(code, language):
         text = code[slice(*function.body)]
-        bodies.setdefault(function.name, []).append(_Body(text.count(b";"), _is_cut(text)))
+        parts = list(_parts(text))
+        works = any(one.ends == b";" and (CALL.search(one.code) or not JUMP.match(_last(one.plain))) for one in parts)
+        bodies.setdefault(function.name, []).append(_Body(text.count(b";"), works, _is_cut(parts)))
     return bodies
 
 
-def _is_cut(body: bytes) -> bool:
-    """Return whether a function ends unconditionally before its last statement."""
+class _Part(NamedTuple):
+    """A piece of code up to a semicolon or a brace, also `plain`, without parentheses; `depth` counts open braces."""
+
+    code: bytes
+    plain: bytes
+    ends: bytes
+    depth: int
+
+
+def _parts(body: bytes) -> Iterator[_Part]:
+    plain = body
     for _ in range(NESTED_MAX):
-        body, changed = PARENTHESES.subn(lambda group: b" " * len(group[0]), body)
+        plain, changed = PARENTHESES.subn(lambda group: b" " * len(group[0]), plain)
         if not changed:
             break
-    depth, start, ended = 0, 0, False
-    for match in re.finditer(rb"[{};]", body):
-        part, letter = body[start : match.start()], match[0]
+    depth = start = 0
+    for match in SEPARATOR.finditer(plain):
+        ends = match[0]
+        yield _Part(body[start : match.start()], plain[start : match.start()], ends, depth)
+        depth += {b"{": 1, b"}": -1}.get(ends, 0)
         start = match.end()
-        if ended and part.strip() and not LABEL.match(part):
-            return True
-        if ended and part.strip():
+
+
+def _last(plain: bytes) -> bytes:
+    """Return the statement that follows the conditions and labels of a piece of code."""
+    return CONTROL.sub(b"", plain)
+
+
+def _is_cut(parts: Sequence[_Part]) -> bool:
+    """Return whether a function ends unconditionally before its last statement."""
+    ended = False
+    for part in parts:
+        if ended and part.plain.strip():
+            if not LABEL.match(part.plain):
+                return True
             ended = False
-        depth += {b"{": 1, b"}": -1}.get(letter, 0)
-        if letter == b";" and depth == 0 and JUMP.match(part):
+        if part.ends == b";" and part.depth == 0 and JUMP.match(part.plain):
             ended = True
     return False
