@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 from pathlib import Path
@@ -10,104 +9,200 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import Body, ModelServer, Step, calls, says
+from tests.agents.server import FAULTS, Body, ModelServer, Step, calls, says
 from tests.cli.code_repository import WHO, git, snapshot
 from tests.cli.commands import Ended, Jarvis
 from tests.judging import judge
+from tests.steps.fixing import ANSWER, BUILD, CHECK, COPY, FILES, FIX, GOOD, JOIN, JOINED, NAME, edit
 
-NAME = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "name.h"
-
-/* Copies a name; returns its length, or -1 if there is none. */
-int copy_name(char *out, const char *name)
-{
-    if (name == NULL)
-        return -1;
-    strcpy(out, name);
-    return (int)strlen(out);
-}
-"""
-MAIN = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include "name.h"
-
-int main(int argc, char **argv)
-{
-    char name[NAME_SIZE];
-    int length = copy_name(name, argc > 1 ? argv[1] : NULL);
-    printf("%d\\n", length);
-    return length < 0;
-}
-"""
-FILES = {
-    "src/name.c": NAME,
-    "src/name.h": "#define NAME_SIZE 16\nint copy_name(char *out, const char *name);\n",
-    "src/main.c": MAIN,
-    ".gitignore": "jarvis.yaml\n",
-    "Makefile": "name: src/name.c src/main.c src/name.h\n\tcc -o name src/name.c src/main.c\n"
-    'check: name\n\ttest "$$(./name four)" = 4\n',
-    "tests/test_name.c": "int test_name;\n",
-}
-FIXED = '    int length = snprintf(out, NAME_SIZE, "%s", name);\n    if (length < 0 || length >= NAME_SIZE)\n        return -1;\n'
-GOOD = ("    strcpy(out, name);\n", FIXED, "return (int)strlen(out)", "return length")
-ANSWER = says("Bound the copy of a name\n\nstrcpy had no limit; snprintf has one, and longer names are refused.")
-
-
-def patch(*texts: str, path: str = "src/name.c") -> Step:
-    pairs = zip(texts[::2], texts[1::2], strict=True)
-    return calls("patch", edits=[{"path": path, "search": old, "replace": new} for old, new in pairs])
+CHECKS = ("--build", BUILD, "--test", CHECK)
+JOINS = [edit(JOIN, JOINED), says("Bound the second name\n\nstrcat had no limit.")]
+BOTH = [calls("read_code", path="src/name.c"), GOOD, ANSWER, *JOINS]
 
 
 class Fixing:
-    """A repository with confirmed findings, and commands over it."""
+    """A tree with confirmed findings, in a repository or not, and commands over it."""
 
-    def __init__(self, jarvis: Jarvis, *, files: dict[str, str], repository: bool = True) -> None:
+    def __init__(self, jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, value in WHO.items():
+            monkeypatch.setenv(name, value)
         self.jarvis, self.top = jarvis, jarvis.place
-        jarvis.tree(".", dict(files))
-        if repository:
-            for words in [
-                ("init", "-qb", "trunk"),
-                ("config", "user.name", "Ann Example"),
-                ("config", "user.email", "ann@example.org"),
-                ("add", "."),
-                ("commit", "-qm", "first"),
-            ]:
-                git(self.top, *words)
+        jarvis.tree(".", {**FILES, ".gitignore": "jarvis.yaml\nprogram\n"})
+
+    def commit(self) -> None:
+        names = [("config", "user.name", "Ann Example"), ("config", "user.email", "ann@example.org")]
+        for words in [("init", "-qb", "trunk"), *names, ("add", "."), ("commit", "-qm", "first")]:
+            git(self.top, *words)
 
     def settings(self, server: ModelServer) -> None:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
         (self.top / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}}))
 
-    def scan(self, *words: object) -> list[dict[str, Any]]:
-        """Confirm all findings of the tree, and return them."""
-        with ModelServer(forever=lambda body: judge(body, "confirmed")) as server:
+    def scan(self, always: str = "confirmed") -> list[dict[str, Any]]:
+        """Scan the tree, and return the findings, with the same verdict on each."""
+        with ModelServer(forever=lambda body: judge(body, always)) as server:
             self.settings(server)
-            ended = self.jarvis("sec", "agent", "-p", "src", "--json", "--min-confidence", "0.6", *words)
+            ended = self.jarvis("sec", "agent", "src", "--json", "--rules", "unsafe_api", "--lang", "en")
         assert ended.code == 0, ended.err
-        issues: list[dict[str, Any]] = json.loads(ended.out)["issues"]
-        return issues
+        found = json.loads(ended.out)
+        return [*found["issues"], *found.get("dismissed", [])]
 
-    def fix(self, server: ModelServer, *words: object) -> tuple[Ended, dict[str, Any]]:
-        self.settings(server)
-        ended = self.jarvis("sec", "fix", "last", *words, "--json")
-        return ended, json.loads(ended.out) if ended.out else {}
+    def fix(self, *words: object) -> Ended:
+        return self.jarvis("sec", "fix", "last", *words)
 
 
 @pytest.fixture
 def fixing(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Fixing:
-    for name, value in WHO.items():
-        monkeypatch.setenv(name, value)
-    return Fixing(jarvis, files=FILES)
+    return Fixing(jarvis, monkeypatch)
 
 
-def test_a_patch_that_passes_all_gates_lands(fixing: Fixing) -> None:
-    issues = fixing.scan()
-    print([(i["pattern"], i["line"], i["file"], i["confidence"]) for i in issues])
-    with ModelServer(calls("read_code", path="src/name.c"), patch(*GOOD), ANSWER) as server:
-        ended, found = fixing.fix(server, "--build", "make name", "--test", "make check")
-    print(ended.err, json.dumps(found, indent=1))
-    assert 0
+def branches(top: Path) -> list[str]:
+    return git(top, "branch", "--list", "jarvis/*", "--format=%(refname:short)").split()
+
+
+@pytest.mark.slow
+def test_each_confirmed_finding_becomes_a_patch_and_a_commit_and_the_tree_stays(fixing: Fixing) -> None:
+    fixing.commit()
+    copy, join = fixing.scan()
+    before = snapshot(fixing.top)
+    with ModelServer(*BOTH) as server:
+        fixing.settings(server)
+        ended = fixing.fix(*CHECKS, "--json", "-d", fixing.top.parent / "out")
+        sent = json.dumps(server.requests)
+
+    found = json.loads(ended.out)
+    (branch,) = branches(fixing.top)
+    assert (ended.code, snapshot(fixing.top)) == (0, {**before, "files": {**before["files"], **_settings(fixing)}})
+    assert [(one["id"], one["state"]) for one in found["fixes"]] == [(copy["id"], "landed"), (join["id"], "landed")]
+    assert (found["branch"], found["scanned"] != found["run"]["id"]) == (branch, True)
+    assert git(fixing.top, "log", "--format=%an|%s", f"trunk..{branch}").splitlines() == [
+        "Ann Example|Bound the second name",
+        "Ann Example|Bound the copy of a name",
+    ]
+    assert git(fixing.top, "show", f"{branch}:src/name.c") == NAME.replace(COPY, FIX).replace(JOIN, JOINED)
+    patches = sorted((fixing.top.parent / "out" / "patches").iterdir())
+    assert [path.name for path in patches] == [f"0001-{copy['id']}.patch", f"0002-{join['id']}.patch"]
+    git(fixing.top, "apply", *patches)
+    assert (fixing.top / "src/name.c").read_text() == NAME.replace(COPY, FIX).replace(JOIN, JOINED)
+    assert str(fixing.top) not in sent
+    assert copy["id"] not in sent
+
+
+def _settings(fixing: Fixing) -> dict[str, bytes]:
+    return {str(fixing.top / "jarvis.yaml"): (fixing.top / "jarvis.yaml").read_bytes()}
+
+
+@pytest.mark.slow
+def test_a_tree_without_repository_gets_patch_files(fixing: Fixing) -> None:
+    copy, _ = fixing.scan()
+    with ModelServer(edit(COPY, FIX, "name.c"), ANSWER) as server:
+        fixing.settings(server)
+        ended = fixing.fix(copy["id"], "--test", "true")
+
+    assert ended.code == 0
+    assert "is not under version control" in ended.err
+    (patch,) = (fixing.top / "src" / ".jarvis" / "sec" / "patches").iterdir()
+    subprocess.run(["git", "apply", patch], cwd=fixing.top / "src", check=True)
+    assert (fixing.top / "src/name.c").read_text() == NAME.replace(COPY, FIX)
+
+
+@pytest.mark.slow
+def test_a_refused_patch_and_an_undecided_finding_say_why(fixing: Fixing) -> None:
+    fixing.commit()
+    copy, join = fixing.scan()
+    with ModelServer(says("It cannot be fixed."), FAULTS["401"]) as server:
+        fixing.settings(server)
+        refused = fixing.fix("--top", 1, "--attempts", 1)
+        stopped = fixing.fix(join["id"])
+
+    assert (refused.code, f"{copy['id']} src/name.c:11 unsafe_api: refused" in refused.out) == (1, True)
+    assert "applies: nothing was changed" in refused.out
+    assert "of 1 finding 0 fixed, 1 refused" in refused.err
+    assert (stopped.code, "1 NOT DONE" in stopped.err, "stopped: refused" in stopped.out) == (3, True, True)
+    assert branches(fixing.top) == []
+
+
+@pytest.mark.slow
+def test_uncommitted_changes_are_fixed_only_if_they_are_asked_for(fixing: Fixing) -> None:
+    fixing.commit()
+    (fixing.top / "src/name.c").write_text(f"/* new */\n{NAME}")
+    fixing.scan()
+    with ModelServer(GOOD, ANSWER) as server:
+        fixing.settings(server)
+        ended = fixing.fix("--top", 1)
+        with_changes = fixing.fix("--top", 1, "--with-changes", *CHECKS)
+
+    assert (ended.code, "has changed since the scan" in ended.out) == (1, True)
+    assert "1 uncommitted file is not part of it" in ended.err
+    (branch,) = branches(fixing.top)
+    assert with_changes.code == 0
+    assert git(fixing.top, "log", "--format=%s", f"trunk..{branch}").splitlines() == [
+        "Bound the copy of a name",
+        "Uncommitted changes",
+    ]
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_a_run_goes_on_to_the_same_branch(fixing: Fixing) -> None:
+    fixing.commit()
+    fixing.scan()
+    asked: list[int] = []
+
+    def answer(body: Body) -> Step:
+        done = sum(message["role"] == "assistant" for message in body["messages"])
+        second = "already contain patches" in body["messages"][1]["content"]
+        asked.append(done)
+        if second and done == 1 and process is not None and process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        return (JOINS if second else BOTH[:3])[done]
+
+    process = None
+    with ModelServer(forever=answer) as server:
+        fixing.settings(server)
+        process = fixing.jarvis.start(
+            "sec", "fix", "last", *CHECKS, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        assert process.wait(60) == -signal.SIGKILL
+        assert branches(fixing.top) == []
+        before = len(asked)
+        resumed = fixing.jarvis("runs", "resume", "last", "--json")
+        assert len(asked) == before + 1
+        again = fixing.fix(*CHECKS, "--json")
+        assert len(asked) == before + 1
+
+    first, second = (json.loads(ended.out) for ended in (resumed, again))
+    commits = [git(fixing.top, "rev-parse", found["branch"]) for found in (first, second)]
+    assert (resumed.code, again.code) == (0, 0)
+    assert first["branch"] != second["branch"]
+    assert commits[0] == commits[1]
+    assert [one["patch"] for one in first["fixes"]] == [one["patch"] for one in second["fixes"]]
+
+
+def test_what_cannot_be_fixed_is_a_usage_error(fixing: Fixing, jarvis: Jarvis) -> None:
+    nothing = jarvis("sec", "fix", "last")
+    with ModelServer() as server:
+        fixing.settings(server)
+        no_run = jarvis("sec", "fix", "last")
+        unknown = jarvis("sec", "fix", "abcd")
+    jarvis("sec", "fast", "src", "-q")
+    heuristic = jarvis("sec", "fix", jarvis("runs", "list", "-n", "1").out.split("\n")[1].split()[0])
+
+    assert (nothing.code, "no model is set" in nothing.line) == (2, True)
+    assert (no_run.code, "there is no run with verdicts yet" in no_run.line) == (2, True)
+    assert (unknown.code, 'no run "abcd"' in unknown.line) == (2, True)
+    assert (heuristic.code, "verify its findings with: jarvis sec agent" in heuristic.line) == (
+        2,
+        True,
+    )
+
+
+@pytest.mark.slow
+def test_only_confirmed_findings_are_fixed(fixing: Fixing) -> None:
+    copy, _ = fixing.scan("dismissed")
+    with ModelServer() as server:
+        fixing.settings(server)
+        dismissed, wrong, nothing = fixing.fix(copy["id"]), fixing.fix("C000000"), fixing.fix()
+
+    assert f"finding {copy['id']} is dismissed; only confirmed findings are fixed" in dismissed.line
+    assert 'has no finding "C000000"' in wrong.line
+    assert "has no confirmed findings to fix" in nothing.line

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.store.engine import Store
-from tests.steps.fixing import ANSWER, BAD, GOOD, FixPlace
+from tests.agents.server import FAULTS, ModelServer, calls, says
+from tests.steps.fixing import ANSWER, BAD, COPY, FIX, GOOD, JOIN, JOINED, NAME, FixPlace, edit
 from tests.steps.pipeline import Pipeline
 
 
@@ -45,3 +47,116 @@ def test_a_bad_patch_is_refused_by_the_gate_that_should(place: FixPlace, name: s
 
     assert (result.state, result.gates[-1].gate, result.gates[-1].state) == ("refused", gate, "failed"), result.reason
     assert words in result.gates[-1].reason
+
+
+@pytest.mark.slow
+def test_a_failed_gate_is_told_to_the_model_which_corrects_its_patch(place: FixPlace) -> None:
+    worse = edit(COPY, FIX.replace("return length", "return SIZE"))
+    with ModelServer(worse, ANSWER, edit("return SIZE", "return length"), says("Bound the copy")) as server:
+        work = place.work(place.finding("strcpy(out, name);"))
+        result = place.result(place.commit(work, server))
+        told = server.requests[2]["messages"][-1]["content"]
+
+    assert (result.state, result.attempts, result.message.split("\n")[0]) == ("landed", 2, "Bound the copy")
+    assert 'refused (1 of 3 attempts). The check "build" failed' in told
+    assert "SIZE" in told
+    assert str(place.directory) not in told
+
+
+@pytest.mark.slow
+def test_after_the_last_attempt_the_finding_is_refused_with_the_reason(place: FixPlace) -> None:
+    result = place.fix(*[says("It is fine as it is.")] * 3)
+
+    assert (result.state, result.attempts, result.patch) == ("refused", 3, b"")
+    assert result.reason == "applies after 3 attempts: nothing was changed; edit the files with patch"
+
+
+@pytest.mark.slow
+def test_a_tree_that_does_not_build_and_a_machine_without_the_command_ask_no_second_time(place: FixPlace) -> None:
+    result = place.fix(GOOD, ANSWER, build="make nothing")
+
+    assert (result.state, result.attempts, result.gates[-1].fault) == ("refused", 1, "tree")
+    assert "make nothing fails without the patch as well" in result.reason
+
+
+@pytest.mark.slow
+def test_a_build_that_takes_too_long_refuses_the_patch(place: FixPlace) -> None:
+    result = place.fix(GOOD, ANSWER, build="while :; do :; done", gate_seconds=1.0)
+
+    assert (result.state, "wall time" in result.reason or "ended:" in result.reason) == ("refused", True)
+
+
+@pytest.mark.slow
+def test_without_a_build_command_the_changed_files_must_compile(place: FixPlace) -> None:
+    wrong = edit(COPY, FIX.replace("NAME_SIZE", "SIZE"))
+    with ModelServer(wrong, ANSWER, edit("SIZE, ", "NAME_SIZE, "), edit("= SIZE", "= NAME_SIZE"), ANSWER) as server:
+        work = place.work(place.finding("strcpy(out, name);"), build="", tests="")
+        result = place.result(place.commit(work, server))
+        told = server.requests[2]["messages"][-1]["content"]
+
+    assert 'The check "build" failed' in told
+    assert {gate.gate: gate.state for gate in result.gates if gate.gate in ("build", "tests")} == {
+        "build": "passed",
+        "tests": "not checked",
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "evidence", "words"),
+    [
+        ("src/names.tab.c", "int names;", "src/names.tab.c: it is generated"),
+        ("tests/test_name.c", "int test_name;", "it is test code"),
+    ],
+)
+def test_a_finding_in_generated_or_test_code_is_refused_without_a_question(
+    place: FixPlace, file: str, evidence: str, words: str
+) -> None:
+    with ModelServer() as server:
+        result = place.result(place.commit(place.work(place.finding(evidence, file)), server))
+
+    assert (result.state, words in result.reason) == ("refused", True)
+
+
+def test_a_file_that_changed_since_the_scan_is_not_fixed(place: FixPlace) -> None:
+    finding = place.finding("strcpy(out, name);").model_copy(update={"digest": "0" * 64})
+    with ModelServer() as server:
+        result = place.result(place.commit(place.work(finding), server))
+
+    assert (result.state, "has changed since the scan" in result.reason) == ("refused", True)
+
+
+@pytest.mark.slow
+def test_a_model_that_does_not_answer_leaves_the_finding_not_done(place: FixPlace) -> None:
+    with ModelServer(FAULTS["401"]) as server:
+        commit = place.commit(place.work(place.finding("strcpy(out, name);")), server)
+
+    result = place.result(commit)
+    assert (result.state, result.reason.startswith("stopped: refused")) == ("not done", True)
+    assert commit.not_checked == ((b"src/name.c", f"{result.finding.id}: {result.reason}"),)
+
+
+@pytest.mark.slow
+def test_the_next_finding_of_a_file_starts_with_the_patch_before_it_and_must_not_revert_it(place: FixPlace) -> None:
+    findings = [place.finding("strcpy(out, name);"), place.finding("strcat(out, second);")]
+    with ModelServer(GOOD, ANSWER) as server:
+        first = place.commit(place.work(*findings), server)
+    (child,) = first.children
+    payload = FixPayload.from_json(child.payload)
+    revert, join = edit(FIX, COPY), edit(JOIN, JOINED)
+    with ModelServer(revert, join, ANSWER, edit(COPY, FIX), ANSWER) as server:
+        second = place.result(place.commit(place.work(*findings, payload=payload), server))
+        asked, told = (server.requests[number]["messages"][-1]["content"] for number in (0, 3))
+
+    assert (payload.finding, payload.following, len(payload.earlier)) == (1, (), 1)
+    assert "already contain patches for other defects" in asked
+    assert "it reverts another patch, which added: int length = snprintf(" in told
+    assert (second.state, second.attempts) == ("landed", 2)
+    assert second.files["src/name.c"].before == NAME.replace(COPY, FIX).encode()
+    assert b"-    strcpy" not in second.patch
+
+
+@pytest.mark.slow
+def test_a_second_run_over_the_same_sources_asks_nothing(place: FixPlace) -> None:
+    first = place.fix(calls("read_code", path="src/name.c"), GOOD, ANSWER)
+
+    assert place.fix() == first

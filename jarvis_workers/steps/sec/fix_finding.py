@@ -202,6 +202,8 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
         try:
             hidden = [_gates_tool(gates, workspace)]
             outcome = await talk.lead(fix(agent, task), agent, {"about": about}, hidden)
+            if reason_of(outcome.results, outcome.attempts):
+                await talk.forget()
         except AgentStopped as stop:
             reason = f"stopped: {stop.reason}: {stop}"
             if is_caused_by_answers(stop.reason):
