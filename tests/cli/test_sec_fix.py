@@ -15,6 +15,7 @@ from tests.cli.commands import Ended, Jarvis
 from tests.judging import judge
 from tests.steps.fixing import ANSWER, BUILD, CHECK, COPY, FILES, FIX, GOOD, JOIN, JOINED, NAME, edit
 
+FORMS = ("sarif", "html", "markdown")
 CHECKS = ("--build", BUILD, "--test", CHECK)
 JOINS = [edit(JOIN, JOINED), says("Bound the second name\n\nstrcat had no limit.")]
 BOTH = [calls("read_code", path="src/name.c"), GOOD, ANSWER, *JOINS]
@@ -86,6 +87,23 @@ def test_each_confirmed_finding_becomes_a_patch_and_a_commit_and_the_tree_stays(
     assert (fixing.top / "src/name.c").read_text() == NAME.replace(COPY, FIX).replace(JOIN, JOINED)
     assert str(fixing.top) not in sent
     assert copy["id"] not in sent
+    check_reports(fixing, found["scanned"])
+
+
+def check_reports(fixing: Fixing, scanned: str) -> None:
+    """Check the patches in the reports of a scanned run."""
+    sarif, html, markdown = (fixing.jarvis("runs", "report", scanned, "--format", form).out for form in FORMS)
+    results = json.loads(sarif)["runs"][0]["results"]
+    changes = [change for result in results for change in result["fixes"][0]["artifactChanges"]]
+    assert {change["artifactLocation"]["uri"] for change in changes} == {"src/name.c"}
+    lines = NAME.splitlines(keepends=True)
+    replaced = [one for change in changes for one in change["replacements"]]
+    for one in sorted(replaced, key=lambda one: -int(one["deletedRegion"]["startLine"])):
+        region = one["deletedRegion"]
+        lines[region["startLine"] - 1 : region["endLine"] - 1] = [one["insertedContent"]["text"]]
+    assert "".join(lines) == NAME.replace(COPY, FIX).replace(JOIN, JOINED)
+    assert 'class="line added">+    int length = snprintf(' in html
+    assert markdown.count("```diff\ndiff --git a/src/name.c b/src/name.c\n") == 2
 
 
 def _settings(fixing: Fixing) -> dict[str, bytes]:

@@ -8,12 +8,12 @@ import pytest
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.sec.fix.changed_files import FileContents
-from jarvis_workers.sec.fix.finding import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import FixResult, FixResults, PatchedFile
-from jarvis_workers.steps.sec.combine_fixes import FIXES, CombineWork, converse
-from jarvis_workers.steps.sec.fix_finding import RESULT
+from jarvis_workers.steps.sec.combine_fixes import CombineWork, converse
 from jarvis_workers.steps.sec.fix_options import FixPayload
+from jarvis_workers.steps.sec.fix_outcomes import FIXES, RESULT
 from jarvis_workers.store.values import StageJob
 from tests.steps.fixing import COPY, FIX, FixPlace
 from tests.steps.test_fix_finding import place

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.fix.gates import APPLIES, FILES, GateResult, failed, passed
+from jarvis_workers.sec.fix.gates import APPLIES, FILES, PatchGateResult, failed, passed
 from jarvis_workers.sec.scanner import is_test, language_of
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -33,7 +33,7 @@ class FileContents(NamedTuple):
 Changes = Mapping[str, FileContents]
 
 
-def check_applies(changes: Changes) -> GateResult:
+def check_applies(changes: Changes) -> PatchGateResult:
     """Return the result of the gate `applies`, but for the program that applies the patch."""
     if not changes:
         return failed(APPLIES, "nothing was changed; edit the files with patch")
@@ -46,7 +46,7 @@ def check_applies(changes: Changes) -> GateResult:
     return passed(APPLIES)
 
 
-def check_files(changes: Changes, below: str = "") -> GateResult:
+def check_files(changes: Changes, below: str = "") -> PatchGateResult:
     """Return the result of the gate `files`; nothing outside the directory `below` may change, "" is the whole tree."""
     if len(changes) > MOST_FILES:
         return failed(FILES, f"the patch changes {len(changes)} files, limit {MOST_FILES}")

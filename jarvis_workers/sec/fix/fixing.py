@@ -13,8 +13,8 @@ from jarvis_workers.agent.effects import Conversation, Definition, RunTool
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill_from
-from jarvis_workers.sec.fix.finding import FixFinding
-from jarvis_workers.sec.fix.gates import APPLIES, RESULTS, GateResult, failure_of, impossible
+from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.gates import APPLIES, RESULTS, PatchGateResult, failure_of, impossible
 from jarvis_workers.tools.tool import ToolOutcome
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -55,7 +55,7 @@ class FixOutcome(NamedTuple):
     """The end of a fix: the answer, the results of the gates, and how often they ran."""
 
     text: str
-    results: tuple[GateResult, ...]
+    results: tuple[PatchGateResult, ...]
     attempts: int
 
 
@@ -79,7 +79,7 @@ def fix(agent: Agent, task: FixTask) -> Conversation[FixOutcome]:
         result = yield from run_task(agent, again)
 
 
-def _results(outcome: ToolOutcome) -> tuple[GateResult, ...]:
+def _results(outcome: ToolOutcome) -> tuple[PatchGateResult, ...]:
     if not outcome.success:
         return (impossible(APPLIES, outcome.stderr or "the gates did not run"),)
     return RESULTS.validate_json(outcome.stdout)

@@ -29,7 +29,7 @@ MEANS = {
 }
 
 
-class GateResult(BaseModel):
+class PatchGateResult(BaseModel):
     """The result of a gate; `reason` says why it failed or was not checked.
 
     `fault` is "patch" if the patch is at fault, "tree" if no patch of this tree could pass.
@@ -43,29 +43,29 @@ class GateResult(BaseModel):
     fault: GateFault = ""
 
 
-RESULTS = TypeAdapter(tuple[GateResult, ...])
+RESULTS = TypeAdapter(tuple[PatchGateResult, ...])
 
 
-def passed(gate: str) -> GateResult:
+def passed(gate: str) -> PatchGateResult:
     """Return the result of a gate that passed."""
-    return GateResult(gate=gate, state="passed")
+    return PatchGateResult(gate=gate, state="passed")
 
 
-def failed(gate: str, reason: str) -> GateResult:
+def failed(gate: str, reason: str) -> PatchGateResult:
     """Return the result of a gate that the patch fails."""
-    return GateResult(gate=gate, state="failed", reason=reason, fault="patch")
+    return PatchGateResult(gate=gate, state="failed", reason=reason, fault="patch")
 
 
-def impossible(gate: str, reason: str) -> GateResult:
+def impossible(gate: str, reason: str) -> PatchGateResult:
     """Return the result of a gate that no patch can pass here."""
-    return GateResult(gate=gate, state="failed", reason=reason, fault="tree")
+    return PatchGateResult(gate=gate, state="failed", reason=reason, fault="tree")
 
 
-def not_checked(gate: str, reason: str) -> GateResult:
+def not_checked(gate: str, reason: str) -> PatchGateResult:
     """Return the result of a gate that could not say anything, which is no failure."""
-    return GateResult(gate=gate, state="not checked", reason=reason)
+    return PatchGateResult(gate=gate, state="not checked", reason=reason)
 
 
-def failure_of(results: Sequence[GateResult]) -> GateResult | None:
+def failure_of(results: Sequence[PatchGateResult]) -> PatchGateResult | None:
     """Return the gate that failed, or None."""
     return next((result for result in results if result.state == "failed"), None)

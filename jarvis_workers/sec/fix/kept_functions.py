@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from jarvis_workers.sec.fix.changed_files import Changes
-from jarvis_workers.sec.fix.gates import FUNCTION, GateResult, failed, passed
+from jarvis_workers.sec.fix.gates import FUNCTION, PatchGateResult, failed, passed
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.suppressions import MARKS
 from jarvis_workers.source.functions import functions
@@ -44,7 +44,7 @@ class CodeDifference(NamedTuple):
     raw: tuple[bytes, ...]
 
 
-def check_function(changes: Changes, cwe: int, protected: Mapping[str, Sequence[bytes]]) -> GateResult:
+def check_function(changes: Changes, cwe: int, protected: Mapping[str, Sequence[bytes]]) -> PatchGateResult:
     """Return the result of the gate `function`; `protected` are the lines that earlier patches added, by file."""
     differences = dict[str, CodeDifference]()
     for path, (before, after) in sorted(changes.items()):
@@ -80,8 +80,8 @@ def _code_lines(content: bytes, language: str) -> list[bytes]:
 def _added_lines(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
     old, new = before.split(b"\n"), after.split(b"\n")
     if len(old) * len(new) > COMPARED_MAX:
-        known = Counter(old)
-        yield from ((number, line) for number, line in enumerate(new) if not known[line])
+        existing = Counter(old)
+        yield from ((number, line) for number, line in enumerate(new) if not existing[line])
         return
     for kind, _, _, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind in ("insert", "replace"):
@@ -150,7 +150,7 @@ def _bodies(content: bytes, language: str) -> dict[bytes, list[_Body]]:
     return bodies
 
 
-class _Part(NamedTuple):
+class _CodePiece(NamedTuple):
     """A piece of code up to a semicolon or a brace, also `plain`, without parentheses; `depth` counts open braces."""
 
     code: bytes
@@ -159,7 +159,7 @@ class _Part(NamedTuple):
     depth: int
 
 
-def _parts(body: bytes) -> Iterator[_Part]:
+def _parts(body: bytes) -> Iterator[_CodePiece]:
     plain = body
     for _ in range(NESTED_MAX):
         plain, changed = PARENTHESES.subn(lambda group: b" " * len(group[0]), plain)
@@ -168,7 +168,7 @@ def _parts(body: bytes) -> Iterator[_Part]:
     depth = start = 0
     for match in SEPARATOR.finditer(plain):
         ends = match[0]
-        yield _Part(body[start : match.start()], plain[start : match.start()], ends, depth)
+        yield _CodePiece(body[start : match.start()], plain[start : match.start()], ends, depth)
         depth += {b"{": 1, b"}": -1}.get(ends, 0)
         start = match.end()
 
@@ -178,7 +178,7 @@ def _last(plain: bytes) -> bytes:
     return CONTROL.sub(b"", plain)
 
 
-def _is_cut(parts: Sequence[_Part]) -> bool:
+def _is_cut(parts: Sequence[_CodePiece]) -> bool:
     """Return whether a function ends unconditionally before its last statement."""
     ended = False
     for part in parts:

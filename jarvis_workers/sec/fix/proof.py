@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
-from jarvis_workers.sec.fix.gates import PROOF, GateResult, failed, not_checked, passed
+from jarvis_workers.sec.fix.gates import PROOF, PatchGateResult, failed, not_checked, passed
 
 NO_PROOF = "no proof is stored for this finding"
 
@@ -25,7 +25,7 @@ class ProofRunner(Protocol):
         """Build and run the proof over the tree at `root`, which may be changed."""
 
 
-def check_proof(runner: ProofRunner | None, root: str) -> GateResult:
+def check_proof(runner: ProofRunner | None, root: str) -> PatchGateResult:
     """Return the result of the gate `proof`."""
     if runner is None:
         return not_checked(PROOF, NO_PROOF)

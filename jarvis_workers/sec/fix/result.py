@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.sec.fix.changed_files import FileContents
-from jarvis_workers.sec.fix.finding import FixFinding
-from jarvis_workers.sec.fix.gates import GateResult, failure_of
+from jarvis_workers.sec.fix.fixable import FixFinding
+from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
 
 FixState = Literal["landed", "refused", "not done"]
 LANDED, REFUSED, NOT_DONE = "landed", "refused", "not done"
@@ -39,14 +39,14 @@ class FixResult(BaseModel):
     finding: FixFinding
     state: FixState
     reason: str = ""
-    gates: tuple[GateResult, ...] = ()
+    gates: tuple[PatchGateResult, ...] = ()
     attempts: int = 0
     message: str = ""
     text: str = ""
     patch: bytes = b""
     files: Mapping[str, PatchedFile] = {}
 
-    def refused(self, reason: str, gates: tuple[GateResult, ...] = ()) -> "FixResult":
+    def refused(self, reason: str, gates: tuple[PatchGateResult, ...] = ()) -> "FixResult":
         """Return the result with the reason why its patch did not land after all."""
         return self.model_copy(update={"state": REFUSED, "reason": reason, "gates": gates or self.gates})
 
@@ -63,7 +63,7 @@ class FixResults(BaseModel):
         return [result for result in self.results if result.state == LANDED]
 
 
-def reason_of(gates: tuple[GateResult, ...], attempts: int) -> str:
+def reason_of(gates: tuple[PatchGateResult, ...], attempts: int) -> str:
     """Return why the gates refuse a patch, or ""."""
     failure = failure_of(gates)
     if failure is None:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.sec.fix.gates import RULE, GateResult, failed, not_checked, passed
+from jarvis_workers.sec.fix.gates import RULE, PatchGateResult, failed, not_checked, passed
 
 MOST_NAMED = 3
 
@@ -44,16 +44,16 @@ class RuleSites(NamedTuple):
     problem: str = ""
 
 
-def check_rule(finding: RuleSite, before: RuleSites, after: RuleSites) -> GateResult:
+def check_rule(finding: RuleSite, before: RuleSites, after: RuleSites) -> PatchGateResult:
     """Return the result of the gate `rule`; `finding` is the one that the patch is for."""
     if problem := before.problem or after.problem:
         return not_checked(RULE, problem)
     old, now = (Counter(one.rule_of_file for one in sites.reported) for sites in (before, after))
-    known, identities = (Counter(one.identity for one in sites.reported) for sites in (before, after))
+    twins, identities = (Counter(one.identity for one in sites.reported) for sites in (before, after))
     own, place = finding.identity, finding.rule_of_file
     if not old[place]:
         return not_checked(RULE, f"rule {finding.pattern} needs more of the tree: it is silent there without a patch")
-    if identities[own] >= max(known[own], 1) or now[place] >= old[place]:
+    if identities[own] >= max(twins[own], 1) or now[place] >= old[place]:
         again = [one for one in after.reported if one.rule_of_file == place]
         again.sort(key=lambda one: (one.identity != own, abs(one.line - finding.line)))
         return failed(RULE, f"the rule still fires: {again[0]}")

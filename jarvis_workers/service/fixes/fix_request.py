@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import as_text, from_shown, listing, plain, shown
-from jarvis_workers.sec.fix.finding import FIXABLE, fix_finding, order_of
+from jarvis_workers.sec.fix.fixable import FIXABLE, fix_finding, order_of
 from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.fixes.fix_results import LABEL
 from jarvis_workers.service.fixes.fix_sources import FixSources, read_sources
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.reports.reports import read_body
@@ -35,8 +36,6 @@ from jarvis_workers.toolchain.gittree import TreeBounds
 if TYPE_CHECKING:
     from jarvis_workers.settings import Settings
 
-# The label of a run that fixes findings: the run of the findings.
-LABEL = "fixes"
 NO_SOURCES = "no-sources"
 MOST_NAMED = 3
 MOST_RUNS = 1_000

@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.fix.gates import MEANS, GateResult
+from jarvis_workers.sec.fix.gates import MEANS, PatchGateResult
 from jarvis_workers.sec.fix.result import LANDED, NOT_DONE, REFUSED, FixResult, FixResults
 from jarvis_workers.service.atomic_write import write_pieces, write_whole
-from jarvis_workers.service.fixes.fix_request import LABEL
 from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.run_files import export_directory, refuse_unwritable
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.combine_fixes import FIXES, results_so_far
-from jarvis_workers.steps.sec.fix_finding import STEP
 from jarvis_workers.steps.sec.fix_options import FixOptions
+from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.pipelines import FIX
 from jarvis_workers.store import artifacts, jobs, run_labels, runs
 from jarvis_workers.store.engine import Store
@@ -29,6 +27,8 @@ from jarvis_workers.store.values import Run
 from jarvis_workers.toolchain.git_import import Author, BranchCommit, FileVersion, write_commits
 from jarvis_workers.toolchain.local_repository import LocalRepository
 
+# The label of a run that fixes findings: the run of the findings.
+LABEL = "fixes"
 BRANCH = "jarvis/fix-{}"
 PATCHES, SUMMARY = "patches", "fixes.json"
 MOST_RUNS = 100
@@ -76,17 +76,29 @@ def read_fixes(store: Store, blobs: Blobs, run: Run) -> FixReport:
     return FixReport(run, list(results_so_far(FixOptions.of(run), outcomes, blobs)), is_final=False)
 
 
-def fixes_of(store: Store, blobs: Blobs, run: Run) -> dict[str, FixResult]:
-    """Return the newest result of each finding of a scanned run, by its id."""
+class ScannedFix(NamedTuple):
+    """A result for a finding, the scanned contents of the files that its run changes, and the scanned directory."""
+
+    result: FixResult
+    originals: Mapping[str, bytes]
+    below: str
+
+
+def fixes_of(store: Store, blobs: Blobs, run: Run) -> list[ScannedFix]:
+    """Return the newest result for each finding of a scanned run; one that landed has precedence."""
     with store.read() as session:
         ids = run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS)
         found = [one for one in (runs.get(session, run_id) for run_id in ids) if one and is_fix(one)]
-    results = dict[str, FixResult]()
+    newest = dict[str, ScannedFix]()
     for one in reversed(found):
-        for result in read_fixes(store, blobs, one).results:
-            if result.state == LANDED or result.finding.id not in results:
-                results[result.finding.id] = result
-    return results
+        report = read_fixes(store, blobs, one)
+        originals = dict[str, bytes]()
+        for result in report.results:
+            originals |= {path: file.before for path, file in result.files.items() if path not in originals}
+            earlier = newest.get(result.finding.id)
+            if result.state == LANDED or earlier is None or earlier.result.state != LANDED:
+                newest[result.finding.id] = ScannedFix(result, originals, report.options.below)
+    return list(newest.values())
 
 
 def publish_branch(report: FixReport) -> str | None:
@@ -133,7 +145,7 @@ def _write_patch(place: Path, number: int, result: FixResult) -> Path:
     return write_pieces(path, [result.patch])
 
 
-def gate_text(gate: GateResult) -> str:
+def gate_text(gate: PatchGateResult) -> str:
     """Return the result of a gate on one line."""
     if gate.state == "passed":
         return MEANS[gate.gate]

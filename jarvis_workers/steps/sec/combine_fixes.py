@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import unpack_sources
-from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.fix.changed_files import FileContents
-from jarvis_workers.sec.fix.finding import FixFinding
 from jarvis_workers.sec.fix.gates import APPLIES, failed
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.result import LANDED, NOT_DONE, FixResult, FixResults, PatchedFile, reason_of
+from jarvis_workers.sec.fix.result import LANDED, FixResult, FixResults, PatchedFile, reason_of
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.fix_finding import RESULT, SCRATCH, STEP, scope_of
-from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
+from jarvis_workers.steps.sec.fix_finding import SCRATCH, scope_of
+from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
+from jarvis_workers.steps.sec.fix_outcomes import FIXES, STEP, results_so_far
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.store import jobs
 from jarvis_workers.store.runs import Run
@@ -33,9 +32,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 COMBINE = "combine"
-FIXES = "fixes"
 NOTHING: Mapping[str, tuple[bytes, ...]] = {}
-NOT_REACHED = "it was not reached before the run ended"
 
 
 @dataclass(frozen=True)
@@ -69,26 +66,6 @@ def _combine(work: CombineWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
         combined = [combination.add(result, tree) if result.state == LANDED else result for result in results]
     document = FixResults(results=tuple(combined)).model_dump_json().encode()
     return Commit(files=len(combined), artifacts=((FIXES, document),))
-
-
-def results_so_far(options: FixOptions, fixes: list[StageJob], blobs: Blobs) -> Iterator[FixResult]:
-    """Yield the result for each finding in order; one without a result is not done, with the reason."""
-    findings = FixPlan.model_validate_json(blobs.read(options.findings)).findings
-    done = dict[int, FixResult]()
-    reasons = dict[int, str]()
-    for job in fixes:
-        payload = FixPayload.from_json(job.payload)
-        blob = read_result(blobs, job.result).blobs.get(RESULT) if job.done else None
-        if blob:
-            done[payload.finding] = FixResult.model_validate_json(blobs.read(blob))
-        elif job.reason:
-            reasons |= dict.fromkeys((payload.finding, *payload.following), f"its job failed: {job.reason}")
-    for number, finding in enumerate(findings):
-        yield done.get(number) or _not_done(finding, reasons.get(number, NOT_REACHED))
-
-
-def _not_done(finding: FixFinding, reason: str) -> FixResult:
-    return FixResult(finding=finding, state=NOT_DONE, reason=reason)
 
 
 class _Combination:

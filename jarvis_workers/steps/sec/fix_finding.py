@@ -23,7 +23,7 @@ from jarvis_workers.conversations.working_copy import EXECUTABLE, REGULAR, unpac
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.changed_files import Changes, FileContents, why_not_fixable
-from jarvis_workers.sec.fix.finding import FixFinding, FixLine
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
 from jarvis_workers.sec.fix.fixing import GATES_TOOL, FixOutcome, FixTask, fix
 from jarvis_workers.sec.fix.gates import RESULTS
 from jarvis_workers.sec.fix.kept_functions import code_difference
@@ -42,6 +42,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPayload, FixPlan
+from jarvis_workers.steps.sec.fix_outcomes import RESULT, STEP
 from jarvis_workers.steps.sec.patch_gates import PatchGates
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
@@ -56,8 +57,6 @@ from jarvis_workers.tools.tool import Tool, ToolOutcome
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-STEP = "fix"
-RESULT = "result"
 SCRATCH = "jarvis-fix"
 CHANGED = "the file has changed since the scan; scan again, or fix with the sources that were scanned"
 

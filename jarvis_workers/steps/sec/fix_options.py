@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.conversations.options import ConversationOptions
-from jarvis_workers.conversations.working_copy import CommandLimits
 from jarvis_workers.pipeline.json_record import JsonRecord
-from jarvis_workers.sec.fix.finding import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.fixing import ATTEMPTS
 from jarvis_workers.steps.sec.options import RuleFacts
 
@@ -49,10 +48,6 @@ class FixOptions(ConversationOptions):
     rules: RuleFacts = field(default=RuleFacts(), metadata={"read": RuleFacts.decode})
     build_flags: str | None = None
     author: Sequence[str] = field(default_factory=list)
-
-    @property
-    def command_limits(self) -> CommandLimits:
-        return CommandLimits(self.gate_seconds, self.gate_memory_mb, self.gate_disk_mb)
 
 
 @dataclass(frozen=True)

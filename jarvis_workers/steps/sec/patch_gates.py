@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.conversations.working_copy import run_in_copy
+from jarvis_workers.conversations.working_copy import CommandLimits, run_in_copy
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.fix.changed_files import Changes, check_applies, check_files
-from jarvis_workers.sec.fix.finding import FixFinding
+from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import (
     APPLIES,
     BUILD,
     TESTS,
-    GateResult,
+    PatchGateResult,
     failed,
     impossible,
     not_checked,
@@ -60,22 +60,22 @@ class PatchGates:
     protected: Mapping[str, Sequence[bytes]]
     proof: ProofRunner | None = None
 
-    def run(self, changes: Changes) -> tuple[GateResult, ...]:
+    def run(self, changes: Changes) -> tuple[PatchGateResult, ...]:
         """Return the results of the gates, up to the first that fails."""
-        results = list[GateResult]()
+        results = list[PatchGateResult]()
         for result in self._results(changes):
             results.append(result)
             if result.state == "failed":
                 break
         return tuple(results)
 
-    def run_again(self, changes: Changes) -> tuple[GateResult, ...]:
+    def run_again(self, changes: Changes) -> tuple[PatchGateResult, ...]:
         """Return the results of the gates that depend on other patches in the tree."""
         results = [self._build(changes)]
         results += [self._rule(changes)] if results[-1].state != "failed" else []
         return (*results, self._tests()) if results[-1].state != "failed" else tuple(results)
 
-    def _results(self, changes: Changes) -> Iterator[GateResult]:
+    def _results(self, changes: Changes) -> Iterator[PatchGateResult]:
         yield self._applies(changes)
         yield check_files(changes, self.options.below)
         yield check_function(changes, self.finding.cwe, self.protected)
@@ -84,7 +84,7 @@ class PatchGates:
         yield self._rule(changes)
         yield self._tests()
 
-    def _applies(self, changes: Changes) -> GateResult:
+    def _applies(self, changes: Changes) -> PatchGateResult:
         """Check that `git apply` turns the sources into the patched ones."""
         result = check_applies(changes)
         texts = {path: file for path, file in changes.items() if None not in file}
@@ -101,7 +101,7 @@ class PatchGates:
             return failed(APPLIES, "the patch does not give the edited files")
         return result
 
-    def _build(self, changes: Changes) -> GateResult:
+    def _build(self, changes: Changes) -> PatchGateResult:
         if self.options.build:
             return self._command(BUILD, self.options.build)
         units = sorted(path for path in {*changes, self.finding.place.file} if _is_unit(path))
@@ -110,12 +110,12 @@ class PatchGates:
         command = "\n".join(f"{_compile(path)} || exit" for path in units)
         return self._command(BUILD, command, own=False)
 
-    def _tests(self) -> GateResult:
+    def _tests(self) -> PatchGateResult:
         if not self.options.tests:
             return not_checked(TESTS, "no command is set (--test)")
         return self._command(TESTS, self.options.tests)
 
-    def _command(self, gate: str, command: str, *, own: bool = True) -> GateResult:
+    def _command(self, gate: str, command: str, *, own: bool = True) -> PatchGateResult:
         """Run a command of the user (`own`) or of this gate in a copy of the patched tree.
 
         If it fails there, it decides only if it succeeds without the patch.
@@ -134,9 +134,11 @@ class PatchGates:
         return not_checked(gate, f"the changed files do not compile on their own ({missing}); give --build")
 
     def _run(self, root: Path, command: str) -> ToolOutcome:
-        return run_in_copy(self.runtime, root, command, self.options.command_limits)
+        options = self.options
+        limits = CommandLimits(options.gate_seconds, options.gate_memory_mb, options.gate_disk_mb)
+        return run_in_copy(self.runtime, root, command, limits)
 
-    def _rule(self, changes: Changes) -> GateResult:
+    def _rule(self, changes: Changes) -> PatchGateResult:
         options, below = self.options, self.options.below
         names = {PurePosixPath(path) for path in changes}
         inside = [str(path.relative_to(below)) for path in names if path.is_relative_to(below)]

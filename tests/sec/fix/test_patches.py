@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.sec.fix.changed_files import FileContents, check_applies, check_files, why_not_fixable
-from jarvis_workers.sec.fix.finding import FixFinding, FixLine
+from jarvis_workers.sec.fix.fixable import FixFinding, FixLine
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.proof import ProofOutcome, check_proof

@@ -12,14 +12,14 @@ from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
 from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
-from jarvis_workers.sec.report_document import Excerpt, Issue
+from jarvis_workers.sec.report_document import Excerpt, Issue, ReportPatch
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}
 <span class="rule">{rule}</span> <span class="place">{file}:{line}</span>
 <code class="evidence">{evidence}</code></summary>
-<div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
+<div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>{patch}
 {path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
 """
 SOURCE = '<a href="{href}" rel="noopener noreferrer" target="_blank">{file}:{line}</a>'
@@ -54,6 +54,7 @@ def card(
     judged: bool = False,
     run: str = "last",
     source_url: str | None = None,
+    patch: ReportPatch | None = None,
 ) -> Html:
     """Return a collapsed finding; `judged` means that findings of the report have verdicts.
 
@@ -72,13 +73,10 @@ def card(
         line=issue.line,
         evidence=issue.evidence,
         description=issue.description,
-        reason=verdict_section.reason(issue, say),
-        words=verdict_section.words(issue, say),
         remedy=in_lines(issue.suggestions or issue.suggestion),
         path=path,
         code=code,
-        quotes=verdict_section.evidence(issue.quotes, say),
-        scripts=verdict_section.scripts(issue.commands, say),
+        **verdict_section.parts(issue, patch, say),
         facts=[
             markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=fact)
             for term, fact in _facts(issue, say, source_url)

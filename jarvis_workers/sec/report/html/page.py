@@ -58,10 +58,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         worst=written(worst(issues, say)) if judged else "",
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
-        findings=written(
-            card(issue, excerpts.get(issue.id), say, judged=judged, run=named, source_url=url)
-            for issue in issues[:FIRST_SHOWN]
-        ),
+        findings=written(_cards(issues[:FIRST_SHOWN], body, say, judged=judged, run=named, source_url=url)),
         code=written(_about_code(issues, excerpts, say)),
         fired=written(overview.rules_title(summary, say)),
         rules=written(overview.rules(issues, say)),
@@ -70,9 +67,14 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         gaps=written(overview.unchecked_files(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
-        listing=listing(all_issues, excerpts, say, judged=judged, texts=texts, run=named, source_url=url),
+        listing=listing(all_issues, body, say, judged=judged, texts=texts, run=named, source_url=url),
         script=script,
     )
+
+
+def _cards(issues: Sequence[Issue], body: ReportBody, say: Words, **options: Any) -> Iterator[Html]:
+    for issue in issues:
+        yield card(issue, body.excerpts.get(issue.id), say, patch=body.patches.get(issue.id), **options)
 
 
 def _severest_first(issue: Issue) -> tuple[float, ...]:
