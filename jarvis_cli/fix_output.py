@@ -29,6 +29,7 @@ from jarvis_workers.service.runs import find_run
 from jarvis_workers.store.values import Run
 
 COMMIT_LETTERS = 12
+MOST_NAMED = 5
 
 
 def deliver_fixes(
@@ -121,17 +122,17 @@ def _conclude(store: Store, report: FixReport, screen: Display, place: Path | No
         parts += [f"{counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"]
     if commit:
         parts += [f"branch {report.branch} at {commit[:COMMIT_LETTERS]}"]
-    if place and report.is_final and report.landed:
+    if place and report.is_final and report.fixed:
         parts += [f"patches: {plain(str(place / PATCHES))}"]
     if run.state == "paused":
         parts += [f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"]
-    elif run.state == "incomplete":
-        parts += [f"try again with: jarvis runs retry {run.id}"]
+    elif run.ended and (rest := [result.finding.id for result in report.not_done]):
+        parts += [f"fix the rest with: jarvis sec fix {report.options.scanned} {' '.join(rest[:MOST_NAMED])}"]
     screen.conclude("; ".join(filter(None, parts)), well=code == exits.DONE)
     return code
 
 
 def _counts(report: FixReport) -> str:
     counts = report.counts
-    text = f"of {counted(len(report.results), 'finding')} {counts['landed']:,} fixed, {counts['refused']:,} refused"
+    text = f"of {counted(len(report.results), 'finding')} {counts['fixed']:,} fixed, {counts['refused']:,} refused"
     return f"{text}, {counts['not done']:,} NOT DONE" if counts["not done"] else text

@@ -208,7 +208,7 @@ class PatchReplacement(NamedTuple):
 
 
 class ReportPatch(NamedTuple):
-    """A patch for a finding: "landed", "refused" or "not done" with the `reason`, and the gates by result.
+    """A patch for a finding: "fixed", "refused" or "not done" with the `reason`, and the gates by result.
 
     `diff` is the patch in git's format, `message` that of its commit; `replacements` apply to the scanned files.
     """

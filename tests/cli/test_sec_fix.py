@@ -74,7 +74,7 @@ def test_each_confirmed_finding_becomes_a_patch_and_a_commit_and_the_tree_stays(
     found = json.loads(ended.out)
     (branch,) = branches(fixing.top)
     assert (ended.code, snapshot(fixing.top)) == (0, {**before, "files": {**before["files"], **_settings(fixing)}})
-    assert [(one["id"], one["state"]) for one in found["fixes"]] == [(copy["id"], "landed"), (join["id"], "landed")]
+    assert [(one["id"], one["state"]) for one in found["fixes"]] == [(copy["id"], "fixed"), (join["id"], "fixed")]
     assert (found["branch"], found["scanned"] != found["run"]["id"]) == (branch, True)
     assert git(fixing.top, "log", "--format=%an|%s", f"trunk..{branch}").splitlines() == [
         "Ann Example|Bound the second name",

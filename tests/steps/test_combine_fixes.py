@@ -22,7 +22,7 @@ __all__ = ["place"]
 HEADER = "src/name.h"
 
 
-def landed(place: FixPlace, finding: FixFinding, **edits: tuple[str, str]) -> FixResult:
+def fixed(place: FixPlace, finding: FixFinding, **edits: tuple[str, str]) -> FixResult:
     """Return a patch that replaces a text in each file."""
     files = {}
     for stem, (old, new) in edits.items():
@@ -30,7 +30,7 @@ def landed(place: FixPlace, finding: FixFinding, **edits: tuple[str, str]) -> Fi
         before = place.files[path]
         files[path] = PatchedFile(before=before.encode(), after=before.replace(old, new, 1).encode())
     patch = patch_text({path: FileContents(file.before, file.after) for path, file in files.items()})
-    return FixResult(finding=finding, state="landed", message=f"Fix {finding.id}\n", patch=patch, files=files)
+    return FixResult(finding=finding, state="fixed", message=f"Fix {finding.id}\n", patch=patch, files=files)
 
 
 def combined(place: FixPlace, *results: FixResult | str) -> list[FixResult]:
@@ -64,15 +64,15 @@ def test_a_job_without_a_result_leaves_its_finding_not_done(place: FixPlace) -> 
 
 @pytest.mark.slow
 def test_patches_of_several_files_are_merged_in_the_order_of_the_findings(place: FixPlace) -> None:
-    first = landed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=("16", "17"))
-    third = landed(
+    first = fixed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=("16", "17"))
+    third = fixed(
         place, place.finding("copy_name(name", "src/main.c"), main_c=("< 0;", "<= 0;"), name_h=("int join", "int  join")
     )
 
     one, _, three = combined(place, first, "crashed", third)
 
     assert one == first
-    assert three.state == "landed"
+    assert three.state == "fixed"
     assert three.files[HEADER].before == first.files[HEADER].after
     assert three.files[HEADER].after.count(b"17") == three.files[HEADER].after.count(b"int  join") == 1
     assert b"17" not in three.patch.replace(b" #define NAME_SIZE 17", b"")
@@ -80,8 +80,8 @@ def test_patches_of_several_files_are_merged_in_the_order_of_the_findings(place:
 
 @pytest.mark.slow
 def test_a_patch_that_conflicts_with_an_earlier_one_is_refused(place: FixPlace) -> None:
-    first = landed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=("16", "17"))
-    third = landed(place, place.finding("copy_name(name", "src/main.c"), main_c=("< 0;", "<= 0;"), name_h=("16", "18"))
+    first = fixed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=("16", "17"))
+    third = fixed(place, place.finding("copy_name(name", "src/main.c"), main_c=("< 0;", "<= 0;"), name_h=("16", "18"))
 
     _, _, three = combined(place, first, "crashed", third)
 
@@ -94,9 +94,9 @@ def test_a_patch_that_conflicts_with_an_earlier_one_is_refused(place: FixPlace) 
 @pytest.mark.slow
 def test_a_patch_that_does_not_build_beside_an_earlier_one_is_refused(place: FixPlace) -> None:
     limit = ("#define", "#define LIMIT 16\n#define")
-    first = landed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=limit)
+    first = fixed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=limit)
     local = ("    int length", "    int LIMIT = 1;\n    int length")
-    third = landed(place, place.finding("copy_name(name", "src/main.c"), main_c=local)
+    third = fixed(place, place.finding("copy_name(name", "src/main.c"), main_c=local)
 
     _, _, three = combined(place, first, "crashed", third)
 

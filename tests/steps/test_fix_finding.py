@@ -26,7 +26,7 @@ def place(
 def test_a_right_patch_passes_all_gates(place: FixPlace) -> None:
     result = place.fix(GOOD, ANSWER)
 
-    assert (result.state, result.reason, result.attempts) == ("landed", "", 1)
+    assert (result.state, result.reason, result.attempts) == ("fixed", "", 1)
     assert [(gate.gate, gate.state) for gate in result.gates] == [
         ("applies", "passed"),
         ("files", "passed"),
@@ -57,7 +57,7 @@ def test_a_failed_gate_is_told_to_the_model_which_corrects_its_patch(place: FixP
         result = place.result(place.commit(work, server))
         told = server.requests[2]["messages"][-1]["content"]
 
-    assert (result.state, result.attempts, result.message.split("\n")[0]) == ("landed", 2, "Bound the copy")
+    assert (result.state, result.attempts, result.message.split("\n")[0]) == ("fixed", 2, "Bound the copy")
     assert 'refused (1 of 3 attempts). The check "build" failed' in told
     assert "SIZE" in told
     assert str(place.directory) not in told
@@ -150,7 +150,7 @@ def test_the_next_finding_of_a_file_starts_with_the_patch_before_it_and_must_not
     assert (payload.finding, payload.following, len(payload.earlier)) == (1, (), 1)
     assert "already contain patches for other defects" in asked
     assert "it reverts another patch, which added: int length = snprintf(" in told
-    assert (second.state, second.attempts) == ("landed", 2)
+    assert (second.state, second.attempts) == ("fixed", 2)
     assert second.files["src/name.c"].before == NAME.replace(COPY, FIX).encode()
     assert b"-    strcpy" not in second.patch
 

@@ -9,8 +9,8 @@ from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.fixable import FixFinding
 from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
 
-FixState = Literal["landed", "refused", "not done"]
-LANDED, REFUSED, NOT_DONE = "landed", "refused", "not done"
+FixState = Literal["fixed", "refused", "not done"]
+FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"
 SUBJECT_MAX = 72
 
 
@@ -59,8 +59,8 @@ class FixResults(BaseModel):
     results: tuple[FixResult, ...] = ()
 
     @property
-    def landed(self) -> list[FixResult]:
-        return [result for result in self.results if result.state == LANDED]
+    def fixed(self) -> list[FixResult]:
+        return [result for result in self.results if result.state == FIXED]
 
 
 def reason_of(gates: tuple[PatchGateResult, ...], attempts: int) -> str:

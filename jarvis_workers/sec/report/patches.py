@@ -12,7 +12,7 @@ KINDS = (("diff ", "file"), ("--- ", "file"), ("+++ ", "file"), ("@@", "hunk"), 
 
 def patch_summary(patch: ReportPatch, say: Words = ENGLISH) -> str:
     """Return what the gates said of a patch."""
-    if patch.state != "landed":
+    if patch.state != "fixed":
         refused = patch.state == "refused"
         return (
             say("Refused: {reason}", reason=patch.reason) if refused else say("Not done: {reason}", reason=patch.reason)

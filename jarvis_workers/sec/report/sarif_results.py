@@ -90,7 +90,7 @@ def result(numbered: Numbered, rules: Mapping[str, int]) -> Part:
 
 
 def fixes(patch: ReportPatch | None) -> Part:
-    """Return the property `fixes` of a result with a patch that landed, else nothing."""
+    """Return the property `fixes` of a result with a patch that passed, else nothing."""
     if patch is None or not patch.replacements:
         return {}
     files = dict.fromkeys(one.file for one in patch.replacements)

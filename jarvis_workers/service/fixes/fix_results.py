@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.gates import MEANS, PatchGateResult
-from jarvis_workers.sec.fix.result import LANDED, NOT_DONE, REFUSED, FixResult, FixResults
+from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults
 from jarvis_workers.service.atomic_write import write_pieces, write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.run_files import export_directory, refuse_unwritable
@@ -53,12 +53,16 @@ class FixReport(NamedTuple):
         return [result for result in self.results if result.state == state]
 
     @property
-    def landed(self) -> list[FixResult]:
-        return self.of_state(LANDED)
+    def fixed(self) -> list[FixResult]:
+        return self.of_state(FIXED)
+
+    @property
+    def not_done(self) -> list[FixResult]:
+        return self.of_state(NOT_DONE)
 
     @property
     def counts(self) -> dict[str, int]:
-        return {state: len(self.of_state(state)) for state in (LANDED, REFUSED, NOT_DONE)}
+        return {state: len(self.of_state(state)) for state in (FIXED, REFUSED, NOT_DONE)}
 
 
 def is_fix(run: Run) -> bool:
@@ -85,7 +89,7 @@ class ScannedFix(NamedTuple):
 
 
 def fixes_of(store: Store, blobs: Blobs, run: Run) -> list[ScannedFix]:
-    """Return the newest result for each finding of a scanned run; one that landed has precedence."""
+    """Return the newest result for each finding of a scanned run; one with a patch has precedence."""
     with store.read() as session:
         ids = run_labels.labelled(session, {LABEL: run.id}, MOST_RUNS)
         found = [one for one in (runs.get(session, run_id) for run_id in ids) if one and is_fix(one)]
@@ -96,7 +100,7 @@ def fixes_of(store: Store, blobs: Blobs, run: Run) -> list[ScannedFix]:
         for result in report.results:
             originals |= {path: file.before for path, file in result.files.items() if path not in originals}
             earlier = newest.get(result.finding.id)
-            if result.state == LANDED or earlier is None or earlier.result.state != LANDED:
+            if result.state == FIXED or earlier is None or earlier.result.state != FIXED:
                 newest[result.finding.id] = ScannedFix(result, originals, report.options.below)
     return list(newest.values())
 
@@ -107,7 +111,7 @@ def publish_branch(report: FixReport) -> str | None:
     Raises UsageError if the repository is not there.
     """
     options = report.options
-    if not (report.is_final and options.base and report.landed):
+    if not (report.is_final and options.base and report.fixed):
         return None
     top = Path(os.fsdecode(report.run.root_raw))
     repository = LocalRepository.around(top, os.environ) if top.is_dir() else None
@@ -116,26 +120,26 @@ def publish_branch(report: FixReport) -> str | None:
     if commit := repository.commit_of(f"refs/heads/{report.branch}"):
         return commit
     seconds = int(repository.git("show", "--no-patch", "--no-show-signature", "--format=%ct", options.base))
-    commits = _commits(options, report.landed, seconds)
+    commits = _commits(options, report.fixed, seconds)
     return write_commits(repository.top, report.branch, commits, os.environ)
 
 
-def _commits(options: FixOptions, landed: Sequence[FixResult], seconds: int) -> Iterator[BranchCommit]:
-    for number, result in enumerate(landed):
+def _commits(options: FixOptions, fixed: Sequence[FixResult], seconds: int) -> Iterator[BranchCommit]:
+    for number, result in enumerate(fixed):
         files = {path: FileVersion(file.after, file.mode) for path, file in result.files.items()}
         base = None if number else options.base
         yield BranchCommit(base, result.message, Author(*options.author), seconds, files)
 
 
 def write_patches(report: FixReport, directory: Path) -> list[Path]:
-    """Write a patch file for each patch that landed, and a summary of all results. Raises UsageError."""
+    """Write a patch file for each patch that passed, and a summary of all results. Raises UsageError."""
     with refuse_unwritable(directory, report.run):
         make_directory(directory, own=directory == export_directory(report.run))
         place = directory / PATCHES
         if place.is_symlink():
             raise UsageError(f"{plain(str(place))}: symbolic links are not followed; choose a directory with -d")
         place.mkdir(exist_ok=True)
-        written = [_write_patch(place, number, result) for number, result in enumerate(report.landed, 1)]
+        written = [_write_patch(place, number, result) for number, result in enumerate(report.fixed, 1)]
         summary = json.dumps(document(report), indent=2, ensure_ascii=False)
         return [*written, write_whole(directory / SUMMARY, [f"{summary}\n"])]
 
@@ -157,7 +161,7 @@ def document(report: FixReport) -> dict[str, Any]:
     return {
         "scanned": report.options.scanned,
         "base": report.options.base or None,
-        "branch": report.branch if report.options.base and report.landed and report.is_final else None,
+        "branch": report.branch if report.options.base and report.fixed and report.is_final else None,
         "counts": report.counts,
         "fixes": [_fields(result) for result in report.results],
     }
@@ -174,7 +178,7 @@ def _fields(result: FixResult) -> Mapping[str, Any]:
         "reason": result.reason or None,
         "attempts": result.attempts,
         "gates": [{"gate": gate.gate, "state": gate.state, "reason": gate.reason or None} for gate in result.gates],
-        "message": result.message if result.state == LANDED else None,
+        "message": result.message if result.state == FIXED else None,
         "text": result.text or None,
         "patch": result.patch.decode("utf-8", "backslashreplace") or None,
     }

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.fix.merging import merge
-from jarvis_workers.sec.fix.result import LANDED, FixResult
+from jarvis_workers.sec.fix.result import FIXED, FixResult
 from jarvis_workers.sec.report_document import PatchReplacement, ReportPatch
 from jarvis_workers.service.fixes.fix_results import fixes_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -21,15 +21,15 @@ def read_patches(store: Store, blobs: Blobs, run: Run) -> dict[str, ReportPatch]
 
 
 def _patch(result: FixResult, originals: Mapping[str, bytes], below: str) -> ReportPatch:
-    landed = result.state == LANDED
+    is_fixed = result.state == FIXED
     return ReportPatch(
         state=result.state,
         reason=result.reason,
         passed=tuple(gate.gate for gate in result.gates if gate.state == "passed"),
         unchecked=tuple(gate.gate for gate in result.gates if gate.state == "not checked"),
         message=result.message,
-        diff=result.patch.decode("utf-8", "backslashreplace") if landed else "",
-        replacements=tuple(_replacements(result, originals, below)) if landed else (),
+        diff=result.patch.decode("utf-8", "backslashreplace") if is_fixed else "",
+        replacements=tuple(_replacements(result, originals, below)) if is_fixed else (),
     )
 
 

@@ -17,7 +17,7 @@ from jarvis_workers.sec.fix.changed_files import FileContents
 from jarvis_workers.sec.fix.gates import APPLIES, failed
 from jarvis_workers.sec.fix.merging import merge
 from jarvis_workers.sec.fix.patch_text import patch_text
-from jarvis_workers.sec.fix.result import LANDED, FixResult, FixResults, PatchedFile, reason_of
+from jarvis_workers.sec.fix.result import FIXED, FixResult, FixResults, PatchedFile, reason_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.fix_finding import SCRATCH, scope_of
 from jarvis_workers.steps.sec.fix_options import FixOptions, FixPlan
@@ -63,7 +63,7 @@ def _combine(work: CombineWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     tree = dict[str, bytes]()
     with temporary_directory(SCRATCH) as directory:
         combination = _Combination(work.options, blobs, runtime, directory.resolve())
-        combined = [combination.add(result, tree) if result.state == LANDED else result for result in results]
+        combined = [combination.add(result, tree) if result.state == FIXED else result for result in results]
     document = FixResults(results=tuple(combined)).model_dump_json().encode()
     return Commit(files=len(combined), artifacts=((FIXES, document),))
 

@@ -29,7 +29,7 @@ from jarvis_workers.sec.fix.gates import RESULTS
 from jarvis_workers.sec.fix.kept_functions import code_difference
 from jarvis_workers.sec.fix.patch_text import patch_text
 from jarvis_workers.sec.fix.result import (
-    LANDED,
+    FIXED,
     NOT_DONE,
     REFUSED,
     FixResult,
@@ -264,7 +264,7 @@ def _result(finding: FixFinding, outcome: FixOutcome | None, stopped: str, chang
     text = outcome.text if outcome else ""
     return FixResult(
         finding=finding,
-        state=NOT_DONE if stopped or outcome is None else REFUSED if reason else LANDED,
+        state=NOT_DONE if stopped or outcome is None else REFUSED if reason else FIXED,
         reason=reason,
         gates=gates,
         attempts=outcome.attempts if outcome else 0,
@@ -282,7 +282,7 @@ def _mode(file: Path) -> str:
 def _commit(work: FixWork, blobs: Blobs, fix_plan: FixPlan, result: FixResult) -> Commit:
     payload = work.payload
     blob = blobs.put(result.model_dump_json().encode())
-    earlier = (*payload.earlier, *([blob] if result.state == LANDED else []))
+    earlier = (*payload.earlier, *([blob] if result.state == FIXED else []))
     children = tuple(
         _job(work.options, fix_plan.findings[following], FixPayload(following, payload.following[number:], earlier))
         for number, following in enumerate(payload.following[:1], 1)

@@ -11,8 +11,8 @@ from jarvis_workers.sec.report_document import PatchReplacement, ReportBody, Rep
 from tests.sec.verdicts import EVERY, RUN, judged_body
 
 DIFF = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n int f;\n-<b>gets(s);\n+fgets(s, 8, stdin);\n"
-LANDED = ReportPatch(
-    "landed",
+FIXED = ReportPatch(
+    "fixed",
     passed=("build", "rule"),
     unchecked=("proof",),
     message="Bound it\n",
@@ -28,21 +28,21 @@ def patched(patch: ReportPatch) -> ReportBody:
 
 
 def test_the_gates_of_a_patch_are_named_in_the_language_of_the_report() -> None:
-    assert patch_summary(LANDED) == "Passed: build, rule. Not checked: proof."
+    assert patch_summary(FIXED) == "Passed: build, rule. Not checked: proof."
     assert patch_summary(REFUSED) == "Refused: rule: the rule still fires: a\x1b.c:3"
     assert patch_summary(ReportPatch("not done", "stopped"), words_of({"lang": "zh"})) == "未完成：stopped"
 
 
 def test_lines_of_a_patch_have_kinds_and_a_limit() -> None:
-    kinds = [kind for kind, _ in patch_lines(LANDED)]
-    long = list(patch_lines(LANDED._replace(diff=DIFF + "+x\n" * LINES_MAX)))
+    kinds = [kind for kind, _ in patch_lines(FIXED)]
+    long = list(patch_lines(FIXED._replace(diff=DIFF + "+x\n" * LINES_MAX)))
 
     assert kinds == ["file", "file", "file", "hunk", "", "removed", "added"]
     assert (len(long), long[-1]) == (LINES_MAX + 1, ("hunk", "… 7 more lines"))
 
 
 def test_html_shows_the_patch_escaped_in_the_card_and_for_the_script() -> None:
-    page = "".join(render_html(patched(LANDED), RUN))
+    page = "".join(render_html(patched(FIXED), RUN))
     refused = "".join(render_html(patched(REFUSED), RUN))
 
     assert '<span class="line removed">-&lt;b&gt;gets(s);\n</span>' in page
@@ -53,7 +53,7 @@ def test_html_shows_the_patch_escaped_in_the_card_and_for_the_script() -> None:
 
 
 def test_markdown_shows_the_patch_as_a_diff() -> None:
-    text = "".join(render_markdown(patched(LANDED), RUN))
+    text = "".join(render_markdown(patched(FIXED), RUN))
 
     assert "**Patch.** Passed: build, rule. Not checked: proof." in text
     assert "```diff\ndiff --git a/a.c b/a.c\n" in text
@@ -61,7 +61,7 @@ def test_markdown_shows_the_patch_as_a_diff() -> None:
 
 
 def test_sarif_has_fixes_relative_to_the_repository() -> None:
-    body = patched(LANDED)
+    body = patched(FIXED)
     results = json.loads("".join(render_sarif(body, RUN | {"path_prefix": "lib"})))["runs"][0]["results"]
 
     fixes = [result["fixes"] for result in results if "fixes" in result]
