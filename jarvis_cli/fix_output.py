@@ -1,7 +1,6 @@
 """Output of `jarvis sec fix`: the patches, a line for each finding, a summary line, and the exit code."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from jarvis_cli import exits
@@ -17,9 +16,9 @@ from jarvis_workers.service.fixes.fix_results import (
     PATCHES,
     FixReport,
     document,
-    gate_text,
     publish_branch,
     read_fixes,
+    report_lines,
     write_patches,
 )
 from jarvis_workers.service.handles import Blobs, Store
@@ -83,24 +82,11 @@ def _write(store: Store, blobs: Blobs, report: FixReport, delivery: Delivery) ->
         body = {**document(report), "run": reports.run_part(store, report.run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], delivery.output)
     elif delivery.form == "text":
-        write_report([for_stdout("\n".join(_lines(report)), delivery.output), "\n"], delivery.output)
+        write_report([for_stdout("\n".join(report_lines(report)), delivery.output), "\n"], delivery.output)
     else:
         scanned = find_run(store, report.options.scanned)
         body_of_scan = reports.read_body(store, blobs, scanned)
         write_report(pieces(store, blobs, scanned, body_of_scan, delivery), delivery.output)
-
-
-def _lines(report: FixReport) -> Iterator[str]:
-    for result in report.results:
-        finding = result.finding
-        yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.pattern}: {result.state}")
-        if result.reason:
-            yield plain(f"  {result.reason}")
-        for gate in result.gates:
-            yield plain(f"  {gate.gate}: {gate_text(gate)}")
-        if result.patch:
-            text = result.patch.decode("utf-8", "backslashreplace").rstrip("\n")
-            yield from ("", *(plain(line.expandtabs()) for line in text.split("\n")), "")
 
 
 def _published(report: FixReport) -> tuple[str, str | None]:

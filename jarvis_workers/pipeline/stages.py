@@ -76,7 +76,7 @@ CONTROL_QUEUE = "control"
 PLAN = "plan"
 DOMAINS = "jarvis_workers.steps"
 GROUP = "jarvis_workers.pipelines"
-DOMAIN_OF = {"code": "assistant", "team": "assistant"}
+DOMAIN_OF = {"code": "assistant", "team": "assistant", "fix": "sec"}
 _PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 

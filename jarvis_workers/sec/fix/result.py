@@ -12,6 +12,7 @@ from jarvis_workers.sec.fix.gates import PatchGateResult, failure_of
 FixState = Literal["fixed", "refused", "not done"]
 FIXED, REFUSED, NOT_DONE = "fixed", "refused", "not done"
 SUBJECT_MAX = 72
+REASON_MAX = 400
 
 
 class PatchedFile(BaseModel):
@@ -69,7 +70,14 @@ def reason_of(gates: tuple[PatchGateResult, ...], attempts: int) -> str:
     if failure is None:
         return ""
     times = f" after {attempts} attempts" if attempts > 1 else ""
-    return f"{failure.gate}{times}: {' '.join(failure.reason.split())}"
+    return f"{failure.gate}{times}: {short_reason(failure.reason)}"
+
+
+def short_reason(reason: str) -> str:
+    """Return a reason on one line; the output of a command is cut in the middle."""
+    line = " ".join(reason.split())
+    half = REASON_MAX // 2
+    return line if len(line) <= REASON_MAX else f"{line[:half]} … {line[-half:]}"
 
 
 def commit_message(finding: FixFinding, text: str) -> str:

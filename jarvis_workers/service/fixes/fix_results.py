@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.fix.gates import MEANS, PatchGateResult
-from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults
+from jarvis_workers.sec.fix.result import FIXED, NOT_DONE, REFUSED, FixResult, FixResults, short_reason
 from jarvis_workers.service.atomic_write import write_pieces, write_whole
 from jarvis_workers.service.jarvis_directory import make_directory
 from jarvis_workers.service.reports.run_files import export_directory, refuse_unwritable
@@ -149,11 +149,24 @@ def _write_patch(place: Path, number: int, result: FixResult) -> Path:
     return write_pieces(path, [result.patch])
 
 
-def gate_text(gate: PatchGateResult) -> str:
+def report_lines(report: FixReport) -> Iterator[str]:
+    """Yield the lines of the text report: each finding with its state, its gates and its patch."""
+    for result in report.results:
+        finding = result.finding
+        yield plain(f"{finding.id} {finding.place.file}:{finding.place.line} {finding.pattern}: {result.state}")
+        if result.reason:
+            yield plain(f"  {result.reason}")
+        yield from (plain(f"  {gate.gate}: {_gate_text(gate)}") for gate in result.gates)
+        if result.patch:
+            text = result.patch.decode("utf-8", "backslashreplace").rstrip("\n")
+            yield from ("", *(plain(line.expandtabs()) for line in text.split("\n")), "")
+
+
+def _gate_text(gate: PatchGateResult) -> str:
     """Return the result of a gate on one line."""
     if gate.state == "passed":
         return MEANS[gate.gate]
-    return f"{gate.state}: {' '.join(gate.reason.split())}"
+    return f"{gate.state}: {short_reason(gate.reason)}"
 
 
 def document(report: FixReport) -> dict[str, Any]:

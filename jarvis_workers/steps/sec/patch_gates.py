@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from jarvis_workers.agent.output import shorten
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.conversations.working_copy import CommandLimits, run_in_copy
 from jarvis_workers.errors import UsageError
@@ -126,10 +127,11 @@ class PatchGates:
         name = command if own else "the compiler"
         if outcome.state == "error":
             return impossible(gate, outcome.stderr) if own else not_checked(gate, outcome.stderr)
+        output = shorten(outcome.text(), self.options.agent_limits.output_tokens)
         if self._run(self.base, command).success:
-            return failed(gate, f"{name}: {outcome.text()}")
+            return failed(gate, f"{name}: {output}")
         if own:
-            return impossible(gate, f"{name} fails without the patch as well: {outcome.text()}")
+            return impossible(gate, f"{name} fails without the patch as well: {output}")
         missing = "there is no compiler in the sandbox" if outcome.exit == NOT_FOUND else "it did not before the patch"
         return not_checked(gate, f"the changed files do not compile on their own ({missing}); give --build")
 

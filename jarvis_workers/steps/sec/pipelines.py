@@ -6,7 +6,7 @@ from jarvis_workers.store.values import AGENT_QUEUE
 STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
-FIX = "sec.fix"
+FIX = "fix"
 UNFIXED = "finding was not fixed", "findings were not fixed"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),

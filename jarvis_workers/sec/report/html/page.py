@@ -55,7 +55,7 @@ def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
         verdict=written([*overview.verdict(summary, say), *notes(summary, run, say)]),
         numbers=written(overview.numbers(summary, issues, say)),
         charts=written(overview.charts(summary, issues, say)),
-        worst=written(worst(issues, say)) if judged else "",
+        worst=written(worst(issues, say, body.patches)) if judged else "",
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
         findings=written(_cards(issues[:FIRST_SHOWN], body, say, judged=judged, run=named, source_url=url)),
