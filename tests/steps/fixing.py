@@ -1,8 +1,8 @@
 """A small program with two defects, the jobs that fix them, and the patches of a model: right ones and bad ones."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -169,7 +169,7 @@ class FixPlace:
     directory: Path
     pipeline: Pipeline
     talking: Callable[[], Store]
-    files: dict[str, str] = field(default_factory=lambda: FILES | MORE)
+    files: Mapping[str, str]
 
     def __post_init__(self) -> None:
         self.tree = self.directory / "tree"

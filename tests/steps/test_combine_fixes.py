@@ -16,9 +16,9 @@ from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, RESULT
 from jarvis_workers.store.values import StageJob
 from tests.steps.fixing import COPY, FIX, FixPlace
-from tests.steps.test_fix_finding import place
+from tests.steps.test_fix_finding import make_place, place
 
-__all__ = ["place"]
+__all__ = ["make_place", "place"]
 HEADER = "src/name.h"
 
 

@@ -1,6 +1,6 @@
 """The step that fixes a finding: a model's edits in a copy of the sources, and the gates over a real build and scan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -9,17 +9,23 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.store.engine import Store
 from tests.agents.server import FAULTS, ModelServer, calls, says
-from tests.steps.fixing import ANSWER, BAD, COPY, FIX, GOOD, JOIN, JOINED, NAME, FixPlace, edit
+from tests.steps.fix_cases import CASES
+from tests.steps.fixing import ANSWER, BAD, COPY, FILES, FIX, GOOD, JOIN, JOINED, MORE, NAME, FixPlace, edit
 from tests.steps.pipeline import Pipeline
 
 
 @pytest.fixture
-def place(
+def make_place(
     tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
-) -> FixPlace:
+) -> Callable[[Mapping[str, str]], FixPlace]:
     monkeypatch.setenv("HOME", str(tmp_path))
     pipeline = Pipeline(open_stores(sqlite_url), DirectoryBlobs(tmp_path / "blobs"))
-    return FixPlace(tmp_path, pipeline, lambda: open_stores(sqlite_url, durable=True))
+    return lambda files: FixPlace(tmp_path, pipeline, lambda: open_stores(sqlite_url, durable=True), files)
+
+
+@pytest.fixture
+def place(make_place: Callable[[Mapping[str, str]], FixPlace]) -> FixPlace:
+    return make_place(FILES | MORE)
 
 
 @pytest.mark.slow
@@ -160,3 +166,23 @@ def test_a_second_run_over_the_same_sources_asks_nothing(place: FixPlace) -> Non
     first = place.fix(calls("read_code", path="src/name.c"), GOOD, ANSWER)
 
     assert place.fix() == first
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_right_patches_of_several_classes_are_taken_and_cosmetic_ones_refused(
+    name: str, make_place: Callable[[Mapping[str, str]], FixPlace]
+) -> None:
+    case = CASES[name]
+    file = f"src/case.{case.suffix}"
+    place = make_place({file: case.source})
+    corrected = [edit(case.wrong, case.text, file), edit(case.text, case.right, file)]
+    with ModelServer(edit(case.text, case.wrong, file), ANSWER, *corrected, ANSWER) as server:
+        finding = place.finding(case.evidence, file, case.pattern)
+        result = place.result(place.commit(place.work(finding, build="", tests=""), server))
+        told = server.requests[2]["messages"][-1]["content"]
+
+    assert 'The check "rule" failed' in told
+    assert f"the rule still fires: {case.pattern} on case.{case.suffix}" in told
+    assert (result.state, result.reason, result.attempts) == ("fixed", "", 2)
+    assert result.files[file].after.decode() == case.source.replace(case.text, case.right)

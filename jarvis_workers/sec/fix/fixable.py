@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from jarvis_workers.sec.report_document import Issue
 
 # In the order in which they are fixed.
-FIXABLE = ("proved", "confirmed")
+FIXABLE = ("proved", "reproduced", "confirmed")
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 

@@ -37,11 +37,15 @@ COMPARED_MAX = 4_000_000
 
 
 class CodeDifference(NamedTuple):
-    """The lines of code that a change adds and removes, without comments; `raw` are the added lines as they are."""
+    """The lines of code that a change adds and removes, without comments; `raw` are the added lines as they are.
+
+    With `changed`, the code differs, maybe only in the order of its lines.
+    """
 
     added: tuple[bytes, ...]
     removed: tuple[bytes, ...]
     raw: tuple[bytes, ...]
+    changed: bool
 
 
 def check_function(changes: Changes, cwe: int, protected: Mapping[str, Sequence[bytes]]) -> PatchGateResult:
@@ -56,9 +60,10 @@ def check_function(changes: Changes, cwe: int, protected: Mapping[str, Sequence[
         why = why or next(_damaged(before, after, language), "")
         if why:
             return failed(FUNCTION, f"{path}: {why}")
-    if not any(one.added or one.removed for one in differences.values()):
+    if not any(one.changed for one in differences.values()):
         return failed(FUNCTION, "the patch changes comments and white space only")
-    if not any(one.added for one in differences.values()) and cwe not in REMOVABLE:
+    adds, removes = (any(getattr(one, name) for one in differences.values()) for name in ("added", "removed"))
+    if removes and not adds and cwe not in REMOVABLE:
         return failed(FUNCTION, "the patch only removes code; repair it, so that valid input still works")
     return passed(FUNCTION)
 
@@ -68,7 +73,9 @@ def code_difference(before: bytes, after: bytes, language: str) -> CodeDifferenc
     old, new = (_code_lines(content, language) for content in (before, after))
     added, removed = Counter(new), Counter(old)
     raw = [line.strip() for _, line in _added_lines(before, after)]
-    return CodeDifference(tuple((added - removed).elements()), tuple((removed - added).elements()), tuple(raw))
+    return CodeDifference(
+        tuple((added - removed).elements()), tuple((removed - added).elements()), tuple(raw), old != new
+    )
 
 
 def _code_lines(content: bytes, language: str) -> list[bytes]:

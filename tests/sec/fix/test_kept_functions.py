@@ -42,6 +42,7 @@ RIGHT = {
         b"    strcpy(",
         b"    for (;;) {\n        if (!size)\n            break;\n        return 1;\n    }\n    strcpy(",
     ),
+    "another order": (b"    strcpy(out, name);\n    note(out);", b"    note(out);\n    strcpy(out, name);"),
     "an else": (
         b"        return -1;\n    strcpy(",
         b"        return -1;\n    else if (!size)\n        return -2;\n    strlcpy(",

@@ -90,6 +90,7 @@ def test_a_rule_that_could_not_be_compared_is_not_checked() -> None:
     ("outcome", "state", "words"),
     [
         (ProofOutcome(fires=False, benign_works=True), "passed", ""),
+        (ProofOutcome(fires=False), "passed", ""),
         (ProofOutcome(fires=True, benign_works=True), "failed", "still fires"),
         (ProofOutcome(fires=False, benign_works=False), "failed", "benign input is refused"),
         (ProofOutcome(fires=False, benign_works=False, problem="no compiler"), "not checked", "no compiler"),
