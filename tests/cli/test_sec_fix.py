@@ -88,6 +88,19 @@ def test_each_confirmed_finding_becomes_a_patch_and_a_commit_and_the_tree_stays(
     assert str(fixing.top) not in sent
     assert copy["id"] not in sent
     check_reports(fixing, found["scanned"])
+    check_run(fixing, found["run"]["id"])
+
+
+def check_run(fixing: Fixing, run: str) -> None:
+    """Check what commands and the web page show of the run itself."""
+    shown, waited, report = (fixing.jarvis("runs", *words, run) for words in (["show"], ["wait"], ["report"]))
+    old = fixing.top.parent / "out" / "patches" / "0009-Cabcdef.patch"
+    old.write_text("of an earlier run")
+    exported = fixing.jarvis("runs", "export", run, "-d", old.parents[1])
+    assert ("fix stage" in shown.out, waited.code, exported.code) == (True, 0, 0)
+    assert "of 2 findings 2 fixed, 0 refused" in waited.err
+    assert report.out.count("  tests: the tests pass\n") == 2
+    assert ([Path(line).name[:4] for line in exported.out.split()], old.exists()) == (["0001", "0002", "fixe"], False)
 
 
 def check_reports(fixing: Fixing, scanned: str) -> None:

@@ -55,6 +55,7 @@ def combined(place: FixPlace, *results: FixResult | str) -> list[FixResult]:
     return list(FixResults.model_validate_json(document).results)
 
 
+@pytest.mark.slow
 def test_a_job_without_a_result_leaves_its_finding_not_done(place: FixPlace) -> None:
     one, two, three = combined(place, "crashed")
 

@@ -87,11 +87,13 @@ class FixInput(RunInput):
 def find_judged_run(store: Store, named: str) -> Run:
     """Return the run with this id or prefix; "last" is the newest with verdicts. Raises UsageError."""
     if named == "last":
-        run = next((run for run in newest_runs(store, MOST_RUNS) if has_verdicts(run)), None)
+        run = next((run for run in newest_runs(store, MOST_RUNS) if run.ended and has_verdicts(run)), None)
         if run is None:
             raise UsageError("there is no run with verdicts yet; start one with: jarvis sec agent")
         return run
     run = find_run(store, named)
+    if not (run.ended or run.state == "paused"):
+        raise UsageError(f"run {run.id} is {run.state}; wait for it with: jarvis runs wait {run.id}")
     if not has_verdicts(run):
         advice = "verify its findings with: jarvis sec agent" if run.kind.startswith("sec.") else "it is no scan"
         raise UsageError(f"run {run.id} is a {run.kind} run without verdicts; {advice}")

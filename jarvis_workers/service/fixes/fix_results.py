@@ -31,6 +31,8 @@ from jarvis_workers.toolchain.local_repository import LocalRepository
 LABEL = "fixes"
 BRANCH = "jarvis/fix-{}"
 PATCHES, SUMMARY = "patches", "fixes.json"
+# The patches of an earlier run.
+OURS = "[0-9][0-9][0-9][0-9]-[CR]*.patch"
 MOST_RUNS = 100
 
 
@@ -139,6 +141,8 @@ def write_patches(report: FixReport, directory: Path) -> list[Path]:
         if place.is_symlink():
             raise UsageError(f"{plain(str(place))}: symbolic links are not followed; choose a directory with -d")
         place.mkdir(exist_ok=True)
+        for old in place.glob(OURS):
+            old.unlink()
         written = [_write_patch(place, number, result) for number, result in enumerate(report.fixed, 1)]
         summary = json.dumps(document(report), indent=2, ensure_ascii=False)
         return [*written, write_whole(directory / SUMMARY, [f"{summary}\n"])]
