@@ -120,17 +120,15 @@ def _findings(run: Run, query: FindingQuery) -> dict[str, Any]:
 def _result(run: Run) -> dict[str, Any] | None:
     """Return the result of a run whose kind has no findings, or None if there is no result yet."""
     world = context()
-    lines = _fix_lines(world, run) if is_fix(run) else _result_lines(world, run)
+    if is_fix(run):
+        return {"fixes": "\n".join(report_lines(read_fixes(world.store, world.blobs, run)))}
+    lines = _result_lines(world, run)
     if lines is None:
         return conversations.read_answer(world.store, world.blobs, run)
     try:
         return {"conversion" if is_conversion(run) else "symbols": "\n".join(lines())} if run.ended else None
     except (SnapshotError, UsageError) as error:
         return {"problem": str(error)}
-
-
-def _fix_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]]:
-    return lambda: report_lines(read_fixes(world.store, world.blobs, run))
 
 
 def _result_lines(world: WebContext, run: Run) -> Callable[[], Iterable[str]] | None:
