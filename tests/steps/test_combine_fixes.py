@@ -15,7 +15,7 @@ from jarvis_workers.steps.sec.combine_fixes import CombineWork, converse
 from jarvis_workers.steps.sec.fix_options import FixPayload
 from jarvis_workers.steps.sec.fix_outcomes import FIXES, RESULT
 from jarvis_workers.store.values import StageJob
-from tests.steps.fixing import COPY, FIX, FixPlace
+from tests.steps.fixing import COPY, FIX, JOIN, JOINED, NAME, FixPlace
 from tests.steps.test_fix_finding import make_place, place
 
 __all__ = ["make_place", "place"]
@@ -33,10 +33,11 @@ def fixed(place: FixPlace, finding: FixFinding, **edits: tuple[str, str]) -> Fix
     return FixResult(finding=finding, state="fixed", message=f"Fix {finding.id}\n", patch=patch, files=files)
 
 
-def combined(place: FixPlace, *results: FixResult | str) -> list[FixResult]:
-    """Combine results of jobs; a text is the reason why a job failed."""
+def combined(place: FixPlace, *results: FixResult | str, first: str = "name.c") -> list[FixResult]:
+    """Combine results of jobs, those of a file `first`; a text is the reason why a job failed."""
     findings = [place.finding(text) for text in ("strcpy(out, name);", "strcat(out, second);")]
-    findings.append(place.finding("copy_name(name", "src/main.c"))
+    other = place.finding("copy_name(name", "src/main.c")
+    findings = [*findings, other] if first == "name.c" else [other, *findings]
     work, jobs = place.work(*findings), []
     for number, result in enumerate(results):
         payload = FixPayload(number).to_json()
@@ -105,3 +106,20 @@ def test_a_patch_that_does_not_build_beside_an_earlier_one_is_refused(place: Fix
         "refused",
         True,
     )
+
+
+@pytest.mark.slow
+def test_what_follows_a_refused_patch_of_its_file_does_not_bring_it_back(place: FixPlace) -> None:
+    other = fixed(place, place.finding("copy_name(name", "src/main.c"), main_c=("< 0;", "<= 0;"), name_h=("16", "18"))
+    first = fixed(place, place.finding("strcpy(out, name);"), name_c=(COPY, FIX), name_h=("16", "17"))
+    before = NAME.replace(COPY, FIX)
+    after = before.replace(JOIN, JOINED)
+    files = {"src/name.c": PatchedFile(before=before.encode(), after=after.encode())}
+    second = FixResult(finding=place.finding("strcat(out, second);"), state="fixed", message="Bound\n", files=files)
+
+    one, two, three = combined(place, other, first, second, first="main.c")
+
+    assert (one.state, two.state, three.state) == ("fixed", "refused", "fixed")
+    assert three.files["src/name.c"].before == NAME.encode()
+    assert three.files["src/name.c"].after == NAME.replace(JOIN, JOINED).encode()
+    assert b"strcpy" not in three.patch

@@ -60,10 +60,9 @@ async def converse(work: CombineWork, blobs: Blobs, runtime: AgentRuntime) -> Co
 
 def _combine(work: CombineWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     results = list(results_so_far(work.options, work.fixes, blobs))
-    tree = dict[str, bytes]()
     with temporary_directory(SCRATCH) as directory:
         combination = _Combination(work.options, blobs, runtime, directory.resolve())
-        combined = [combination.add(result, tree) if result.state == FIXED else result for result in results]
+        combined = [combination.add(result) if result.state == FIXED else result for result in results]
     document = FixResults(results=tuple(combined)).model_dump_json().encode()
     return Commit(files=len(combined), artifacts=((FIXES, document),))
 
@@ -74,35 +73,37 @@ class _Combination:
     def __init__(self, options: FixOptions, blobs: Blobs, runtime: AgentRuntime, place: Path) -> None:
         self._options, self._blobs, self._runtime, self._place = options, blobs, runtime, place
         self._plan = FixPlan.model_validate_json(blobs.read(options.findings))
+        # The contents of changed files: in the sources, and with the patches so far.
+        self._originals = dict[str, bytes]()
+        self._tree = dict[str, bytes]()
 
-    def add(self, result: FixResult, tree: dict[str, bytes]) -> FixResult:
-        """Apply a patch to the `tree` of changed files; return its result, refused if it does not fit there."""
-        merged = {
-            path: merge(file.before, tree.get(path, file.before), file.after) for path, file in result.files.items()
-        }
+    def add(self, result: FixResult) -> FixResult:
+        """Apply a patch; return its result, refused if it does not fit to the patches before it."""
+        for path, file in result.files.items():
+            self._originals.setdefault(path, file.before)
+        present = {path: self._tree.get(path, self._originals[path]) for path in result.files}
+        merged = {path: merge(file.before, present[path], file.after) for path, file in result.files.items()}
         if conflicts := sorted(path for path, content in merged.items() if content is None):
             reason = f"{', '.join(conflicts)}: the patch conflicts with that of another finding"
             return result.refused(f"{APPLIES}: {reason}", (failed(APPLIES, reason),))
         files = {
-            path: PatchedFile(before=tree.get(path, file.before), after=merged[path] or b"", mode=file.mode)
+            path: PatchedFile(before=present[path], after=merged[path] or b"", mode=file.mode)
             for path, file in result.files.items()
         }
-        others = set(tree) - set(result.files)
-        if others and (refused := self._check(result, files, tree)):
+        is_checked = files == result.files and set(self._tree) <= set(files)
+        if not is_checked and (refused := self._check(result, files)):
             return refused
-        tree |= {path: file.after for path, file in files.items()}
+        self._tree |= {path: file.after for path, file in files.items()}
         changes = {path: file.contents for path, file in files.items()}
         return result.model_copy(update={"files": files, "patch": patch_text(changes)})
 
-    def _check(
-        self, result: FixResult, files: Mapping[str, PatchedFile], tree: Mapping[str, bytes]
-    ) -> FixResult | None:
+    def _check(self, result: FixResult, files: Mapping[str, PatchedFile]) -> FixResult | None:
         """Run the gates of a patch over the sources with the patches before it; None if it passes."""
         archive = self._blobs.read(self._options.archive)
         with temporary_directory("combined", self._place) as directory:
             base, root = directory / "base", directory / "tree"
             unpack_sources(archive, base)
-            for path, content in tree.items():
+            for path, content in self._tree.items():
                 (base / path).write_bytes(content)
             shutil.copytree(base, root, symlinks=True)
             for path, file in files.items():
