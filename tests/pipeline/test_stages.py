@@ -32,7 +32,7 @@ C2RUST = sorted(
         *DRY,
     )
 )
-BUILT_IN = ["agent", *(f"c2rust.{name}" for name in C2RUST), "code", "sec.agent", "sec.fast", "team"]
+BUILT_IN = ["agent", *(f"c2rust.{name}" for name in C2RUST), "code", "fix", "sec.agent", "sec.fast", "team"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stop", "test.stuck", "test.unknown", "toy.lines"]
 
 

@@ -199,11 +199,13 @@ class FixPlace:
             digest=sha256(content.encode()).hexdigest(),
         )
 
-    def work(self, *findings: FixFinding, payload: FixPayload | None = None, **options: Any) -> FixWork:
-        """Return a job over the first of these findings."""
+    def work(
+        self, *findings: FixFinding, payload: FixPayload | None = None, is_small: bool = True, **options: Any
+    ) -> FixWork:
+        """Return a job over the first of these findings; only a small tree is scanned as a whole."""
         blobs = self.pipeline.blobs
         names = tuple(name.removeprefix("src/") for name in self.files if name.startswith("src/"))
-        sources = tuple(name for name in names if name.endswith((".c", ".h")))
+        sources = tuple(name for name in names if name.endswith((".c", ".h")) and is_small)
         made = FixOptions(
             model_group="m",
             archive=blobs.put(pack_directory(self.tree, TreeBounds())),

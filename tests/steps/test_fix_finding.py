@@ -207,3 +207,16 @@ def test_files_that_the_sources_lack_are_not_scanned(place: FixPlace) -> None:
     (place.tree / "src" / "main.c").unlink()
 
     assert place.fix(GOOD, ANSWER, build="", tests="").state == "fixed"
+
+
+@pytest.mark.slow
+def test_of_a_large_tree_the_directories_of_the_trace_are_scanned(place: FixPlace) -> None:
+    worse, _, _ = BAD["leaves the defect"]
+    undo = edit("    if (*name == 0)\n        return 0;\n    strcpy", "    strcpy")
+    with ModelServer(*worse, ANSWER, undo, GOOD, ANSWER) as server:
+        work = place.work(place.finding("strcpy(out, name);"), build="", tests="", is_small=False)
+        result = place.result(place.commit(work, server))
+        told = server.requests[2]["messages"][-1]["content"]
+
+    assert "the rule still fires: unsafe_api on name.c:13" in told
+    assert (result.state, result.gates[5].state) == ("fixed", "passed")
