@@ -35,7 +35,7 @@ class FixTask(NamedTuple):
     """A finding to fix: the commands of the gates, "" for none, and how often the gates may run.
 
     `function` is the function that contains the finding, "" if there is none; `earlier` is whether the sources contain
-    patches of other findings.
+    patches of other findings, `scripts` whether the agent can run scripts.
     """
 
     finding: FixFinding
@@ -44,11 +44,13 @@ class FixTask(NamedTuple):
     attempts: int = ATTEMPTS
     function: str = ""
     earlier: bool = False
+    scripts: bool = False
 
     @property
     def definition(self) -> Definition:
         """The definition of the agent, which is the same for all findings of a run."""
-        return Definition(fill_from(PROMPTS, "fix_system", build=self.build, tests=self.tests), auto_complete=False)
+        values = {"build": self.build, "tests": self.tests, "scripts": self.scripts}
+        return Definition(fill_from(PROMPTS, "fix_system", **values), auto_complete=False)
 
 
 class FixOutcome(NamedTuple):

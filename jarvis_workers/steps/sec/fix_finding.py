@@ -213,7 +213,8 @@ async def _fix(work: FixWork, runtime: AgentRuntime, gates: PatchGates, content:
 def _agent(talk: JobConversation, workspace: EditWorkspace, task: FixTask, options: FixOptions) -> Agent:
     scripts = [_local(tool, workspace.root) for tool in talk.scripts(workspace.root)]
     tools = Toolbox([watched_reading(workspace), search_code(workspace.tree), *scripts, *edit_tools(workspace)])
-    return Agent(task.definition, tools, profile=talk.platform.profile, marks=talk.marks, limits=options.agent_limits)
+    definition = task._replace(scripts=bool(scripts)).definition
+    return Agent(definition, tools, profile=talk.platform.profile, marks=talk.marks, limits=options.agent_limits)
 
 
 def _local(tool: Tool, root: Path) -> Tool:

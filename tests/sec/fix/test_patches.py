@@ -31,6 +31,7 @@ class Runner(NamedTuple):
         return self.outcome
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(before=LINES, after=LINES)
 def test_git_applies_every_patch_to_the_same_files(before: bytes, after: bytes) -> None:
